@@ -174,6 +174,8 @@ const reasons: Readonly<Record<string, string>> = {
   'admin.resolve_payment': 'Against the organisation never for the administrator’s own account, nor for a workspace of theirs.',
   'admin.resolve_difference':
     'Accepting an outcome is resolving its payment: against the organisation never for the administrator’s own account.',
+  'admin.enter_suspense_amount':
+    'The whole amount of a payment credits its account: never the administrator’s own, and not above the sum of a day.',
   'admin.assign_suspense':
     'Never to the administrator, and above the sum of a day only by an adjustment that a second one confirms.',
   'admin.update_account': 'Switches nothing on again for the administrator, or for an account whose workspace they belong to.',

@@ -45,6 +45,7 @@ const privateActions = {
     adjustment_request: 'ledger',
     assign_suspense: 'suspense',
     delivery_retry: 'delivery',
+    enter_suspense_amount: 'suspense',
     export_person: 'account',
     grant: 'account',
     invite: null,

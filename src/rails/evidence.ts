@@ -13,7 +13,13 @@ export const refusedByProvider = (code: string, message: string): Refused => ({
 
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
-export const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+/** `word`: what the provider said of the payment, where it said something. */
+export const unknown = (code: string, message: string, word?: string): Evidence => ({
+  kind: 'unknown',
+  code,
+  message,
+  ...(word !== undefined && word !== '' && { word }),
+})
 export const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
 export const nameless: ProviderReference = { request: null, conversation: null }

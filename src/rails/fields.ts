@@ -29,7 +29,7 @@ export const asList = (value: unknown): readonly unknown[] => {
 
 export const parseJson = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch {
     return undefined
   }
@@ -44,20 +44,30 @@ export const wholeShillings = (amount: Minor): string | undefined =>
 /** "500.00" for 50000n. */
 export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
 
-/** Minor units from 500, "500", 500.5, "500.00", by the text, so no float is multiplied. Undefined for all else. */
-export const readShillings = (value: unknown): Minor | undefined => {
+const amountForm =
+  /^(?:k(?:es|sh)\.?\s*)?([+-]?)\s*(?:k(?:es|sh)\.?\s*)?(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,2})0*)?(?:\s*k(?:es|sh)\.?)?$/i
+
+/** Minor units, with their sign, from 500, "500.00", -26, "1,001.00", "KES 1,275.00", by the text, so no float is multiplied. Undefined for all else. */
+export const readBalance = (value: unknown): Minor | undefined => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
-  const match = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/.exec(String(value).trim())
+  const match = amountForm.exec(String(value).trim())
   if (!match) return undefined
-  const amount = BigInt(match[1] ?? '0') * 100n + BigInt((match[2] ?? '').padEnd(2, '0'))
-  return amount < largest ? amount : undefined
+  const [, sign, whole = '', cents = ''] = match
+  const amount = BigInt(whole.replaceAll(',', '')) * 100n + BigInt(cents.padEnd(2, '0'))
+  if (amount >= largest) return undefined
+  return sign === '-' ? -amount : amount
 }
 
-/** An account may be below zero: -26, "-26.00". */
-export const readBalance = (value: unknown): Minor | undefined => {
-  const [, sign = '', rest] = /^\s*(-?)\s*(.*)$/.exec(String(value ?? '')) ?? []
-  const amount = readShillings(rest)
-  return amount === undefined ? undefined : sign === '-' ? -amount : amount
+/** An amount without a sign. */
+export const readShillings = (value: unknown): Minor | undefined => {
+  const amount = readBalance(value)
+  return amount === undefined || amount < 0n ? undefined : amount
+}
+
+/** What came back: some providers write it as what left, with a minus. */
+export const readReturned = (value: unknown): Minor | undefined => {
+  const amount = readBalance(value)
+  return amount === undefined || amount === 0n ? undefined : amount < 0n ? -amount : amount
 }
 
 export const mobileForm = /^254[17]\d{8}$/

@@ -68,14 +68,14 @@ export type Submission =
 /**
  * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: as the provider reports it, null when it reports none. `receipt` is null
  * only for the STK query: the callback may still bring it. Messages contain no phone or account number. `moved`: money moved, but how much, or
- * under which receipt, cannot be read.
+ * under which receipt, cannot be read. `isUnread`: money came back, and how much cannot be read. `word`: the provider's own for the outcome.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
-  | ({ kind: 'failed' } & Failure)
-  | { kind: 'returned'; receipt: string | null; amountMinor: Minor | null; message: string }
+  | ({ kind: 'failed'; word?: string } & Failure)
+  | { kind: 'returned'; receipt: string | null; amountMinor: Minor | null; isUnread?: true; message: string; word?: string }
   | { kind: 'pending' }
-  | { kind: 'unknown'; code: string; message: string; moved?: true }
+  | { kind: 'unknown'; code: string; message: string; moved?: true; word?: string }
 
 export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' | 'at' | 'callbacks'> & {
   rail: AnyRail

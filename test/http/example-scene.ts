@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { Example } from '../../scripts/docs/reference.ts'
 import { inTx } from '../../src/db/client.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
-import type { Uuid } from '../../src/lib/ids.ts'
+import { formatId, type Uuid } from '../../src/lib/ids.ts'
 import { depositUrls } from '../../src/modules/deposits/receive.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { raiseProviderAlert } from '../../src/modules/suspense/provider-alerts-service.ts'
+import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { newAuthenticator } from '../harness/authenticator.ts'
 import { createBrowser } from '../harness/browser.ts'
 import type { Client, Json } from '../harness/client.ts'
@@ -468,6 +469,13 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
     path: { id: raised.data[0].id },
     body: { note: 'the provider sent the notice twice by mistake' },
   })
+  const back = { rail: 'PESALINK', direction: 'in', reason: 'unreadable_amount', receipt: 'PLX204417', book: false } as const
+  const unread = await inTx(service.deps.db, (tx) => recordSuspense(tx, back))
+  const item = await play('admin.enter_suspense_amount', admin.api, {
+    path: { id: formatId('suspense', unread ?? '') },
+    body: { amount_minor: '127500', note: 'the bank named the amount by telephone' },
+  })
+  await admin.api.post(`/v1/admin/suspense/${item.id}/resolve`, { outcome: 'reversed', note: 'sent back' })
   const suspense = await play('admin.list_suspense', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_suspense', admin.api, {
     path: { id: suspense.data[0].id },

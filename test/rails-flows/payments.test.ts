@@ -331,7 +331,7 @@ describe('a report after the end', () => {
     const { id, order } = await settled('99990000')
     await deliverOutcome(order, { state: 'Failed', code: 1 })
     expect((await paymentOf(person, id)).status).toBe('succeeded')
-    expect(alerts(service)).toEqual(['evidence_contradiction'])
+    expect(alerts(service)).toEqual(['evidence_contradiction', 'provider_word'])
     expect(await balanceOf(person)).toEqual(paid)
   })
 

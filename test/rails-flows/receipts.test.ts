@@ -9,7 +9,19 @@ import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { b2cResult, balanceOf, deliver, initiate, lastOrder, pass, pay, paymentOf, stkCallback, topupOf } from './scene.ts'
+import {
+  b2cResult,
+  balanceOf,
+  deliver,
+  initiate,
+  lastOrder,
+  pass,
+  pay,
+  paymentOf,
+  stkCallback,
+  topupOf,
+  transferCallback,
+} from './scene.ts'
 
 // The test is the provider: its emulator never reports on these numbers by itself.
 const silent = '254700004999'
@@ -160,6 +172,98 @@ describe('a second amount under one receipt books nothing, and an administrator 
     await list(`${order.receipt},2026-03-04 12:00:00,Completed,1.00,,from a phone`)
     await expectBooks(300_000n, 300_000n)
   })
+})
+
+describe('of a payment that was paid', () => {
+  const paid = async () => {
+    await credit(service, person.accountId, 1_000_000n)
+    const id = await pay(person, { payment_rail: 'PESALINK', destination: '99994999', bank_code: '01' })
+    await service.settle()
+    const order = lastOrder(service)
+    await tell(order.resultUrl, transferCallback(order))
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    const say = (state: string, amount?: unknown) => {
+      const body = transferCallback(order, { state })
+      return tell(order.resultUrl, { ...body, data: { ...body.data, ...(amount !== undefined && { amount }) } })
+    }
+    return { id, order, say }
+  }
+
+  test.each([
+    ['reversed', '-1500.00'],
+    ['REFUNDED', '1,500.00'],
+    ['BOUNCED', 'KES 1500.00'],
+    ['RETURNED_TO_SENDER', 1500],
+  ])('%s with %s returns it', async (word, amount) => {
+    const { id, order, say } = await paid()
+    await say(word, amount)
+    expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['returned', '1000000'])
+    expect([await itemsOf(order.receipt), await alertsOn(order.receipt)]).toEqual([[], []])
+  })
+
+  test('an amount that came back and cannot be read waits for an administrator, who enters it: all of it returns the payment', async () => {
+    const { id, order, say } = await paid()
+    for (const word of ['reversed', 'reversed']) await say(word, 'all of it')
+    const [item, ...others] = await itemsOf(order.receipt)
+    expect([item, others]).toMatchObject([{ reason: 'unreadable_amount', amount_minor: null, booked: false, payment_id: id }, []])
+    expect(await alertsOn(order.receipt)).toEqual([['reversed', null]])
+    expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['succeeded', '850000'])
+    const enter = (amount_minor: string, by = api()) =>
+      by.post(`/v1/admin/suspense/${item.id}/amount`, { amount_minor, note: 'the bank called' })
+    expect((await enter('150000', person.api)).body.error).toBe('admin_required')
+    expect((await enter('150000')).body).toMatchObject({ amount_minor: '150000', outcome: 'assigned', booked: true })
+    expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['returned', '1000000'])
+    expect((await enter('150000')).status).toBe(409)
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('another amount that is entered is booked, and assigned like any other', async () => {
+    const { id, order, say } = await paid()
+    await say('Reversed', '')
+    const [item] = await itemsOf(order.receipt)
+    const entered = await api().post(`/v1/admin/suspense/${item.id}/amount`, { amount_minor: '50000', note: 'the bank called' })
+    expect(entered.body).toMatchObject({ amount_minor: '50000', outcome: null, booked: true })
+    const assigned = await api().post(`/v1/admin/suspense/${item.id}/assign`, { account_id: person.accountId, note: 'a part' })
+    expect([assigned.status, (await balanceOf(person)).available]).toEqual([200, '900000'])
+    await say('Reversed', 1500)
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(await alertsOn(order.receipt)).toContainEqual(['Reversed', '150000'])
+    expect((await balanceOf(person)).available).toBe('900000')
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test.each(['CANCELLED', 'FAILED', 'SEIZED'])('%s books nothing, and is told with payment, word and time', async (word) => {
+    const { id, order, say } = await paid()
+    for (const again of [word, word]) await say(again)
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect(await itemsOf(order.receipt)).toEqual([])
+    const raised = (await api().get('/v1/admin/provider-alerts?status=open')).body.data.filter(
+      ({ provider_receipt }: { provider_receipt: string }) => provider_receipt === order.receipt,
+    )
+    expect(raised).toMatchObject([{ payment_id: id, word, created_at: service.clock.now().toISOString() }])
+    const close = () => api().post(`/v1/admin/provider-alerts/${raised[0].id}/resolve`, { note: 'a mistake of the bank' })
+    expect([(await close()).body.note, (await close()).status]).toEqual(['a mistake of the bank', 409])
+    for (const state of ['success', 'pending']) await say(state)
+    expect(await alertsOn(order.receipt)).toEqual([])
+  })
+})
+
+test('a status that names the whole number of another receiver under our id counts, and is told', async () => {
+  await credit(service, person.accountId, 1_000_000n)
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: silent })
+  await service.settle()
+  const order = lastOrder(service)
+  const parameters = {
+    ReceiptNo: order.receipt,
+    Amount: '1500.00',
+    ConversationID: order.conversation,
+    TransactionStatus: 'Completed',
+  }
+  const ResultParameters = { ...parameters, CreditPartyName: '254799999999 - JANE DOE' }
+  await tell(order.resultUrl, { Result: { ResultCode: 0, OriginatorConversationID: 'a query', ResultParameters } })
+  expect((await paymentOf(person, id)).status).toBe('succeeded')
+  const { data } = (await api().get('/v1/admin/provider-alerts?status=open')).body
+  expect(data.filter(({ payment_id }: { payment_id: string }) => payment_id === id)).toMatchObject([{ word: 'another_receiver' }])
 })
 
 test('a deposit that is told in capitals and small letters at the same moment, to two processes, is credited once', async () => {

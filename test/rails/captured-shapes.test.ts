@@ -144,5 +144,11 @@ test('no evidence contains a person’s name or number', () => {
   const body = seen.statusResult('Declined')
   body.Result.ResultParameters.ResultParameter.splice(0, 0, reason)
   const { evidence } = readPayoutDelivery('result', body, seen.attempt)
-  expect(evidence).toEqual({ kind: 'failed', code: 'provider_declined', providerCode: 'declined', message: 'Refused for *****' })
+  expect(evidence).toEqual({
+    kind: 'failed',
+    word: 'Declined',
+    code: 'provider_declined',
+    providerCode: 'declined',
+    message: 'Refused for *****',
+  })
 })

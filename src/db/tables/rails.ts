@@ -6,6 +6,7 @@ import { bytes, id, idOf, instant, money, oneOf } from './columns.ts'
 export const suspenseReasons = [
   'superseded_attempt',
   'amount_mismatch',
+  'unreadable_amount',
   'receipt_taken',
   'contradiction',
   'unbookable_delivery',

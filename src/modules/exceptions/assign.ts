@@ -1,21 +1,52 @@
 import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
+import { updateRow } from '../../db/prepare-write.ts'
+import { suspenseItems } from '../../db/tables/rails.ts'
+import { isPaid } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
-import { lockBalance, type Reference, transfer } from '../../ledger/ledger.ts'
-import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
-import { displayAmount, type Minor } from '../../lib/money.ts'
+import { audit } from '../../events/audit.ts'
+import { lockBalance, type Reference, transfer, transferWithin } from '../../ledger/ledger.ts'
+import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
+import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { resolveAttempts } from '../attempts/attempt.ts'
 import { endDeposit, lockDepositOfSuspense } from '../deposits/deposit.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
+import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.ts'
+import { settlePayments } from '../payments/settle.ts'
 import { mayDecideAlone } from '../suspense/adjustment-service.ts'
-import { endAssigned, leaveSuspense, receiptOfItem, type SuspenseRecord, writeClaims } from '../suspense/receipts-service.ts'
-import type { AssignSuspense } from '../suspense/schema.ts'
-import { getSuspense, openSuspense, type SuspenseView } from '../suspense/service.ts'
+import {
+  endAssigned,
+  findReceiptHolders,
+  leaveSuspense,
+  receiptOfItem,
+  receiptTaken,
+  type SuspenseRecord,
+  transferOf,
+  writeClaims,
+} from '../suspense/receipts-service.ts'
+import type { AssignSuspense, EnterAmount } from '../suspense/schema.ts'
+import { findSuspense, getSuspense, openSuspense, type SuspenseView } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
+
+/** One sum for every way in which an administrator moves value. */
+const refuseBeyondSum = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  amountMinor: Minor,
+  instead: string,
+): Promise<void> => {
+  if (await mayDecideAlone(tx, config, operator, amountMinor)) return
+  const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
+  throw new Refusal('separation_of_duties', {
+    message: `You would move more than ${most} alone within a day, so a second administrator must ${instead}`,
+  })
+}
 
 /** Administrators never give money to themselves; above what one may move alone in a day they propose an adjustment. */
 const refuseUnfit = async (
@@ -31,11 +62,9 @@ const refuseUnfit = async (
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
-  if (await mayDecideAlone(tx, config, operator, amountMinor)) return amountMinor
-  const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
-  throw new Refusal('separation_of_duties', {
-    message: `You would move more than ${most} alone within a day, so a second administrator must agree: propose an adjustment, and resolve this item as adjusted.`,
-  })
+  const instead = 'agree: propose an adjustment, and resolve this item as adjusted.'
+  await refuseBeyondSum(tx, config, operator, amountMinor, instead)
+  return amountMinor
 }
 
 /** The deposit that named the top-up's number, or a prompt that was paid with another amount. */
@@ -84,5 +113,55 @@ export const assignSuspense = async (
   const owner = topup && (deposit ? { kind: 'deposit' as const, id: deposit.id } : { kind: 'topup' as const, id: topup.id })
   if (name && owner) writeClaims(tx, [{ ...name, owner, amountMinor }])
   endAssigned(tx, operator, item, { accountId, topupId: topup?.id ?? null, note })
+  return getSuspense(tx, id)
+}
+
+/** What came back of a payment that had succeeded; undefined where the item is about something else. */
+const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: SuspenseView): Promise<PaymentRecord | undefined> => {
+  if (subjectKind !== 'payment' || subjectId === null || direction !== 'in') return undefined
+  const payment = await lockPaymentWithAccount(tx, subjectId)
+  if (!isPaid(payment.status))
+    throw conflict('Resolve the payment first: until then its hold covers this money.', 'status', { status: payment.status })
+  return payment
+}
+
+/**
+ * Books an item whose amount the provider did not state in a form that can be read. The whole amount of a payment returns it; another one waits in
+ * suspense.
+ */
+export const enterAmount = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  id: Uuid,
+  { amount_minor: amountMinor, note }: EnterAmount,
+): Promise<SuspenseView> => {
+  const payment = await paymentOf(tx, found(await findSuspense(tx, id)))
+  const item = await openSuspense(tx, id, false)
+  if (item.amountMinor !== null) throw conflict('This item has its amount already.')
+  const isWhole = payment?.status === 'succeeded' && payment.amountMinor === amountMinor
+  const booked = { ...item, amountMinor, transferId: newId() }
+  const name = receiptOfItem(booked)
+  if (payment && isWhole) {
+    await refuseOwnAccount(tx, operator, payment.accountId)
+    await refuseBeyondSum(tx, config, operator, amountMinor, 'do this.')
+    const evidence = { kind: 'returned', receipt: item.providerReceipt, amountMinor, message: note } as const
+    const { verdict, holder } = only(
+      await settlePayments(tx, [{ payment, evidence, source: { kind: 'operator', actor: operator } }]),
+    )
+    if (verdict !== 'applied')
+      throw holder ? receiptTaken(item.providerReceipt, holder) : conflict('The payment is not returned.')
+  } else if (name) {
+    const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
+    if (holder) throw receiptTaken(item.providerReceipt, holder)
+    writeClaims(tx, [{ ...name, owner: { kind: 'suspense', id }, amountMinor }])
+  }
+  await transferWithin(tx, [transferOf(booked, { transferId: booked.transferId, memo: item.reason })])
+  updateRow(tx, suspenseItems, { id }, { amountMinor, transferId: booked.transferId })
+  audit(tx, operator, 'admin.enter_suspense_amount', { subject: id, after: { amount_minor: formatMinor(amountMinor), note } })
+  if (payment && isWhole) {
+    await leaveSuspense(tx, booked, 'assigned')
+    endAssigned(tx, operator, item, { accountId: payment.accountId, topupId: null, note })
+  }
   return getSuspense(tx, id)
 }

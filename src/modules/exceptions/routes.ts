@@ -26,6 +26,7 @@ import {
   Adjustment,
   AssignSuspense,
   CreateAdjustment,
+  EnterAmount,
   FindAdjustments,
   FindSuspense,
   ProviderAlert,
@@ -37,7 +38,7 @@ import {
 } from '../suspense/schema.ts'
 import { listSuspense, presentSuspense, resolveSuspense } from '../suspense/service.ts'
 import { reasoned } from '../workspaces/schema.ts'
-import { assignSuspense } from './assign.ts'
+import { assignSuspense, enterAmount } from './assign.ts'
 import {
   listDifferences,
   listReconciliations,
@@ -246,6 +247,19 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       const item = await resolveSuspense(tx, deps.config, principal, params.id, body)
       return (item.resolvedAt === null ? accepted : ok)(presentSuspense(item))
     },
+  })
+  routes.post('/v1/admin/suspense/:id/amount', {
+    config: { operation: 'admin.enter_suspense_amount', access: 'admin', refuses: ['separation_of_duties', 'conflict'] },
+    schema: {
+      summary: 'Enter the amount of money in suspense',
+      description:
+        'For an item without `amount_minor`: what the provider says has moved. The whole amount of a payment that succeeded returns it to its balance, and counts for what one administrator may move alone in a day. Any other amount is booked, and the item waits to be assigned or resolved.',
+      params: byId('suspense'),
+      body: EnterAmount,
+      response: { 200: SuspenseItem },
+    },
+    work: async (tx, { principal, params, body }) =>
+      ok(presentSuspense(await enterAmount(tx, deps.config, principal, params.id, body))),
   })
   routes.post('/v1/admin/suspense/:id/assign', {
     config: { operation: 'admin.assign_suspense', access: 'admin', idempotent: true, refuses: ['separation_of_duties'] },

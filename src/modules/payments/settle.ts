@@ -40,9 +40,13 @@ const onFailure = (payment: PaymentRecord): Judged => {
   return payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction'
 }
 
-/** Only the whole amount is credited: what came back of another amount is in suspense, for a person. */
-const onReturn = (payment: PaymentRecord, amountMinor: Minor | null, receiptIsTaken: boolean): Judged => {
-  const isOther = amountMinor !== null && amountMinor !== payment.amountMinor
+/** Only the whole amount is credited: what came back of another amount, or of one that cannot be read, is in suspense, for a person. */
+const onReturn = (
+  payment: PaymentRecord,
+  { amountMinor, isUnread }: Extract<Evidence, { kind: 'returned' }>,
+  receiptIsTaken: boolean,
+): Judged => {
+  const isOther = isUnread === true || (amountMinor !== null && amountMinor !== payment.amountMinor)
   if (isOther && (isUnderWay(payment.status) || payment.status === 'succeeded')) return 'mismatch'
   if (isUnderWay(payment.status)) return receiptIsTaken ? 'mismatch' : 'succeed_and_return'
   if (payment.status === 'succeeded') return receiptIsTaken ? 'contradiction' : 'return'
@@ -57,7 +61,7 @@ const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken
     case 'failed':
       return onFailure(payment)
     case 'returned':
-      return onReturn(payment, evidence.amountMinor, receiptIsTaken)
+      return onReturn(payment, evidence, receiptIsTaken)
     case 'unknown':
       if (payment.status === 'processing') return 'mark_unknown'
       return evidence.moved && !isUnderWay(payment.status) && !isPaid(payment.status) ? 'contradiction' : 'inconclusive'

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/client.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
+import { isPaid } from '../../db/transitions.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
@@ -19,6 +20,7 @@ import {
 } from '../attempts/attempt.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
+import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
 import { recordDoubtful } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
@@ -161,11 +163,23 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
+/** Of a paid payment every later word but success, pending and its return is told to a person, with its time. Nothing is booked for it. */
+const tellLaterWord = async (tx: Tx, { open: { attempt, subject }, evidence }: Proof, verdict: Verdict): Promise<void> => {
+  if (evidence.kind === 'succeeded' || evidence.kind === 'pending') return
+  if (evidence.kind === 'returned' && (verdict === 'applied' || verdict === 'repeated')) return
+  const word = evidence.word ?? (evidence.kind === 'unknown' && evidence.code === 'unreadable' ? evidence.code : undefined)
+  if (word === undefined) return
+  const amountMinor = evidence.kind === 'returned' ? evidence.amountMinor : null
+  const about = { rail: attempt.rail, subjectKind: attempt.kind, subjectId: attempt.subjectId }
+  await raiseProviderAlert(tx, { ...about, word, receipt: subject.record.providerReceipt, amountMinor })
+}
+
 export const disputedOf = ({ attempt, subject }: OpenAttempt) => ({ attempt, paidReceipt: subject.record.providerReceipt })
 
 /** Settles the subjects, each named once. Results are in the same order. */
 export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
   const proofs = reported.map(aboutOrder)
+  const paid = proofs.map(({ open: { subject } }) => subject.kind === 'payment' && isPaid(subject.record.status))
   const verdicts = await judge(tx, proofs)
   const resolved: Uuid[] = []
   for (const [index, proof] of proofs.entries()) {
@@ -176,6 +190,7 @@ export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise
     else if (move === 'dispute') await dispute(tx, proof)
     else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
     raiseAlert(tx, attempt, verdict, proof.evidence)
+    if (paid[index]) await tellLaterWord(tx, proof, verdict)
     await recordDoubtful(tx, disputedOf(proof.open), verdict, proof.evidence)
   }
   await resolveAttempts(tx, resolved)

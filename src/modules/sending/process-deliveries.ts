@@ -25,6 +25,7 @@ import { type AttemptRecord, adapterOf, adoptProviders, attemptForRail, findAtte
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
+import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
 import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, disputedOf, type OpenAttempt, openAttempts } from './evidence.ts'
@@ -112,9 +113,7 @@ const namesAnother = async (
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
-const paidAnother = async (tx: Tx, vault: Vault, open: OpenAttempt, receiver: string | undefined): Promise<boolean> => {
-  const { attempt, subject } = open
-  if (receiver === undefined || !isDoubtful(attempt)) return false
+const paidAnother = async (tx: Tx, vault: Vault, { subject }: OpenAttempt, receiver: string): Promise<boolean> => {
   if (subject.kind === 'topup') return true
   const payee = await findBeneficiary(tx, subject.record.workspaceId, subject.record.beneficiaryId)
   if (!payee) return true
@@ -126,12 +125,19 @@ const paidAnother = async (tx: Tx, vault: Vault, open: OpenAttempt, receiver: st
 const judgeForeign = async (
   tx: Tx,
   { orderNames, vault }: Parts,
-  { open, report: { evidence, provider, receiver } }: ReadDelivery,
+  { pending, open, report: { evidence, provider, receiver, answersQuery } }: ReadDelivery,
 ): Promise<DeliveryVerdict | undefined> => {
   const { attempt } = open
   if (evidence.kind === 'unknown' && evidence.code === 'other_request') return 'other_request'
-  const isForeign = (await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, open, receiver))
-  if (!isForeign) return undefined
+  const isCompared = receiver !== undefined && (isDoubtful(attempt) || answersQuery === true)
+  const isOtherPayee = isCompared && (await paidAnother(tx, vault, open, receiver))
+  const isForeign = (await namesAnother(tx, orderNames, provider, attempt)) || (isOtherPayee && isDoubtful(attempt))
+  if (!isForeign) {
+    // It names our order, and a payee that is not ours: it counts, and a person asks.
+    const about = { rail: attempt.rail, subjectKind: attempt.kind, subjectId: attempt.subjectId }
+    if (isOtherPayee) await raiseProviderAlert(tx, { ...about, word: 'another_receiver', deliveryId: pending.id })
+    return undefined
+  }
   const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
   alertAfterCommit(tx, 'evidence_mismatch', facts)
   await recordDoubtful(tx, disputedOf(open), 'contradiction', evidence)

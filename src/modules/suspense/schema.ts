@@ -73,7 +73,7 @@ export const SuspenseItem = z
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
-    amount_minor: MinorOut.nullable(),
+    amount_minor: MinorOut.nullable().meta({ description: 'Null where the provider states none that can be read.' }),
     booked: z.boolean().meta({ description: 'Whether the amount is booked on the suspense account.' }),
     outcome: z.enum(suspenseOutcomes).nullable(),
     note: z.string().nullable(),
@@ -115,6 +115,14 @@ export const AssignSuspense = z
   })
   .meta({ id: 'AssignSuspense' })
 export type AssignSuspense = z.output<typeof AssignSuspense>
+
+export const EnterAmount = z
+  .strictObject({
+    amount_minor: PositiveMinorIn.meta({ description: 'What the provider says has moved, asked for by a person.' }),
+    note: VisibleText(500),
+  })
+  .meta({ id: 'EnterAmount' })
+export type EnterAmount = z.output<typeof EnterAmount>
 
 export const ResolveSuspenseItems = ResolveSuspense.extend({
   ids: z.array(IdIn('suspense')).min(1).max(100).meta({ description: 'The open items; each gets its own row in the audit log.' }),

@@ -199,6 +199,7 @@ const suspenseOf = (
     // A return has the receipt of its payout.
     const of = { receipt: paidReceipt ?? receipt, amountMinor }
     if (verdict === 'contradiction') return { ...contradiction, ...of }
+    if (verdict === 'mismatch' && evidence.isUnread) return { direction, reason: 'unreadable_amount', ...of, book: false }
     if (verdict !== 'mismatch' || amountMinor === null) return null
     return { direction, reason: 'amount_mismatch', ...of, book: isOther }
   }

@@ -1,7 +1,8 @@
 import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
 import { refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { asList, asText, field, textField } from '../fields.ts'
+import { asText, field, textField } from '../fields.ts'
+import { pairIn } from '../outcomes.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 
@@ -45,21 +46,12 @@ export const readSubmission = (
   return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
 }
 
-/** Names occur twice, and values may be missing. */
-const named = (list: unknown, nameField: 'Key' | 'Name', name: string): string | undefined => {
-  for (const item of asList(list)) {
-    if (textField(item, nameField) !== name) continue
-    const value = asText(field(item, 'Value'))
-    if (value !== undefined) return value
-  }
-  return undefined
-}
-
 /** Parameters are found by name: their order and number vary, and so does whether they are a list. */
 export const readResult = (body: unknown) => {
   const result = field(body, 'Result')
   if (field(result, 'ResultCode') === undefined) return undefined
-  const parameters = field(field(result, 'ResultParameters'), 'ResultParameter')
+  const given = field(result, 'ResultParameters')
+  const parameters = field(given, 'ResultParameter') ?? given
   return {
     code: textField(result, 'ResultCode'),
     transactionId: textField(result, 'TransactionID'),
@@ -67,13 +59,13 @@ export const readResult = (body: unknown) => {
       request: textField(result, 'OriginatorConversationID') ?? null,
       conversation: textField(result, 'ConversationID') ?? null,
     },
-    parameter: (name: string) => named(parameters, 'Key', name),
+    parameter: (name: string) => asText(pairIn(parameters, 'Key', name)),
   }
 }
 export type Result = NonNullable<ReturnType<typeof readResult>>
 
 export const metadataItem = (callback: unknown, name: string): string | undefined =>
-  named(field(field(callback, 'CallbackMetadata'), 'Item'), 'Name', name)
+  asText(pairIn(field(field(callback, 'CallbackMetadata'), 'Item') ?? field(callback, 'CallbackMetadata'), 'Name', name))
 
 /** Codes that prove that no money moved; all others prove nothing. Wording varies, so the code alone counts. */
 const shared = {

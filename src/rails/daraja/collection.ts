@@ -99,7 +99,9 @@ export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt
 const readOtherCode = (code: string): Evidence => {
   if (code === stillUnderWay) return { kind: 'pending' }
   const known = collectionFailure(code)
-  return known ? { kind: 'failed', ...known } : unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
+  return known
+    ? { kind: 'failed', ...known, word: code }
+    : unknown(safeCode(code), 'The provider gave a result code that proves nothing.', code)
 }
 
 const readPaid = (callback: unknown): Evidence => {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { nameless, type Refused, readNameAnswer, refused, succeeded, unknown } from '../evidence.ts'
-import { field, mobileForm, nairobiTimestamp, readShillings, textField, wholeShillings } from '../fields.ts'
+import { field, mobileForm, nairobiTimestamp, readReturned, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
+import { outcomeOf } from '../outcomes.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { exactReference, receiptOf, remarks, safeCode, safeMessage } from '../text.ts'
 import { payoutFailure, type Result, readResult, readSubmission, referenceOfAnswer, statusFailure } from './answers.ts'
@@ -100,8 +101,8 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
   if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
   const known = payoutFailure(code)
   return known === undefined
-    ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
-    : { kind: 'failed', ...known }
+    ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.', duplicateResults.has(code) ? '' : code)
+    : { kind: 'failed', ...known, word: code }
 }
 
 /** 2032 has no status: a receipt that is not found does not prove that nothing was sent. */
@@ -112,19 +113,27 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
   if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not determine the status.')
   const word = status.toLowerCase()
   const ended = statusFailure(word)
+  const outcome = outcomeOf(status)
   if (ended && isOther) return unknown('other_request', 'The status is that of another payment.')
   if (ended) {
     const message = safeMessage(result.parameter('TransactionReason'), `The provider reports the payment as ${word}.`)
-    return { kind: 'failed', ...ended, message }
+    return { kind: 'failed', ...ended, message, word: status }
   }
-  switch (word) {
-    case 'completed':
+  switch (outcome) {
+    case 'paid':
       return paid(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
-    case 'initiated':
-    case 'authorized':
+    case 'pending':
       return { kind: 'pending' }
+    case 'returned': {
+      const amountMinor = readReturned(result.parameter('Amount'))
+      const returned = { kind: 'returned', receipt: receiptOf(result.parameter('ReceiptNo')) ?? null, word: status } as const
+      const message = 'The provider has sent the money back.'
+      return amountMinor === undefined
+        ? { ...returned, amountMinor: null, isUnread: true, message }
+        : { ...returned, amountMinor, message }
+    }
     default:
-      return unknown('unknown_status', 'The provider gave a status that proves nothing.')
+      return unknown('unknown_status', 'The provider gave a status that proves nothing.', status)
   }
 }
 

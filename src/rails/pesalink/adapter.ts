@@ -3,6 +3,7 @@ import { nameless, refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { field, nairobiInstant, readShillings, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
+import { outcomeOf } from '../outcomes.ts'
 import type { Adapter, AdapterDeps, DepositAdapter, DepositNotice, ProviderRails, RailCheck, Submission } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
 import {
@@ -46,8 +47,8 @@ const readNotice =
     const receipt = receiptOf(textField(bank, 'reference'))
     const amountMinor = readShillings(textField(transaction, 'amount'))
     const at = nairobiInstant(textField(transaction, 'date') ?? '')
-    const [type, status] = [textField(bank, 'transactionType'), textField(transaction, 'status')?.toUpperCase()]
-    if (type === 'D' || (status !== undefined && status !== 'SUCCESS')) return null
+    const [type, status] = [textField(bank, 'transactionType'), textField(transaction, 'status')]
+    if (type === 'D' || (status !== undefined && outcomeOf(status) !== 'paid')) return null
     const isCredit = type === 'C' && textField(bank, 'account') === accountNumber
     if (receipt === undefined || !amountMinor || at === undefined || !isCredit || status === undefined) return undefined
     return {

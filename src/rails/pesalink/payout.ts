@@ -1,8 +1,9 @@
 import { failure } from '../../errors/failures.ts'
-import { movedUnread, type Refused, readNameAnswer, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
+import { type Refused, readNameAnswer, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { decimalShillings, field, mobileForm, nairobiDate, readShillings, textField } from '../fields.ts'
+import { decimalShillings, field, mobileForm, nairobiDate, readReturned, readShillings, textField } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
+import { outcomeOf, recordIn } from '../outcomes.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { freeText, receiptOf, remarks, safeCode, safeMessage } from '../text.ts'
 import type { PesalinkOptions, Sign } from './gateway.ts'
@@ -55,45 +56,53 @@ const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstructio
   }
 }
 
-const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
+const failed = (code: string | undefined, failureCodes: readonly string[], word: string): Evidence =>
   code !== undefined && failureCodes.includes(code)
-    ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.') }
-    : unknown(safeCode(code), 'The bank reports a failure that proves nothing.')
+    ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.'), word }
+    : unknown(safeCode(code), 'The bank reports a failure that proves nothing.', word)
 
 /** Null where the bank states none, undefined where it cannot be read. */
-const amountOf = (details: unknown) => {
+const statedBy = (details: unknown, read: typeof readShillings) => {
   const stated = field(details, 'amount')
-  return stated === undefined || stated === null ? null : readShillings(stated)
+  return stated === undefined || stated === null ? null : read(stated)
 }
+
+/**
+ * Of the answer to a query, to an order, and of a delivery: `{status, code, message, data: {reference, transactionId, state, code, amount}}`, with
+ * `data` as a list of them, or without it.
+ */
+const detailsOf = (body: unknown, reference: string): unknown => {
+  const data = field(body, 'data')
+  return data === undefined ? body : recordIn(data, ['reference', 'transactionReference'], reference)
+}
+
+const wordOf = (details: unknown): string => textField(details, 'state') ?? textField(details, 'status') ?? ''
 
 /** Jenga says "Failed" also with 400105, "unknown status, contact support": the bank must document the code as final. */
 const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
-  const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
+  const word = wordOf(details)
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
-  switch (state) {
-    case 'success':
-      return succeeded(receipt, amountOf(details), textField(details, 'receiverName'))
-    case 'failed':
-      return failed(textField(details, 'code'), failureCodes)
-    case 'returned':
-    case 'reversed': {
-      const amountMinor = amountOf(details)
-      if (amountMinor === undefined) return movedUnread('unreadable_amount', 'The bank reports a return of an unreadable amount.')
-      return { kind: 'returned', receipt: receipt ?? null, amountMinor, message: 'The bank has sent the money back.' }
+  switch (outcomeOf(word)) {
+    case 'paid':
+      return succeeded(receipt, statedBy(details, readShillings), textField(details, 'receiverName'))
+    case 'ended':
+      return failed(textField(details, 'code'), failureCodes, word)
+    case 'returned': {
+      const amountMinor = statedBy(details, readReturned)
+      const returned = { kind: 'returned', receipt: receipt ?? null, message: 'The bank has sent the money back.', word } as const
+      return amountMinor === undefined ? { ...returned, amountMinor: null, isUnread: true } : { ...returned, amountMinor }
     }
     case 'pending':
-    case 'processing':
       return { kind: 'pending' }
     default:
-      return unknown('unknown_state', 'The bank gave a state that proves nothing.')
+      return unknown('unknown_state', 'The bank gave a state that proves nothing.', word)
   }
 }
 
-/** In the query's shape: `{status, code, message, data: {reference, transactionId, state, code, amount}}`. */
 export const readTransferDelivery =
   (failureCodes: readonly string[]) =>
   (kind: DeliveryKind, body: unknown, attempt: Pick<Attempt, 'reference'>): Delivery => {
-    const details = field(body, 'data')
+    const details = detailsOf(body, attempt.reference)
     const provider = {
       request: textField(details, 'reference') ?? textField(details, 'transactionReference') ?? null,
       conversation: textField(details, 'transactionId') ?? null,
@@ -121,8 +130,8 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
       ? { kind: 'lost', message: 'The bank has this order already.', duplicate: true }
       : { kind: 'lost', message: 'The answer could not be understood.' }
   }
-  const provider = { request: reference, conversation: textField(data, 'transactionId') ?? null }
-  const evidence = readDetails(data, failureCodes)
+  const provider = { request: reference, conversation: textField(detailsOf(answer.body, reference), 'transactionId') ?? null }
+  const evidence = readDetails(detailsOf(answer.body, reference), failureCodes)
   return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
 }
 
@@ -142,8 +151,9 @@ export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign:
     const path = `/transaction-api/v3.0/transactions/details/${encodeURIComponent(attempt.reference)}`
     const answer = await send(path, undefined, { headers: { signature: sign(attempt.reference) } })
     if (answer.kind !== 'answer') return unknown('unreachable', 'The bank could not be queried.')
-    const data = field(answer.body, 'data')
-    if (answer.status !== 200 || field(answer.body, 'status') !== true || data === undefined) {
+    const data = detailsOf(answer.body, attempt.reference)
+    const isPlain = field(answer.body, 'data') === undefined
+    if (answer.status !== 200 || (isPlain ? wordOf(data) === '' : field(answer.body, 'status') !== true) || data === undefined) {
       return unknown(safeCode(textField(answer.body, 'code')), 'The bank does not know, or did not say.')
     }
     // Jenga's own answer does not repeat the reference.

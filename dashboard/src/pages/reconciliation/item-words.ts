@@ -6,6 +6,7 @@ import type { Difference, OpenItem, SuspenseItem } from './unknown.ts'
 const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
   superseded_attempt: 'A replaced attempt moved money',
   amount_mismatch: 'The provider reports another amount',
+  unreadable_amount: 'Money came back, and the provider’s amount cannot be read',
   receipt_taken: 'The receipt already belongs to something else',
   contradiction: 'The provider contradicts what is recorded as final',
   unbookable_delivery: 'A callback failed repeatedly and was set aside',
