@@ -50,6 +50,8 @@ const environment = z.object({
   SESSION_COOKIE_DOMAIN: cookieDomain.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: proxies.optional(),
+  /** How long an idle connection stays open. */
+  KEEP_ALIVE_SECONDS: whole(1, 86_400).default(75),
   SHUTDOWN_DELAY_MS: whole(0, 600_000).optional(),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),

@@ -1,17 +1,16 @@
 import {
   type Address,
-  createPublicClient,
   encodeDeployData,
+  encodeFunctionData,
   erc6492SignatureValidatorAbi,
   erc6492SignatureValidatorByteCode,
   type Hex,
   hashMessage,
-  http,
   isErc6492Signature,
   isHex,
-  type PublicClient,
   parseAbi,
 } from 'viem'
+import { z } from 'zod'
 
 /** The limit for all calls to a chain about one signature. */
 export const deadlineMs = 3_000
@@ -19,33 +18,68 @@ export const deadlineMs = 3_000
 export type SignedByContract = { chainId: number; address: Address; message: string; signature: string }
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-const magicValue = '0x1626ba7e'
+const magicAnswer = /^0x1626ba7e0{56}/
 
-const asDeployed = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
-  const code = await client.getCode({ address })
-  if (code === undefined || code === '0x') return false
-  const answer = await client.readContract({ address, abi: erc1271, functionName: 'isValidSignature', args: [hash, signature] })
-  return answer === magicValue
+type Rpc = { result: string } | { error: { code: number; message: string } }
+const Answered = z.union([
+  z.object({ result: z.string() }),
+  z.object({ error: z.object({ code: z.number(), message: z.string().catch('') }) }),
+])
+
+/** JSON-RPC, also where it stands in an answer of HTTP 400. Anything else is no answer: this throws. */
+const ask = async (url: string, method: string, params: unknown[]): Promise<Rpc> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    signal: AbortSignal.timeout(deadlineMs),
+  })
+  const text = await response.text()
+  if (response.status !== 200 && response.status !== 400) throw new Error('the chain did not answer')
+  return Answered.parse(JSON.parse(text))
+}
+
+/** As nodes say that a contract has refused: geth's and Erigon's 3 and -32000, OpenEthereum's -32015, Hardhat's -32603. */
+const refusing = new Set([3, -32_000, -32_015, -32_603])
+const refusal = /revert|invalid opcode|(?:bad|invalid) jump|stack (?:under|over)flow|out of gas|VM (?:execution error|Exception)/i
+
+/** What the contract returned; null where it has refused, which is an answer. A limit or a failure of the node is none: this throws. */
+const call = async (url: string, parameters: object): Promise<string | null> => {
+  const answer = await ask(url, 'eth_call', [parameters, 'latest'])
+  if ('result' in answer) return answer.result
+  const { code, message } = answer.error
+  if (code === 3 || (refusing.has(code) && refusal.test(message))) return null
+  throw new Error('the chain did not answer')
+}
+
+const resultOf = (answer: Rpc): string => {
+  if ('result' in answer) return answer.result
+  throw new Error('the chain did not answer')
+}
+
+const asDeployed = async (url: string, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
+  if (resultOf(await ask(url, 'eth_getCode', [address, 'latest'])) === '0x') return false
+  const data = encodeFunctionData({ abi: erc1271, functionName: 'isValidSignature', args: [hash, signature] })
+  return magicAnswer.test((await call(url, { to: address, data })) ?? '')
 }
 
 /** May not be deployed yet: ERC-6492's validator deploys it inside the call. */
-const asPredicted = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
-  const { data } = await client.call({
-    data: encodeDeployData({
-      abi: erc6492SignatureValidatorAbi,
-      args: [address, hash, signature],
-      bytecode: erc6492SignatureValidatorByteCode,
-    }),
+const asPredicted = async (url: string, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
+  const data = encodeDeployData({
+    abi: erc6492SignatureValidatorAbi,
+    args: [address, hash, signature],
+    bytecode: erc6492SignatureValidatorByteCode,
   })
-  return data !== undefined && /^0x0*1$/.test(data)
+  return /^0x0*1$/.test((await call(url, { data })) ?? '')
 }
 
-/** Not viem's verifyMessage, which recovers a key when the chain fails. A failing chain proves nothing: this throws. */
+/**
+ * Our own calls: viem's verifyMessage recovers a key when the chain fails, its client follows a contract to addresses of the contract's choice (EIP-3668),
+ * and does not tell a contract's refusal from a failure. A failing chain proves nothing: this throws.
+ */
 export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
-  // Not EIP-3668: the contract, which is anyone's, would choose addresses that this server fetches.
-  const client = createPublicClient({ ccipRead: false, transport: http(url, { timeout: deadlineMs, retryCount: 0 }) })
   if (!isHex(signature, { strict: true })) return false
-  if ((await client.getChainId()) !== chainId) throw new Error('the RPC is of another chain')
-  const call = isErc6492Signature(signature) ? asPredicted : asDeployed
-  return call(client, address, hashMessage(message), signature)
+  if (Number(resultOf(await ask(url, 'eth_chainId', []))) !== chainId) throw new Error('the RPC is of another chain')
+  const query = isErc6492Signature(signature) ? asPredicted : asDeployed
+  return query(url, address, hashMessage(message), signature)
 }

@@ -146,7 +146,13 @@ export const readNewPasskey = async (
 /** The challenge for a passkey that signs a text is the text's SHA-256, so nothing but this text is signed. */
 export const challengeFor = (message: string): string => sha256(message).toString('base64url')
 
-export type ReadAssertion = { signature: string; proof: PasskeyProof; signCount: number; backedUp: boolean }
+export type ReadAssertion = {
+  signature: string
+  proof: PasskeyProof
+  signCount: number
+  backupEligible: boolean
+  backedUp: boolean
+}
 
 /**
  * A passkey's assertion over `challenge` (base64url), made on this site with its user verified; else the problem. Its count is checked where it is
@@ -178,6 +184,8 @@ export const readAssertion = async (
         public_key: passkey.publicKey,
       },
       signCount: read.newCounter,
+      // A provider that begins to sync its passkeys changes it for those that exist.
+      backupEligible: read.credentialDeviceType === 'multiDevice',
       backedUp: read.credentialBackedUp,
     }
   } catch (error) {

@@ -1,15 +1,21 @@
 import { createRequire } from 'node:module'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
-import { parseWalletName, walletNameOf } from '../lib/wallet-name.ts'
+import {
+  type Address,
+  checksummed,
+  checksumProblem,
+  hasWrongChecksum,
+  parseWalletName,
+  walletNameOf,
+} from '../lib/wallet-name.ts'
+
+export type { Address }
 
 export const intents = ['sign_in', 'link'] as const
 export type Intent = (typeof intents)[number]
 
 // Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
-
-/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
-export type Address = `0x${string}`
 
 const require = createRequire(import.meta.url)
 
@@ -39,13 +45,6 @@ let recoverKey: RecoverKey | undefined
 const signaturePattern = /^0x[0-9a-fA-F]{130}$/
 const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** EIP-55: a letter is upper case where the hash of the digits has a digit of 8 or more. */
-const checksummed = (digits: string): Address => {
-  const hash = Buffer.from(keccak_256(digits)).toString('hex')
-  const letters = [...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
-  return `0x${letters.join('')}`
-}
-
 export const parseAddress = (text: string): Address | undefined =>
   /^0x[0-9a-fA-F]{40}$/.test(text) ? checksummed(text.slice(2).toLowerCase()) : undefined
 
@@ -60,9 +59,9 @@ const walletIn = <Read extends string>(read: (text: string) => Read | undefined,
     .string()
     .max(100, { abort: true })
     .transform((text, context): Read => {
-      const wallet = read(text)
+      const wallet = hasWrongChecksum(text) ? undefined : read(text.replace(/0X(?=[0-9A-F]{40}$)/, '0x'))
       if (wallet !== undefined) return wallet
-      context.addIssue({ code: 'custom', message: `must be ${form}` })
+      context.addIssue({ code: 'custom', message: hasWrongChecksum(text) ? checksumProblem : `must be ${form}` })
       return z.NEVER
     })
 
@@ -74,6 +73,29 @@ export const NamedWallet = walletIn((text) => {
   const address = name && parseAddress(name.address)
   return address && walletNameOf(address, name.chainId)
 }, 'a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>')
+
+/** As wallets and people copy it: without `0x`, with `0X`, with spaces or a line end around it. */
+export const WalletSignature = z
+  .string()
+  .max(20_000, { abort: true, error: 'must have at most 20000 characters' })
+  .min(1)
+  .overwrite((text) => {
+    const digits = text.trim().replace(/^0x/i, '')
+    return /^[0-9a-f]+$/i.test(digits) ? `0x${digits.toLowerCase()}` : text
+  })
+
+/** Forms that some libraries write, and this service does not take from a wallet with a key. Null for any other. */
+const signatureForm = (signature: string): string | null => {
+  if (/^0x[0-9a-f]{128}$/i.test(signature)) return 'It is compact (EIP-2098, 64 bytes): send r, s and v, 65 bytes.'
+  if (!signaturePattern.test(signature)) return null
+  const v = Number.parseInt(signature.slice(130), 16)
+  if (![0, 1, 27, 28].includes(v)) return `Its v is ${v}: a signature of a text (personal_sign) ends in 27 or 28.`
+  return BigInt(`0x${signature.slice(66, 130)}`) > halfOrder ? 'Its s is high (EIP-2): send the form with the low s.' : null
+}
+
+/** A refusal's sentence, with the form of the signature where that is why. */
+export const namingForm = (sentence: string, signature: string): string =>
+  [sentence, signatureForm(signature) ?? []].flat().join(' ')
 
 /**
  * The address that signed `message` by EIP-191 `personal_sign`. Undefined when the signature is malformed or has a high s (EIP-2): each signature

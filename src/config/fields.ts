@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AddressError, parseDatabaseAddress } from '../lib/database-address.ts'
 import { type KeyRing, parseKeyRing } from '../lib/key-ring.ts'
 import { type RailName, railNames } from '../lib/rail-names.ts'
-import { parseWalletName } from '../lib/wallet-name.ts'
+import { checksumProblem, hasWrongChecksum, parseWalletName } from '../lib/wallet-name.ts'
 
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 
@@ -116,7 +116,8 @@ export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, st
 /** Verified e-mails, wallets by CAIP-10, or bare addresses. */
 export const administrators = list.transform((names, context): readonly string[] => {
   for (const name of names)
-    if (!parseWalletName(name) && !/^[^\s@]+@[^\s@]+$/.test(name))
+    if (hasWrongChecksum(name)) context.addIssue({ code: 'custom', message: `"${name}" ${checksumProblem}` })
+    else if (!parseWalletName(name) && !/^[^\s@]+@[^\s@]+$/.test(name))
       context.addIssue({ code: 'custom', message: `"${name}" is no e-mail, no address and no eip155:<chain>:<address>` })
   return names
 })

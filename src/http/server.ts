@@ -11,6 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import { type App, type Departure, mcpPath } from './app-type.ts'
+import { readForwardedAddresses } from './client-address.ts'
 import { registerDeparture, registerDrain } from './drain.ts'
 import { refuseUnroutable } from './errors.ts'
 import { requestIdOf } from './internal-call.ts'
@@ -63,10 +64,8 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
   })
 }
 
-/** This is longer than a load balancer keeps its idle connections, so that we never close one that it is about to use. */
-const keepAliveMs = 72_000
-/** When nothing was sent in either direction for this time, the peer is gone, or only occupies the connection. */
-const silentMs = 80_000
+/** When nothing was sent in either direction for this time, the peer is gone, or only occupies the connection. An idle one ends before. */
+const silentMs = (keepAliveSeconds: number): number => Math.max(80_000, keepAliveSeconds * 1000 + 10_000)
 
 /** Of both listeners. */
 export const listenerOptions = ({ config, logger }: { config: Config; logger: Logger }) => ({
@@ -76,8 +75,9 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
   // A request must arrive within this time of its connection's opening, so that no client occupies one by sending slowly. By
   // default Node checks every thirty seconds.
   requestTimeout: config.REQUEST_TIMEOUT_MS,
-  connectionTimeout: silentMs,
-  keepAliveTimeout: keepAliveMs,
+  connectionTimeout: silentMs(config.KEEP_ALIVE_SECONDS),
+  // Longer than the proxy in front keeps its idle connections, so that we never close one that it is about to use.
+  keepAliveTimeout: config.KEEP_ALIVE_SECONDS * 1000,
   http: {
     headersTimeout: config.REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(config.REQUEST_TIMEOUT_MS / 2)),
@@ -154,6 +154,7 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
     if (httpPart === 'params') return { error: unknownPath(data, issues) }
     return { error: refuseFields(httpPart === 'querystring' ? parameterErrors(data, issues) : fieldErrors(issues)) }
   })
+  readForwardedAddresses(app)
   registerConstantHeaders(app, config.NODE_ENV === 'production', clock)
   if (config.SHED_LOAD) registerShedding(app)
   registerRequestLog(app, logger)

@@ -103,7 +103,8 @@ export const openSse = (reply: FastifyReply, { pingSeconds }: Options): SseConne
   raw.writeHead(200, {
     ...Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)),
     'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
+    // A proxy that compresses what passes would hold events back.
+    'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   })
   // The headers are sent by themselves: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.

@@ -1,3 +1,24 @@
+import { keccak_256 } from '@noble/hashes/sha3'
+
+/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
+export type Address = `0x${string}`
+
+/** EIP-55: a letter is upper case where the hash of the digits has a digit of 8 or more. */
+export const checksummed = (digits: string): Address => {
+  const hash = Buffer.from(keccak_256(digits)).toString('hex')
+  const letters = [...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
+  return `0x${letters.join('')}`
+}
+
+/** Where a person typed it: an address in mixed case carries a checksum, and a wrong one is a typing error. */
+export const hasWrongChecksum = (text: string): boolean => {
+  const digits = /0[xX]([0-9a-fA-F]{40})$/.exec(text)?.[1] ?? ''
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+  return isMixed && checksummed(digits.toLowerCase()) !== `0x${digits}`
+}
+export const checksumProblem =
+  'has a wrong checksum (EIP-55), so a character was mistyped: copy it again, or write it in lowercase'
+
 /** A wallet by CAIP-10 (`eip155:<chain>:<address>`), which names a contract, or by its bare address, which names a key of its own. */
 export type WalletName = { chainId: number | null; address: string }
 

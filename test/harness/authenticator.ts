@@ -26,6 +26,8 @@ export type AuthenticatorOptions = {
   origin?: string
   rpId?: string
   userVerified?: boolean
+  /** Flags beside those of presence and verification: 0x08 that it may be synced, 0x10 that it is; others are invented. */
+  flags?: number
   /** Zero for authenticators that do not count. */
   count?: number
   kind?: 'EC' | 'RSA'
@@ -111,10 +113,10 @@ export const newAuthenticator = (publicUrl: string, { kind = 'EC' }: Pick<Authen
   const { privateKey, cose } = keyOf(kind)
   const id = randomBytes(16)
   let counted = 0
-  const dataOf = (more: Buffer, flags: number, { rpId, userVerified = true, count }: AuthenticatorOptions) => {
+  const dataOf = (more: Buffer, flags: number, { rpId, userVerified = true, count, flags: own = 0 }: AuthenticatorOptions) => {
     const counter = Buffer.alloc(4)
     counter.writeUInt32BE(count ?? ++counted)
-    const bits = flags | 0x01 | (userVerified ? 0x04 : 0)
+    const bits = flags | own | 0x01 | (userVerified ? 0x04 : 0)
     return Buffer.concat([sha256(rpId ?? new URL(publicUrl).hostname), Buffer.from([bits]), counter, more])
   }
   const clientData = (type: string, challenge: string, { origin }: AuthenticatorOptions) =>

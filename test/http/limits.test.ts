@@ -118,6 +118,16 @@ test('behind a trusted proxy, the address is the one that it forwards', async ()
   for (let index = 0; index < 6; index += 1) expect((await ask(`203.0.113.${index}`)).status).toBe(200)
   const answers = [await ask('198.51.100.7'), await ask('198.51.100.7'), await ask('198.51.100.7')]
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
+  // Some proxies write the port of the connection, or brackets: it is the same client.
+  for (const from of ['198.51.100.7:51234', '198.51.100.7:51235']) expect((await ask(from)).status).toBe(429)
+  for (const port of [1, 2]) expect((await ask(`[2001:db8::${port}]:5123${port}`)).status).toBe(200)
+  for (const from of ['[2001:db8::3]', '"[2001:db8::4]:443"', '2001:db8::5']) expect((await ask(from)).status).toBe(429)
+  await service.api.get('/v1/auth/google/start', {
+    headers: { 'x-forwarded-for': '192.0.2.44:51234', accept: 'application/json' },
+  })
+  expect(await service.deps.db.query(`select ip from audit_log where action = 'sign_in.start'`)).toMatchObject([
+    { ip: '192.0.2.44' },
+  ])
   // Only the last hop is the proxy's own; the client may have invented the ones before it.
   expect((await ask('203.0.113.99, 198.51.100.7')).status).toBe(429)
   await service.close()

@@ -40,6 +40,8 @@ test("a contract wallet creates and revokes a mandate with its chain's confirmat
   accept(address, prepared.message)
   chain.trouble = 'http_500'
   expect(await answerOf(send())).toEqual(notChecked)
+  chain.trouble = 'reverts'
+  expect((await send()).body.error).toBe('invalid_signature')
   chain.trouble = 'none'
   const made = await send()
   expect([made.status, made.body.signer]).toEqual([201, `eip155:1:${address}`])

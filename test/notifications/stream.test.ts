@@ -26,7 +26,7 @@ test('a stream begins with the reconnection time, and is kept open by pings', as
   expect(stream.text()).toBe('retry: 3000\n\n: ping\n\n: ping\n\n')
   expect(Object.fromEntries(stream.headers)).toMatchObject({
     'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
+    'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     'x-content-type-options': 'nosniff',
     'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),

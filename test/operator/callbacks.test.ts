@@ -227,7 +227,7 @@ test('only allowed addresses are accepted, and a forwarded address only from a t
   const forwarded = (url: string) =>
     fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': '196.201.214.200' },
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '196.201.214.200:51234' },
       body: JSON.stringify(stkCallback(order)),
     })
   expect((await deliver(from(guarded), stkCallback(order))).status).toBe(200)

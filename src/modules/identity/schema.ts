@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Assertion, NewCredential } from '../../auth/passkey.ts'
-import { intents, WalletAddress } from '../../auth/wallet.ts'
+import { intents, WalletAddress, WalletSignature } from '../../auth/wallet.ts'
 import { accountStatuses, identityProviders } from '../../db/tables/accounts.ts'
 import { flowProviders } from '../../db/tables/sign-in-flows.ts'
 import { PageQuery } from '../../http/pagination.ts'
@@ -131,7 +131,7 @@ export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.ar
   id: 'AdminAccountWithIdentities',
 })
 
-const signedMessage = { message: bounded(4000).min(1), signature: bounded(20_000).min(1) }
+const signedMessage = { message: bounded(4000).min(1), signature: WalletSignature }
 const SignInIntent = z.enum(intents).meta({
   description:
     '`sign_in` ignores and replaces a session; `link` adds the wallet to the account of the session, and needs one. A text for one is refused for the other. Left out: a session decides, and the text says so.',

@@ -1,6 +1,6 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
-import { type Address, recoverSigner } from '../../auth/wallet.ts'
+import { type Address, namingForm, recoverSigner } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
@@ -175,7 +175,8 @@ const noNonce = (message: string) => new Refusal('invalid_signature', { message,
 const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): MandateRecord => {
   const same = mandate.termsDigest === proof.digest && parseWalletName(mandate.signer)?.address === input.address.toLowerCase()
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
-  if (proof.signer !== mandate.signer) throw wrongSignature(proof.recovered, 'The signature is not by this wallet.')
+  if (proof.signer !== mandate.signer)
+    throw wrongSignature(proof.recovered, namingForm('The signature is not by this wallet.', input.signature))
   return mandate
 }
 
@@ -199,7 +200,7 @@ const create = async (
     throw conflict('This nonce is for other terms or another wallet.', 'nonce')
   if (issued.expiresAt <= at) throw noNonce('The nonce has expired: prepare the mandate again.')
   if (message === null || signer === null)
-    throw wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
+    throw wrongSignature(recovered, namingForm('The signature is not by this wallet over these terms.', input.signature))
   const identity = await findIdentity(tx, walletKey(signer))
   const account = identity && (await findAccount(tx, identity.accountId))
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { WalletAddress } from '../../auth/wallet.ts'
+import { WalletAddress, WalletSignature } from '../../auth/wallet.ts'
 import { mandateStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
@@ -35,7 +35,7 @@ export const MandateTerms = z
   }))
 export type MandateTerms = z.output<typeof MandateTerms>
 
-const Signature = bounded(20_000).min(1).meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
+const Signature = WalletSignature.meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
 
 export const PrepareMandate = z.strictObject({ address: WalletAddress, terms: MandateTerms }).meta({ id: 'PrepareMandate' })
 export type PrepareMandate = z.output<typeof PrepareMandate>

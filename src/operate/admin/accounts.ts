@@ -5,7 +5,7 @@ import { operatorInvitations } from '../../db/tables/installation.ts'
 import { audit } from '../../events/audit.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import { formatId, parseId } from '../../lib/ids.ts'
-import { parseWalletName, walletNameOf } from '../../lib/wallet-name.ts'
+import { checksumProblem, hasWrongChecksum, parseWalletName, walletNameOf } from '../../lib/wallet-name.ts'
 import { viewKeys } from '../../modules/delegation/present.ts'
 import { findKeysThatBegin } from '../../modules/delegation/queries.ts'
 import { revokeAnyKey } from '../../modules/delegation/service.ts'
@@ -64,6 +64,7 @@ const workspace = async (at: Console, args: Arguments, act: typeof suspendWorksp
 /** Where SIGN_UP is `invited`: who may begin an account. The same again changes nothing. */
 const invite = async ({ deps, operator }: Console, name: string): Promise<unknown> => {
   const wallet = parseWalletName(name)
+  if (hasWrongChecksum(name)) throw new UsageError(`"${name}" ${checksumProblem}`)
   if (!wallet && !/^[^\s@]+@[^\s@]+$/.test(name))
     throw new UsageError(`"${name}" is no e-mail, no address and no eip155:<chain>:<address>`)
   const subjectKey = wallet ? walletNameOf(wallet.address, wallet.chainId) : emailKey(name)

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { describeError, translateDatabaseError } from '../../db/errors.ts'
 import type { App, Departure } from '../../http/app-type.ts'
+import { readForwardedAddresses } from '../../http/client-address.ts'
 import { registerDeparture, registerDrain } from '../../http/drain.ts'
 import { listenerOptions } from '../../http/server.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -44,6 +45,7 @@ const localName = ({ socket }: FastifyRequest): string => {
  */
 const registerOwnHosts = (app: App, config: { operatorUrl: string; OPERATOR_ALLOWED_HOSTS: readonly string[] }): void => {
   const own = new Set([...loopback, nameIn(new URL(config.operatorUrl).host), ...config.OPERATOR_ALLOWED_HOSTS.map(nameIn)])
+  readForwardedAddresses(app)
   app.addHook('onRequest', (request, reply, done) => {
     const { host } = request.headers
     if (host === undefined || own.has(nameIn(host)) || nameIn(host) === localName(request)) return done()

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type AuthenticatorOptions, addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
 import type { Client, Json } from '../../harness/client.ts'
 import { takeRefused } from '../../harness/connections.ts'
@@ -180,4 +180,48 @@ test('a passkey does not sign in, and an agent can neither read, add nor remove 
     const answer = await add(api, newAuthenticator(site()).create(await challenge(api)))
     expect([answer.status, answer.body.error]).toEqual([403, error])
   }
+})
+
+describe('the flags and the count of an authenticator', () => {
+  const synced = { backup_eligible: true, backed_up: true }
+  const single = { backup_eligible: false, backed_up: false }
+  const stored = async (credentialId: string) =>
+    (await service.deps.db.query('select backup_eligible, backed_up from passkeys where credential_id = $1', [credentialId]))[0]
+
+  test('a passkey that was registered unsynced and is synced later goes on, and both flags are stored as they came', async () => {
+    const owner = await signIn(service.api)
+    const { authenticator } = await addPasskey(owner.api, service.api.url)
+    expect(await stored(authenticator.id)).toEqual(single)
+    service.clock.advance(60)
+    const later = await signIn(service.api, owner.wallet)
+    for (const [flags, expected] of [
+      [0x18, synced],
+      [0x08, { ...synced, backed_up: false }],
+      [0x00, single],
+    ] as const) {
+      const { body } = await later.api.post('/v1/auth/proof/options', undefined)
+      const proven = await later.api.post('/v1/auth/proof', { passkey: authenticator.answer(body.challenge, { flags }) })
+      expect([flags, proven.status]).toEqual([flags, 200])
+      expect(await stored(authenticator.id)).toEqual(expected)
+    }
+  })
+
+  test('none, in any combination, ends in a failure of the service', async () => {
+    const owner = await signIn(service.api)
+    const { authenticator } = await addPasskey(owner.api, service.api.url, { flags: 0x18 })
+    const statuses = new Set<number>()
+    for (const flags of [0x00, 0x02, 0x08, 0x10, 0x18, 0x20, 0x40, 0x80, 0xfa])
+      for (const count of [0, 1, 0xffffffff]) {
+        const { body: made } = await owner.api.post('/v1/accounts/me/passkeys/options', undefined)
+        const credential = newAuthenticator(service.api.url).create(made.challenge, { flags, count })
+        const added = await owner.api.post('/v1/accounts/me/passkeys', { name: 'Any', credential })
+        statuses.add(added.status)
+        if (added.status === 201) await owner.api.delete(`/v1/accounts/me/passkeys/${added.body.id}`)
+        const { body } = await owner.api.post('/v1/auth/proof/options', undefined)
+        statuses.add(
+          (await owner.api.post('/v1/auth/proof', { passkey: authenticator.answer(body.challenge, { flags, count }) })).status,
+        )
+      }
+    expect([...statuses].filter((status) => status >= 500)).toEqual([])
+  })
 })

@@ -27,11 +27,14 @@ export type Trouble =
   | 'silent'
   | 'looks_elsewhere'
 
+/** What a node answers to a call, as it is sent. */
+export type Said = { status?: number; body: unknown }
+
 export type Chain = {
   url: string
   /** Contracts that are there, or could be deployed, by lower-cased address: which signature of which message they accept. */
   contracts: Map<string, { message: string; signature: Hex; deployed: boolean }>
-  trouble: Trouble
+  trouble: Trouble | Said
   calls: string[]
   close: () => Promise<void>
 }
@@ -75,6 +78,10 @@ export const startChain = async (chainId: number): Promise<Chain> => {
     if (chain.trouble === 'error') return reply.send({ ...envelope, error: { code: -32000, message: 'no' } })
     if (chain.trouble === 'reverts' && rpc.method === 'eth_call') {
       return reply.send({ ...envelope, error: { code: 3, message: 'execution reverted', data: '0x' } })
+    }
+    if (typeof chain.trouble === 'object' && rpc.method === 'eth_call') {
+      const { status = 200, body } = chain.trouble
+      return reply.code(status).send(typeof body === 'object' ? { ...envelope, ...body } : body)
     }
     if (chain.trouble === 'looks_elsewhere' && rpc.method === 'eth_call') {
       const { to } = (rpc.params ?? [])[0] as Call

@@ -2,7 +2,7 @@ import { type Hex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { newWallet, type Person, prove, sessionCookieOf, signIn } from '../../harness/people.ts'
 import { openService, startService } from '../../harness/service.ts'
-import { type Chain, startChain, type Trouble } from './chain.ts'
+import { type Chain, type Said, startChain, type Trouble } from './chain.ts'
 import { me } from './providers.ts'
 
 const mainnet: Chain = await startChain(1)
@@ -81,6 +81,35 @@ describe.each([
       expect((await service.api.post('/v1/auth/wallet/verify', { message, signature: signed })).body.details.field).toBe('nonce')
     },
   )
+})
+
+const error = (code: number, message: string, data?: string) => ({ error: { code, message, ...(data && { data }) } })
+
+test.each<[string, Said]>([
+  ['code 3 with data', { body: error(3, 'execution reverted: GS026', '0x08c379a0') }],
+  ['code 3 without data', { body: error(3, 'execution reverted') }],
+  ['HTTP 400 around it', { status: 400, body: error(3, 'execution reverted: Hash not approved') }],
+  ['-32000', { body: error(-32_000, 'execution reverted') }],
+  ['-32015', { body: error(-32_015, 'VM execution error.', 'Reverted 0x') }],
+  ['an invalid opcode', { body: error(-32_000, 'invalid opcode: INVALID') }],
+  ['nothing', { body: { result: '0x' } }],
+  ['a short word', { body: { result: '0x1626ba7e' } }],
+])('a contract that says no by %s has refused the signature', async (_name, said) => {
+  mainnet.trouble = said
+  const { status, error, answer } = await attempt(newAddress(), { deployed: true })
+  expect([status, error]).toEqual([401, 'invalid_signature'])
+  expect(answer.body.message).not.toContain('did not answer')
+})
+
+test.each<[string, Said]>([
+  ['a limit', { body: error(-32_005, 'limit exceeded') }],
+  ['HTTP 429', { status: 429, body: error(3, 'execution reverted') }],
+  ['a page', { body: '<html>execution reverted</html>' }],
+  ['a failure of its own', { body: error(-32_000, 'header not found') }],
+])('%s is no answer of the chain', async (_name, said) => {
+  mainnet.trouble = said
+  const { answer } = await attempt(newAddress(), { deployed: true })
+  expect(answer.body.message).toContain('Chain 1 did not answer whether it is by a contract there')
 })
 
 test('a chain without an RPC has no contract wallets', async () => {

@@ -120,3 +120,66 @@ describe('a sign-in says what it is for', () => {
     expect(own.status).toBe(201)
   })
 })
+
+describe('a signature and an address as wallets and people copy them', () => {
+  const sent = async (change: (signature: string) => string) => {
+    const wallet = newWallet()
+    const message = await walletMessage(service.api, wallet)
+    return service.api.post('/v1/auth/wallet/verify', { message, signature: change(await wallet.signMessage({ message })) })
+  }
+
+  test.each<[string, (signature: string) => string]>([
+    ['without 0x', (signature) => signature.slice(2)],
+    ['with 0X', (signature) => `0X${signature.slice(2).toUpperCase()}`],
+    ['with a space before and a line end after it', (signature) => ` ${signature}\r\n`],
+  ])('%s a signature is read', async (_name, change) => {
+    expect((await sent(change)).status).toBe(200)
+  })
+
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const high = (signature: string) => {
+    const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
+    return `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
+  }
+  test.each<[string, (signature: string) => string, string]>([
+    ['compact', (signature) => signature.slice(0, 130), 'EIP-2098'],
+    ['with a high s', high, 'high (EIP-2)'],
+    ['with another v', (signature) => `${signature.slice(0, 130)}25`, 'v is 37'],
+  ])('one that is %s is refused by a sentence that names the form', async (_name, change, form) => {
+    const { status, body } = await sent(change)
+    expect([status, body.error, body.message]).toEqual([401, 'invalid_signature', expect.stringContaining(form)])
+  })
+
+  test('an address in mixed case with a wrong checksum is refused wherever one is typed', async () => {
+    const person = await signIn(service.api)
+    const wrong = '0x64A7e737B2Bc146D963762Cc7e00054EE1a4d491'
+    const typed = async (address: string) => [
+      (await person.api.post('/v1/workspaces/current/invitations', { role: 'viewer', wallet_address: address })).body,
+      (await service.api.post('/v1/auth/wallet/nonce', { address })).body,
+      (await service.api.post('/v1/intent-mandates/prepare', { address, terms: {} })).body,
+    ]
+    for (const { message } of await typed(wrong)) expect(message).toContain('wrong checksum (EIP-55)')
+    for (const digits of [wrong.slice(2).toLowerCase(), wrong.slice(2).toUpperCase()])
+      for (const { message } of await typed(`0x${digits}`)) expect(message ?? '').not.toContain('address')
+    const named = await person.api.post('/v1/workspaces/current/invitations', {
+      role: 'viewer',
+      wallet_address: `eip155:1:${wrong}`,
+    })
+    expect(named.status).toBe(400)
+  })
+
+  test.each<[string, (message: string) => string, string]>([
+    ['carriage returns', (message) => message.replaceAll('\n', '\r\n'), 'carriage returns'],
+    ['a line end at its end', (message) => `${message}\n`, 'after its last line'],
+    ['a chain in hexadecimal', (message) => message.replace('Chain ID: 1', 'Chain ID: 0x1'), 'line 8: "Chain ID: 0x1"'],
+    [
+      'an address with a wrong checksum',
+      (message) => message.replace(/0x\w{40}/, '0x64A7e737B2Bc146D963762Cc7e00054EE1a4d491'),
+      'line 2',
+    ],
+  ])('a message with %s is refused by its line', async (_name, change, line) => {
+    const message = change(await walletMessage(service.api, newWallet()))
+    const { status, body } = await service.api.post('/v1/auth/wallet/verify', { message, signature: '0x00' })
+    expect([status, body.details.fields?.[0]?.message]).toEqual([400, expect.stringContaining(line)])
+  })
+})

@@ -132,11 +132,11 @@ export const provePasskey = async (
 
 const noteUse = prepareWrite(
   'passkeys.note_use',
-  { id: 'uuid', signCount: 'bigint', backedUp: 'boolean', at: 'timestamptz' },
+  { id: 'uuid', signCount: 'bigint', backupEligible: 'boolean', backedUp: 'boolean', at: 'timestamptz' },
   (orm, at) =>
     orm
       .update(passkeys)
-      .set({ signCount: at.signCount, backedUp: at.backedUp, lastUsedAt: at.at })
+      .set({ signCount: at.signCount, backupEligible: at.backupEligible, backedUp: at.backedUp, lastUsedAt: at.at })
       .where(
         and(
           eq(passkeys.id, at.id),
@@ -147,8 +147,13 @@ const noteUse = prepareWrite(
 )
 
 /** Under the passkey's lock. False where it was removed, or its count has not grown: the assertion was used before, or a copy of the passkey exists. */
-export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }: UsedPasskey): Promise<boolean> => {
-  return (await tx.run(noteUse, { id: passkey.id, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
+export const recordPasskeyUse = async (
+  tx: Tx,
+  { passkey, signCount, backupEligible, backedUp }: UsedPasskey,
+): Promise<boolean> => {
+  return (
+    (await tx.run(noteUse, { id: passkey.id, backupEligible, backedUp, signCount: BigInt(signCount), at: tx.at })).length === 1
+  )
 }
 
 export const startProof = async (

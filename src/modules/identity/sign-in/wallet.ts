@@ -1,11 +1,12 @@
 import { SiweMessage } from 'siwe'
 import type { z } from 'zod'
-import { type Address, type Intent, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import { type Address, type Intent, namingForm, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
 import type { Config } from '../../../config.ts'
 import type { Db } from '../../../db/client.ts'
 import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
+import { checksumProblem, hasWrongChecksum } from '../../../lib/wallet-name.ts'
 import type { Parts } from '../../parts.ts'
 import { newMethodRefusal } from '../identities/link.ts'
 import { findIdentity, type IdentityProof, walletProof } from '../identities/queries.ts'
@@ -119,16 +120,28 @@ const readPrepared = (config: Config, text: string): SignInMessage | undefined =
   return { ...variable, domain, uri }
 }
 
+/** What wallets and libraries do to a message; the line is named. */
+const problemOf = (text: string): string | undefined => {
+  if (text.includes('\r')) return 'has carriage returns at its line ends: sign it with line feeds alone, as it was given'
+  if (text.endsWith('\n')) return 'ends with a line end after its last line: sign it as it was given'
+  const lines = text.split('\n', 20)
+  const [, address = ''] = lines
+  if (hasWrongChecksum(address)) return `line 2: the address ${checksumProblem}`
+  const chain = lines.findIndex((line) => /^Chain ID: (?!\d+$)/.test(line))
+  return chain < 0
+    ? undefined
+    : `line ${chain + 1}: "${lines[chain]?.slice(0, 40)}" must name the chain by a decimal number, such as "Chain ID: 1"`
+}
+
 export const readSignInMessage = (config: Config, text: string): SignInMessage => {
   const prepared = readPrepared(config, text)
   if (prepared) return prepared
   try {
     return new SiweMessage(text)
   } catch {
-    throw invalidFields({
-      path: 'message',
-      message: 'must be a Sign-In with Ethereum message (EIP-4361), such as POST /v1/auth/wallet/nonce gives',
-    })
+    const problem =
+      problemOf(text) ?? 'must be a Sign-In with Ethereum message (EIP-4361), such as POST /v1/auth/wallet/nonce gives'
+    throw invalidFields({ path: 'message', message: problem })
   }
 }
 
@@ -210,15 +223,19 @@ export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNon
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
   nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
 
+type Signed = { recovered: Address | undefined; claimed: string; signature: string }
+
 /** `unknown`: why it may be a contract's signature all the same. */
-const wrongSigner = (recovered: Address | undefined, claimed: string, unknown?: string): Refusal =>
-  new Refusal('invalid_signature', {
-    message:
-      unknown === undefined
-        ? 'The signature is not by the address in the message.'
-        : `The signature is not by the key of the address in the message. ${unknown}`,
+const wrongSigner = ({ recovered, claimed, signature }: Signed, unknown?: string): Refusal => {
+  const why =
+    unknown === undefined
+      ? 'The signature is not by the address in the message.'
+      : `The signature is not by the key of the address in the message. ${unknown}`
+  return new Refusal('invalid_signature', {
+    message: namingForm(why, signature),
     details: { field: 'signature', recovered_address: recovered ?? null, expected: { address: claimed } },
   })
+}
 
 type WalletDeps = Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>
 
@@ -237,11 +254,12 @@ const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): R
   if (recovered?.toLowerCase() === siwe.address.toLowerCase()) return { verdict: walletProof(recovered, null), nonce }
   const { chainId } = siwe
   const address = parseAddress(siwe.address)
-  if (!address) return { verdict: wrongSigner(recovered, siwe.address), nonce }
+  const signed = { recovered, claimed: siwe.address, signature: input.signature }
+  if (!address) return { verdict: wrongSigner(signed), nonce }
   if (deps.contractWallets.chainIds.includes(chainId))
-    return { verdict: wrongSigner(recovered, siwe.address), nonce, contract: { chainId, address } }
+    return { verdict: wrongSigner(signed), nonce, contract: { chainId, address } }
   const unknown = `Signatures of contracts on chain ${chainId} are not checked here.`
-  return { verdict: wrongSigner(recovered, siwe.address, unknown), nonce }
+  return { verdict: wrongSigner(signed, unknown), nonce }
 }
 
 /** Outside any transaction. The nonce is used up first, so one message causes one query. */
@@ -258,7 +276,10 @@ const askChain = async (
   if (answer === 'valid') return { verdict: walletProof(contract.address, contract.chainId), nonce: null }
   if (answer === 'invalid') return { verdict, nonce: null }
   const unknown = `Chain ${contract.chainId} did not answer whether it is by a contract there.`
-  return { verdict: wrongSigner(recoverSigner(message, signature), contract.address, unknown), nonce: null }
+  return {
+    verdict: wrongSigner({ recovered: recoverSigner(message, signature), claimed: contract.address, signature }, unknown),
+    nonce: null,
+  }
 }
 
 export const examineWallet = async (deps: WalletDeps, input: z.output<typeof SignedMessage>): Promise<WalletAttempt> =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import { recoverSigner } from '../../../auth/wallet.ts'
+import { namingForm, recoverSigner } from '../../../auth/wallet.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
@@ -270,7 +270,12 @@ export const decideBySignature = async (
   if (!signing) {
     const recovered = proven?.signer ?? recoverSigner(messageFor(record.approval, input.decision), input.signature)
     const message = "The signature must be of this approval's text, by a linked wallet of a person who may decide it."
-    return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(recovered, message))
+    return refuseProof(
+      tx,
+      record,
+      { accountId: null, origin, way: 'signature' },
+      wrongSignature(recovered, namingForm(message, input.signature)),
+    )
   }
   const { accountId } = proven
   const { accountFrozen, workspaceFrozen, linkedBy: behind } = signing

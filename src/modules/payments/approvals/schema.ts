@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Assertion } from '../../../auth/passkey.ts'
+import { WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdOut, MessageDigest, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { IdOut, MessageDigest, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { factLevels, factTypes } from '../../../lib/approval-facts.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
@@ -196,8 +197,8 @@ export type Decide = z.output<typeof Decide>
 export const DecideBySignature = z
   .strictObject({
     decision: Choice,
-    signature: bounded(20_000).min(1),
-    address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+    signature: WalletSignature,
+    address: WalletAddress.optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
     reason: Reason,
   })
   .meta({ id: 'DecideApprovalBySignature' })

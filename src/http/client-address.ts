@@ -1,0 +1,22 @@
+import type { App } from './app-type.ts'
+
+const withPort = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/
+const inBrackets = /^\[([0-9a-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?$/i
+
+/** `203.0.113.7:51234`, `[2001:db8::1]:443` and `"[2001:db8::1]"`: some proxies (Azure, IIS) write more than the address. */
+export const bareAddress = (written: string): string => {
+  const text = written.trim().replace(/^"(.*)"$/, '$1')
+  return inBrackets.exec(text)?.[1] ?? withPort.exec(text)?.[1] ?? text
+}
+
+/**
+ * The one place where a forwarded address is read: limits, allow-lists, callbacks, sessions and the audit log have `request.ip`, which then has no port.
+ * With one, each connection would be another client, and no network of an allow-list would have it.
+ */
+export const readForwardedAddresses = (app: Pick<App, 'addHook'>): void => {
+  app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
+    const forwarded = headers['x-forwarded-for']
+    if (forwarded !== undefined) headers['x-forwarded-for'] = [forwarded].flat().join().split(',').map(bareAddress).join(', ')
+    done()
+  })
+}
