@@ -90,7 +90,7 @@ const routesAbout = `
 
 **owner … viewer**: a member with that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
 **linked**: a session that began with a sign-in method which a key linked.
-**stopped**: works while the workspace is frozen or suspended, or its owning account is not active. **frozen**: works while the caller's own
+**stopped**: works while the workspace is frozen or suspended, or the account that holds its balance is not active. **frozen**: works while the caller's own
 account is frozen. Reading always works. **proof**: a session must have proven within ten minutes who its person is, for every request (\`●\`) or where
 the request adds, widens, raises or loosens something (\`○\`); a dashboard token of a session may not (an administrator's acts excepted), and a key
 or an agent needs no proof. [Below](#fresh-proof) is the reason for each operation. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`

@@ -302,8 +302,14 @@ def _ignore(_record: Json) -> None:
 
 class _Account(_Resource):
     def get(self) -> Dict[str, Json]:
-        """The account with its balance: `client.account.get()["balance"]["available_minor"]`."""
+        """The account with the balance of its personal workspace."""
         return self._client.call("GET", "/v1/accounts/me")
+
+
+class _Workspaces(_Resource):
+    def current(self) -> Dict[str, Json]:
+        """The workspace of this credential: `client.workspaces.current()["workspace"]["balance"]["available_minor"]`."""
+        return self._client.call("GET", "/v1/workspaces/current")
 
 
 class _Credentials(_Resource):
@@ -489,6 +495,7 @@ class Payments:
         self.retries = retries
         self.timeout_seconds = timeout_seconds
         self.account = _Account(self)
+        self.workspaces = _Workspaces(self)
         self.credentials = _Credentials(self)
         self.api_keys = _ApiKeys(self)
         self.beneficiaries = _Beneficiaries(self)

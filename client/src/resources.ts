@@ -48,14 +48,14 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
   const getBatch = (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}', { ...options, path: { id } })
   return {
     account: {
-      /** The account with its balance, capabilities and sign-in methods. */
+      /** The account with the balance of its personal workspace, capabilities and sign-in methods. */
       get: (options?: CallOptions) => call('get', '/v1/accounts/me', options),
       /** Changes the display name. */
       update: (body: Body<'/v1/accounts/me', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me', { ...options, body }),
       /** Closes it for good: only a person's session can, and only when the balance is 0 and nothing is held. */
       close: (options?: CallOptions) => call('delete', '/v1/accounts/me', options),
-      /** Every change of the balance, newest first. */
+      /** Every change of the account's own balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/accounts/me/history'>>, options?: CallOptions) =>
         list('/v1/accounts/me/history', filters, options),
       /** The same entries as CSV: all that the filters match. */
@@ -110,8 +110,20 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
     workspaces: {
       /** The workspaces of the account, with its role in each. */
       list: (filters?: Partial<Filters<'/v1/workspaces'>>, options?: CallOptions) => list('/v1/workspaces', filters, options),
-      /** The workspace of this credential, and the role in it. */
+      /** The workspace of this credential with its balance, and the role in it. */
       current: (options?: CallOptions) => call('get', '/v1/workspaces/current', options),
+      /** Every change of the workspace's balance, newest first. */
+      history: (filters?: Partial<Filters<'/v1/workspaces/current/history'>>, options?: CallOptions) =>
+        list('/v1/workspaces/current/history', filters, options),
+      /** The same entries as CSV: all that the filters match. */
+      historyCsv: (filters?: CsvFilters<'/v1/workspaces/current/history'>, options?: CallOptions) =>
+        text('/v1/workspaces/current/history', 'text/csv', filters, options),
+      /** What was booked on the workspace's balance between two dates, oldest first. */
+      statement: (period?: Query<'/v1/workspaces/current/statement', 'get'>, options?: CallOptions) =>
+        call('get', '/v1/workspaces/current/statement', { ...options, ...(period && { query: period }) }),
+      /** The whole statement as CSV, with amounts in major units and local dates. */
+      statementCsv: (period?: { from?: string; to?: string }, options?: CallOptions) =>
+        text('/v1/workspaces/current/statement', 'text/csv', period, options),
     },
     beneficiaries: {
       /** Creates a payee. Its destination is stored encrypted and never returned. */

@@ -20,7 +20,7 @@ type ToolSample = { name: string; fields?: readonly string[]; id?: string; keyed
 
 /** The tool and the command for the operations that agents and people use most. */
 const others: Readonly<Record<string, { tool?: ToolSample; command?: string }>> = {
-  'accounts.get': { tool: { name: 'get_balance' }, command: 'payments balance' },
+  'workspaces.current': { tool: { name: 'get_balance' }, command: 'payments balance' },
   'credentials.current': { tool: { name: 'get_credential' }, command: 'payments whoami' },
   'request_log.list': { command: 'payments logs --follow' },
   'beneficiaries.list': { tool: { name: 'list_beneficiaries' }, command: 'payments payees' },

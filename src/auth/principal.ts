@@ -20,6 +20,10 @@ export type Principal = {
   readonly workspace: {
     readonly id: Uuid
     readonly owningAccountId: Uuid
+    /** The account whose ledger account holds the workspace's balance: what its payments, top-ups, limits and locks go by. */
+    readonly balanceAccountId: Uuid
+    /** Whether its balance was its owner's once: payments of that time are settled there. */
+    readonly isSeparated: boolean
     readonly frozen: boolean
     readonly closed: boolean
     readonly timeZone: string
@@ -49,6 +53,31 @@ export type Principal = {
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
 }
+
+type BalanceOf = Pick<Principal['workspace'], 'kind' | 'owningAccountId' | 'balanceAccountId'>
+
+/** A team without a balance of its own, as all were until version 0.4.0, draws on its owner's. */
+export const isBalanceShared = ({ kind, owningAccountId, balanceAccountId }: BalanceOf): boolean =>
+  kind === 'team' && balanceAccountId === owningAccountId
+
+/** Whoever reads a team's payments reads its balance; a person's own, and one that is shared, is its owner's alone. */
+export const maySeeBalance = (reader: {
+  readonly accountId: Uuid
+  readonly permissions: ReadonlySet<Permission>
+  readonly workspace: BalanceOf
+}): boolean => {
+  const { workspace, permissions } = reader
+  if (workspace.balanceAccountId !== workspace.owningAccountId) return permissions.has('payment.read')
+  return reader.accountId === workspace.owningAccountId && permissions.has('account.read')
+}
+
+/** Of a shared balance nobody sees the whole in the workspace: it has payments of others. */
+export const seesWholeBalance = (reader: Parameters<typeof maySeeBalance>[0]): boolean =>
+  maySeeBalance(reader) && !isBalanceShared(reader.workspace)
+
+/** Every account on which a workspace's payments hold money: the one of its balance, and the one before it was separated. */
+export const balanceAccountsOf = ({ balanceAccountId, owningAccountId, isSeparated }: Principal['workspace']): readonly Uuid[] =>
+  isSeparated ? [balanceAccountId, owningAccountId] : [balanceAccountId]
 
 export type Authenticated = Omit<Principal, 'origin'>
 

@@ -1,6 +1,7 @@
 import { type Db, first, type Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnd, sessionEnds, sessionLife } from '../db/credential-life.ts'
 import { type KeyTypes, prepareText } from '../db/prepare.ts'
+import { balanceAccountSql } from '../db/tables/workspaces.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -12,10 +13,20 @@ import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sh
 
 type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
   Principal['capabilities'] &
-  Pick<Principal['workspace'], 'owningAccountId' | 'frozen' | 'closed' | 'timeZone' | 'nextTimeZone' | 'nextTimeZoneFrom'> & {
+  Pick<
+    Principal['workspace'],
+    | 'owningAccountId'
+    | 'balanceAccountId'
+    | 'isSeparated'
+    | 'frozen'
+    | 'closed'
+    | 'timeZone'
+    | 'nextTimeZone'
+    | 'nextTimeZoneFrom'
+  > & {
     workspaceId: Uuid
-    /** A workspace is stopped while the account whose money it spends is not active. */
-    ownerStatus: Principal['accountStatus']
+    /** A workspace is stopped while the account that holds its balance is not active. */
+    holderStatus: Principal['accountStatus']
     workspaceKind: Principal['workspace']['kind']
     workspaceName: string
     workspaceCreatedAt: Date
@@ -32,14 +43,16 @@ type GrantRow = {
   throughOauth: boolean
 }
 
-/** With `a` the account, `w` the workspace, `o` the account that owns it, `m` the membership. */
+/** With `a` the account, `w` the workspace, `h` the account that holds its balance, `m` the membership. */
 const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.topups_enabled as topups, a.payments_enabled as payments,
   a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
-  w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed, o.status as "ownerStatus",
+  h.id as "balanceAccountId", w.separated_at is not null as "isSeparated",
+  w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed, h.status as "holderStatus",
   w.kind as "workspaceKind", w.name as "workspaceName", w.created_at as "workspaceCreatedAt", w.time_zone as "timeZone",
   w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
 
-const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
+const identityJoins = `join accounts h on h.id = ${balanceAccountSql('w')}
+  left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
 const grantColumns = (
   granted = 'g.permissions',
@@ -155,8 +168,10 @@ const principalOf = (
     workspace: {
       id: row.workspaceId,
       owningAccountId: row.owningAccountId,
-      frozen: row.frozen || row.ownerStatus === 'frozen',
-      closed: row.closed || row.ownerStatus === 'closed',
+      balanceAccountId: row.balanceAccountId,
+      isSeparated: row.isSeparated,
+      frozen: row.frozen || row.holderStatus === 'frozen',
+      closed: row.closed || row.holderStatus === 'closed',
       timeZone: row.timeZone,
       nextTimeZone: row.nextTimeZone,
       nextTimeZoneFrom: row.nextTimeZoneFrom,

@@ -28,7 +28,9 @@ type Row = {
   createdAt: Date
 }
 
-const columns = `id, transaction::text, type, account_id as "accountId", workspace_id as "workspaceId", data,
+const columns = `id, transaction::text, type,
+  coalesce((select w.owning_account_id from workspaces w where w.id = events.workspace_id and w.balance_account_id = events.account_id), account_id)
+    as "accountId", workspace_id as "workspaceId", data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
   end as messages, created_at as "createdAt"`

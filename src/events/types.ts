@@ -51,7 +51,9 @@ export const eventTypes: readonly EventType[] = eventResources.flatMap((resource
 
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
-export const permissionToRead = (type: string): Permission | undefined => {
+/** `ofWorkspace`: of a team's balance, and not of a person's. */
+export const permissionToRead = (type: string, ofWorkspace = false): Permission | undefined => {
+  if (ofWorkspace && resourceOf(type) === 'balance') return 'payment.read'
   const known: Readonly<Record<string, { permission: Permission }>> = resources
   // Only readers who may create an invitation get it.
   return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission

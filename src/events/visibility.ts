@@ -43,9 +43,9 @@ const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
   return id !== undefined && grants.includes(id)
 }
 
-/** Whether REST would show it. What belongs to an account and not to a workspace (balance, keys, sessions) is for that account alone. */
+/** Whether REST would show it. What belongs to an account and not to a workspace (its balance, keys, sessions) is for that account alone. */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
-  const needed = permissionToRead(event.type)
+  const needed = permissionToRead(event.type, event.workspaceId !== null)
   if (needed === undefined) return false
   const ofAccount = needed.startsWith('account.') || event.workspaceId === null
   if (ofAccount && event.accountId !== reader.accountId) return false
@@ -57,8 +57,8 @@ export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
 export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Audience => {
   const held = [reader.permissions, ...reader.workspaces.values()]
   const mayHave = (type: string) => {
-    const needed = permissionToRead(type)
-    return needed !== undefined && held.some((set) => set.has(needed)) && filter?.(type) !== false
+    const needed = [permissionToRead(type), permissionToRead(type, true)]
+    return needed.some((one) => one && held.some((set) => set.has(one))) && filter?.(type) !== false
   }
   return {
     accountId: reader.accountId,

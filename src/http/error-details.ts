@@ -68,11 +68,14 @@ const details = {
   more: count('How many faults are not listed.'),
   field: text('Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.'),
   reason: z
-    .union([z.string().meta({ enum: Object.keys(conflictReasons) }), z.enum(['database_lost_writes', 'sign_up'])])
+    .union([
+      z.string().meta({ enum: Object.keys(conflictReasons) }),
+      z.enum(['database_lost_writes', 'sign_up', 'upgrade_running']),
+    ])
     .optional()
     .meta({
       description:
-        'Why there is a conflict. Of a 503: the database has lost the request that used this key. Of a 403, `sign_up`: this person may not begin an account here.',
+        'Why there is a conflict. Of a 503: the database has lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. Of a 403, `sign_up`: this person may not begin an account here.',
     }),
   ...duplicates,
   existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Principal } from '../auth/principal.ts'
+import { balanceAccountsOf, type Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
@@ -64,6 +64,9 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
   // A session may change its workspace while its request waits. A request for one is never done in another.
   if (current.workspace.id !== before.workspace.id)
     throw unavailable({ message: 'The workspace of this session has just changed.' })
+  // The locks are those of the balance before.
+  if (current.workspace.balanceAccountId !== before.workspace.balanceAccountId)
+    throw unavailable({ message: 'This workspace has just got a balance of its own.' })
   checkAuthority(request, current)
 }
 
@@ -98,8 +101,8 @@ const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>
 }
 
 /**
- * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of the one that owns its
- * workspace. `concerned`: other accounts that it changes, locked in one order with these. A second request with the key waits at
+ * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of those that hold the
+ * money of its workspace. `concerned`: other accounts that it changes, locked in one order with these. A second request with the key waits at
  * these locks and then gets the stored response. A refusal undoes everything; a `CommitThenThrow` keeps its audit rows, and
  * stores no response.
  */
@@ -114,7 +117,7 @@ export const respondOnce = async (
   const others = (await concerned?.()) ?? []
   const again = callerOf(request)
   const write = {
-    locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
+    locks: { exclusive: caller ? [caller.accountId, ...balanceAccountsOf(caller.workspace), ...others] : [] },
     once: onceOf(request, scopeOf),
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
     admit: (current: Principal | null) => current && again.admit?.(current),
@@ -125,7 +128,7 @@ export const respondOnce = async (
     },
   }
   const { answer, replayed } = await (caller
-    ? inTurn(db, caller.workspace.owningAccountId, () => writeOnce(db, write))
+    ? inTurn(db, caller.workspace.balanceAccountId, () => writeOnce(db, write))
     : writeOnce(db, write))
   return sendText(reply, answer, replayed)
 }
@@ -140,10 +143,10 @@ export const respondWithRecord = async (
 ): Promise<FastifyReply> => {
   const { accountId, workspace } = request.principal
   const write = recordRequestOf(request)
-  const { answer, replayed } = await inTurn(db, workspace.owningAccountId, () =>
+  const { answer, replayed } = await inTurn(db, workspace.balanceAccountId, () =>
     writeWith(db, keys, {
       ...write,
-      locks: { exclusive: [accountId, workspace.owningAccountId] },
+      locks: { exclusive: [accountId, workspace.balanceAccountId] },
       work: (tx) => work(tx, write.once),
     }),
   )

@@ -173,7 +173,8 @@ export const ledgerChecks: readonly Check[] = [
           join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup', 'deposit') order by t.id desc limit 1) as moved on true
           join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup', 'deposit')
           join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
-            where e.account_id = a.owner_id and e.workspace_id is null and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true
+            where e.account_id = a.owner_id and e.workspace_id is not distinct from (select h.holder_of_workspace_id from accounts h where h.id = a.owner_id)
+              and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true
         where a.kind = 'customer' and moved.created_at > $retained + interval '1 day'
           and (published.available::bigint, published.held::bigint) <> (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor, a.pending_debits_minor)`,
     },

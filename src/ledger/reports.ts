@@ -21,6 +21,7 @@ const parameters = {
   types: 'text[]?',
   createdAfter: 'timestamptz|null',
   createdBefore: 'timestamptz|null',
+  workspaceId: 'uuid?',
 } as const
 type At = Places<typeof parameters>
 
@@ -48,7 +49,11 @@ const ofAccount = `select ${historyColumns} from ledger_transfers t left join de
     and (t.customer_account_id, t.id) > (${account}, ${idBehind(account, 'asked.since')}) and (t.customer_account_id, t.id) < (${account}, ${idAhead(account, 'asked.until')})`
 
 const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (${sql.raw(ofAccount)}) e
-  where asked.types is null or e.type = any(asked.types)) as h`
+  where (asked.types is null or e.type = any(asked.types)) ${
+    at.workspaceId
+      ? sql`and e.reference_type = 'payment' and exists (select from payments p where p.id = e.reference_id and p.workspace_id = ${at.workspaceId})`
+      : sql``
+  }) as h`
 
 /** The newest of each type, from an index that leaves out what payments have. */
 const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
@@ -92,6 +97,8 @@ export type HistoryFilter = {
   types?: readonly HistoryType[] | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
+  /** Only what the payments of this workspace moved. */
+  workspaceId?: Uuid | undefined
 }
 
 export const listHistory = (
@@ -100,9 +107,11 @@ export const listHistory = (
   page: { before: Uuid | null; take: number },
   filter: HistoryFilter = {},
 ): Promise<HistoryEntry[]> => {
-  const { types = null, createdAfter = null, createdBefore = null } = filter
+  const { types = null, createdAfter = null, createdBefore = null, workspaceId } = filter
   const isRare = types?.every((type) => rareTypes.includes(type))
-  return db.run(isRare === undefined ? history.all : isRare ? history.rare : history.ofTypes, {
+  const query = workspaceId ? history.ofTypes : isRare === undefined ? history.all : isRare ? history.rare : history.ofTypes
+  return db.run(query, {
+    workspaceId,
     ownerId,
     ...page,
     types: types && [...new Set(types)],
@@ -164,20 +173,22 @@ export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, 
 
 const flowDays = { zone: '$4::text', since: '$2::timestamptz' }
 
-/** A hold is neither in nor out; a returned payment came in. */
+/** A hold is neither in nor out; a returned payment came in. $5: only what the payments of this workspace moved. */
 const flow = statement(
   'ledger.flow',
   `with ${periodSql('$2::timestamptz', '$3::timestamptz', flowDays)}
    select date::text, sum(came_in)::bigint as "inMinor", sum(went_out)::bigint as "outMinor" from (
-     select ${localDate('h.hour', flowDays)} as date, h.came_in_minor as came_in, h.went_out_minor as went_out from ${storedSql('$1::uuid')} where ${isBookingType('h')}
+     select ${localDate('h.hour', flowDays)} as date, h.came_in_minor as came_in, h.went_out_minor as went_out from ${storedSql('$1::uuid')}
+     where ${isBookingType('h')} and ($5::uuid is null or h.workspace_id = $5::uuid)
      union all
      select ${localDate('l.at', flowDays)}, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
-     from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l) as m
+     from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l
+     where $5::uuid is null or l.reference_type = 'payment' and exists (select from payments p where p.id = l.reference_id and p.workspace_id = $5::uuid)) as m
    group by date`,
 )
 
 export const readFlow = (
   db: Db,
   ownerId: Uuid,
-  { zone, begins, ends }: { zone: string; begins: Date; ends: Date },
-): Promise<{ date: string; inMinor: Minor; outMinor: Minor }[]> => db.query(flow, [ownerId, begins, ends, zone])
+  { zone, begins, ends, workspaceId = null }: { zone: string; begins: Date; ends: Date; workspaceId?: Uuid | null },
+): Promise<{ date: string; inMinor: Minor; outMinor: Minor }[]> => db.query(flow, [ownerId, begins, ends, zone, workspaceId])

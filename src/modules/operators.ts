@@ -1,8 +1,9 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
-import { first, type Tx } from '../db/client.ts'
+import { type Db, first, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
-import { members, workspaces } from '../db/tables/workspaces.ts'
+import { accounts } from '../db/tables/accounts.ts'
+import { balanceAccountsSql, members, workspaces } from '../db/tables/workspaces.ts'
 import type { Actor } from '../events/audit.ts'
 import { Refusal } from '../lib/errors.ts'
 import { formatId, type Uuid } from '../lib/ids.ts'
@@ -23,19 +24,46 @@ export const timerOperator: Operator = { accountId: null, way: 'timer', origin: 
 export const nameOfOperator = (operator: Operator): string =>
   operator.accountId === null ? (operator.origin?.userAgent ?? operator.way) : formatId('account', operator.accountId)
 
-const memberships = prepare('operators.belongs', { operatorId: 'uuid', owningAccountId: 'uuid' }, (orm, at) =>
+const memberships = prepare('operators.belongs', { operatorId: 'uuid', holderId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: members.id })
     .from(members)
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .where(and(eq(members.accountId, at.operatorId), eq(workspaces.owningAccountId, at.owningAccountId)))
+    .where(
+      and(
+        eq(members.accountId, at.operatorId),
+        sql`${at.holderId} in (select * from ${sql.raw(balanceAccountsSql('workspaces'))})`,
+      ),
+    )
     .limit(1),
 )
 
-/** Administrators move no value and lift no limit for themselves, or for an account whose workspace they belong to. */
-export const refuseOwnAccount = async (tx: Tx, { accountId: operatorId }: Operator, owningAccountId: Uuid): Promise<void> => {
+const named = prepare('accounts.balances_named', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({
+      id: accounts.id,
+      accountId: sql<Uuid>`coalesce(${workspaces.owningAccountId}, ${accounts.id})`,
+      workspaceId: accounts.holderOfWorkspaceId,
+    })
+    .from(accounts)
+    .leftJoin(workspaces, eq(workspaces.id, accounts.holderOfWorkspaceId))
+    .where(sql`${accounts.id} = any(${at.ids})`),
+)
+
+export type BalanceName = { accountId: Uuid; workspaceId: Uuid | null }
+
+/** Whose balance the account of the ledger is, as people know it: the owning account, and the team where it is a team's. */
+export const nameBalances = async (db: Db, ids: readonly Uuid[]): Promise<(id: Uuid) => BalanceName> => {
+  const names = new Map(
+    (ids.length > 0 ? await db.run(named, { ids: [...new Set(ids)] }) : []).map(({ id, ...name }) => [id, name]),
+  )
+  return (id) => names.get(id) ?? { accountId: id, workspaceId: null }
+}
+
+/** Administrators move no value and lift no limit for themselves, or for a balance of a workspace that they belong to. */
+export const refuseOwnAccount = async (tx: Tx, { accountId: operatorId }: Operator, holderId: Uuid): Promise<void> => {
   if (operatorId === null) return
-  if (operatorId !== owningAccountId && !(await first(tx, memberships, { operatorId, owningAccountId }))) return
+  if (operatorId !== holderId && !(await first(tx, memberships, { operatorId, holderId }))) return
   throw new Refusal('separation_of_duties', {
     message:
       'An administrator decides nothing that costs the organisation or lifts a limit for their own account, or for a workspace that they belong to.',

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { Db, Tx } from '../db/client.ts'
 import type { Actor } from '../events/audit.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -36,3 +37,6 @@ export type OnAccountClosed = (tx: Tx, accountId: Uuid) => Promise<void>
  * its first lock.
  */
 export type OwnersRelyingOn = (db: Db, accountId: Uuid) => Promise<Uuid[]>
+
+/** Opens an account that is no person, to hold the balance of a team. Workspaces cannot import accounts, which import them. */
+export type OpenHolder = (tx: Tx, config: Pick<Config, 'CURRENCY'>, workspaceId: Uuid) => Uuid

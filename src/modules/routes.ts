@@ -7,6 +7,7 @@ import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
 import { registerCorrections, registerReconciliation } from './exceptions/routes.ts'
 import { registerAccounts, registerAdminAccounts } from './identity/accounts/routes.ts'
+import { openHolder } from './identity/accounts/service.ts'
 import { registerIdentities } from './identity/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
@@ -40,7 +41,10 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerIdentities(app, deps)
   registerSignIn(app, deps)
   registerOAuth(app, deps)
-  registerWorkspaces(app, deps, async (tx, actor, member) => void (await revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member)))
+  registerWorkspaces(app, deps, {
+    endDelegations: async (tx, actor, member) => void (await revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member)),
+    openHolder,
+  })
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)
   registerBeneficiaries(app, deps)

@@ -8,7 +8,7 @@ import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, type ErrorDetails, Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 
-/** Whose money a key is about. */
+/** The owning account and the workspace that a key is about. */
 export type KeyPlace = { accountId: Uuid; workspaceId: Uuid }
 
 /** `bodyHash`: of the body that it was first used with. */

@@ -5,6 +5,7 @@ import { grantLife } from '../db/credential-life.ts'
 import { statement } from '../db/statement.ts'
 import { conflict, type ErrorDetails, type Refusal } from '../lib/errors.ts'
 import { formatId, type Uuid } from '../lib/ids.ts'
+import { existing } from '../lib/lists.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
 
@@ -16,11 +17,12 @@ export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
 
 export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
 
-/** The account that pays, the workspace and the path, whatever the credential. */
+/** The owning account, the workspace and the path, whatever the credential. */
 export const recordScope = (path: string, { accountId, workspaceId }: KeyPlace, key: string): Buffer =>
   sha256(JSON.stringify([path, accountId, workspaceId, key]))
 
-type Row = KeyPlace & {
+type Row = {
+  workspaceId: Uuid
   id: Uuid
   key: string
   bodyHash: Buffer
@@ -46,12 +48,11 @@ export const recordKeys = (
   // Each by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
   const find = statement(
     `idempotency.${table}`,
-    `select r.id, r.account_id as "accountId", r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
+    `select r.id, r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
        r.snapshot as packed, r.grant_id as "grantId", array_remove(g.ancestor_ids || g.id, null) as lineage,
        g.revoked_at as "revokedAt", g.expires_at as "expiresAt"
-     from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::text[])) as used(account, workspace, key)
-     cross join lateral (select * from ${table} where workspace_id = used.workspace and idempotency_key = used.key and account_id = used.account
-       offset 0) as r
+     from rows from (unnest($1::uuid[]), unnest($2::text[])) as used(workspace, key)
+     cross join lateral (select * from ${table} where workspace_id = used.workspace and idempotency_key = used.key offset 0) as r
      left join grants g on g.id = r.grant_id`,
   )
   const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal): ErrorDetails =>
@@ -59,13 +60,18 @@ export const recordKeys = (
   return {
     read: async (db, all) => {
       if (all.length === 0) return []
-      const rows = await db.query<Row>(find, [
-        all.map(({ place }) => place.accountId),
-        all.map(({ place }) => place.workspaceId),
-        all.map(({ key }) => key),
-      ])
-      return rows.map(({ id, packed, key, bodyHash, grantId, lineage, revokedAt, expiresAt, ...place }) => ({
-        once: { scope: recordScope(path, place, key), bodyHash },
+      const rows = await db.query<Row>(find, [all.map(({ place }) => place.workspaceId), all.map(({ key }) => key)])
+      // Whatever balance paid: one that was separated since has another account.
+      const owners = new Map(all.map(({ place }) => [place.workspaceId, place.accountId]))
+      return rows.map(({ id, packed, key, bodyHash, grantId, lineage, revokedAt, expiresAt, workspaceId }) => ({
+        once: {
+          scope: recordScope(
+            path,
+            { workspaceId, accountId: existing(owners.get(workspaceId), 'a key that nobody asked for') },
+            key,
+          ),
+          bodyHash,
+        },
         answer: { id, text: unpack(packed), by: grantId === null ? null : { lineage, revokedAt, expiresAt } },
       }))
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { createTeam, join } from '../workspaces/team.ts'
@@ -58,8 +59,26 @@ test('a frozen account can read and stop things, but change nothing else; reacti
   expect((await person.api.patch('/v1/accounts/me', { display_name: 'Other' })).status).toBe(200)
 })
 
-test('the workspaces of a frozen account are stopped for their other members too, who cannot release them', async () => {
+test('a team with a balance of its own goes on without its owning account; the account alone is stopped', async () => {
   const team = await createTeam(service)
+  await credit(service, team.id, 100_000n)
+  const member = await join(service, team, 'admin')
+  const payee = await newBeneficiary(member.api)
+  const pay = ({ api }: Person) => api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '1000' })
+  await admin.api.patch(at(team.owner), { status: 'frozen' })
+  expect((await pay(team.owner)).body.error).toBe('account_frozen')
+  expect((await pay(member)).status).toBe(201)
+  await admin.api.patch(at(team.owner), { status: 'active', capabilities: { payments: 'disabled', topups: 'disabled' } })
+  expect((await pay(team.owner)).body.error).toBe('capability_disabled')
+  expect((await pay(member)).status).toBe(201)
+  const asked = { amount_minor: '10000', phone_number: '254722000001' }
+  expect((await team.owner.api.post('/v1/topups/initiate', asked)).body.error).toBe('capability_disabled')
+  expect((await member.api.post('/v1/topups/initiate', asked)).status).toBe(201)
+})
+
+test('the workspaces on the balance of a frozen account are stopped for their other members too, who cannot release them', async () => {
+  const team = await createTeam(service)
+  await shareBalance(service, team.id)
   const member = await join(service, team, 'admin')
   await admin.api.patch(at(team.owner), { status: 'frozen' })
   expect((await member.api.get('/v1/workspaces/current')).body.workspace.status).toBe('frozen')

@@ -216,16 +216,30 @@ test('no administrator adjusts an account of their own, alone or as the second o
   expect(await balanceOf(administrator)).toBe('0')
 })
 
-test('no administrator adjusts an account whose workspace they belong to', async () => {
+test('the balance of a team is adjusted by its workspace, and is neither its owner’s nor for an administrator who belongs to it', async () => {
   const team = await createTeam(service)
   const { owner } = team
   await join(service, team, 'viewer', second.wallet)
-  const administrator = await signIn(service.api, second.wallet)
-  const refused = await administrator.api.post(path, fields(owner, 'credit', '1'))
+  const [administrator, other] = [await signIn(service.api, second.wallet), await signIn(service.api, admin.wallet)]
+  const given = (amount_minor: string) => ({ workspace_id: team.id, direction: 'credit', amount_minor, reason: 'a test' })
+  const refused = await administrator.api.post(path, given('1'))
   expect([refused.status, refused.body.error]).toEqual([403, 'separation_of_duties'])
-  const proposed = await (await signIn(service.api, admin.wallet)).api.post(path, fields(owner, 'credit', '10001'))
+  const proposed = await other.api.post(path, given('10001'))
   const confirmed = await administrator.api.post(`${path}/${proposed.body.id}/confirm`)
   expect([confirmed.status, confirmed.body.error]).toEqual([403, 'separation_of_duties'])
+  const posted = await other.api.post(path, given('700'))
+  expect([posted.status, posted.body]).toMatchObject([
+    201,
+    { status: 'posted', account_id: owner.accountId, workspace_id: team.id },
+  ])
+  const { workspace } = (await owner.api.get('/v1/workspaces/current')).body
+  expect([workspace.balance.available_minor, await balanceOf(owner)]).toEqual(['700', '0'])
+  for (const body of [
+    { ...given('1'), account_id: owner.accountId },
+    { direction: 'credit', amount_minor: '1', reason: 'a test' },
+  ])
+    expect((await other.api.post(path, body)).status).toBe(400)
+  expect(await findBreachesOf(service, service.deps.db, 'every row of adjustments')).toEqual([])
 })
 
 describe('money that leaves suspense', () => {

@@ -304,7 +304,7 @@ describe('while the workspace is stopped', () => {
 })
 
 test('what a frozen account may still do stops things and returns money, but lets no payment pass', async () => {
-  await credit(service, team.owner.accountId, 1_000_000n)
+  await credit(service, team.id, 1_000_000n)
   const person = await join(service, team, 'admin')
   const beneficiary_id = await newBeneficiary(team.owner.api)
   const policy = await team.owner.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100000' })

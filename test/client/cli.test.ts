@@ -153,7 +153,7 @@ describe('with an API key', () => {
     expect(await show('payments', '--status', 'pending_approval')).toMatch(
       /^ID +CREATED +AMOUNT +PAYEE +PURPOSE +STATUS\n[\s\S]*pay_\S+ .* KES 61\.00 .* pending_approval/,
     )
-    expect(await show('balance')).toMatch(/^KES [\d,]+\.\d\d can be spent; KES [\d,]+\.\d\d is held/)
+    expect(await show('balance')).toMatch(/^Personal: KES [\d,]+\.\d\d can be spent; KES [\d,]+\.\d\d is held/)
     await person.api.post('/v1/spending-policies', { name: 'Calm', daily_limit_minor: '90000000' })
     expect(await show('policies')).toMatch(/pol_\S+ +Calm +active +a day 900,000\.00/)
     expect(JSON.parse((await show('policies', '--json')).trim())).toMatchObject({ name: 'Calm' })

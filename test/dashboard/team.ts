@@ -29,8 +29,8 @@ const inWorkspace = (client: Client, id: string): Client => {
 export const createTeam = async (service: TestService): Promise<Team> => {
   const owner = await signIn(service.api)
   await owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiku Kamau' })
-  await credit(service, owner.accountId, 10_000_000n)
   const workspaceId = (await owner.api.post('/v1/workspaces', { name: 'Savannah Coffee' })).body.workspace.id
+  await credit(service, workspaceId, 10_000_000n)
   const within = (person: Person) => inWorkspace(person.api, workspaceId)
   const api = within(owner)
   const roaster = await newBeneficiary(api, { display_name: 'Roastery Kiambu' })

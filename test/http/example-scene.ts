@@ -215,6 +215,8 @@ export const playExamples = async (
   await play('accounts.statement', api, { query: { from: '2026-03-01', to: '2026-03-31', limit: '2' } })
   await play('workspaces.statement', api, { query: { from: '2026-03-01', to: '2026-03-31', limit: '2' } })
   await play('accounts.history_summary', api, { query: { days: '2' } })
+  await play('workspaces.history', api, { query: { limit: '2' } })
+  await play('workspaces.history_summary', api, { query: { days: '2' } })
   await play('notifications.list', api, { query: { limit: '2' } })
 
   // A batch: many payments, one approval. It is cancelled again.

@@ -57,6 +57,7 @@ describe('a payment that names a mandate it fits', () => {
   test('has one approval by the signer: a second required approval must come from another approver', async () => {
     await policy({ approval_threshold_minor: '1000', required_approval_count: 2 })
     const team = (await person.api.post('/v1/workspaces', { name: 'Team' })).body.workspace.id
+    await credit(service, team, 1_000_000n)
     const alone = await pay(await agree())
     expect([alone.status, alone.body.error]).toEqual([403, 'policy_denied'])
     const colleague = await signIn(service.api)
@@ -169,6 +170,7 @@ describe('a payment that names a mandate it does not fit is refused, never paid 
 
   test('for another member of the workspace', async () => {
     const team = (await person.api.post('/v1/workspaces', { name: 'Team' })).body.workspace.id
+    await credit(service, team, 1_000_000n)
     const colleague = await signIn(service.api)
     const headers = { 'workspace-id': team }
     const invitation = { role: 'member', wallet_address: colleague.wallet.address }
@@ -184,6 +186,7 @@ describe('a payment that names a mandate it does not fit is refused, never paid 
 
   test('for another workspace’s or tenant’s mandate: it does not exist there', async () => {
     const team = (await person.api.post('/v1/workspaces', { name: 'Team' })).body.workspace.id
+    await credit(service, team, 1_000_000n)
     const stranger = await signIn(service.api)
     const foreign = await createMandate(service, stranger.wallet)
     for (const mandate of [await agree({ workspace_id: team }), foreign, { id: 'man_01h455vb4pex5vsknk084sn02q' }]) {

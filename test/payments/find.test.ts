@@ -5,7 +5,7 @@ import { parseId } from '../../src/lib/ids.ts'
 import { traceByProviderName } from '../../src/modules/attempts/attempt.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary, shareBalance, unguarded } from '../harness/money.ts'
 import { createKey, type Key, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createTeam, join, type Team, type Teammate } from '../workspaces/team.ts'
@@ -137,7 +137,7 @@ describe('in a workspace with many payments', () => {
   let rare: string
   beforeAll(async () => {
     team = await createTeam(service)
-    await credit(service, team.owner.accountId, 1_000_000n)
+    await credit(service, team.id, 1_000_000n)
     reader = await join(service, team, 'viewer')
     const payee = await newBeneficiary(team.owner.api, { display_name: 'Zawadi Stationers' })
     const paid = await team.owner.api.post('/v1/payments', {
@@ -255,7 +255,8 @@ describe('as CSV', () => {
 
   test('more payments than a page are complete, each once, newest first', async () => {
     const big = await signIn(service.api)
-    await service.deps.db.query(
+    await unguarded(
+      service,
       `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
        select gen_random_uuid(), 'direct', (select id from ledger_accounts where kind = 'adjustments' limit 1), l.id, 1, 'adjustment', gen_random_uuid(), l.id, n, now()
        from ledger_accounts l, generate_series(1, 1203) n
@@ -304,6 +305,7 @@ describe('the history', () => {
 
   test('names the payee; to a delegated credential only in its own workspace, and only with beneficiary.read', async () => {
     const elsewhere = (await person.api.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace.id
+    await shareBalance(service, elsewhere)
     const there = { headers: { 'workspace-id': elsewhere } }
     const paid = { type: 'person', display_name: 'Paid elsewhere', payment_rail: 'MPESA_B2C', destination: '0722000555' }
     const { id } = (await person.api.post('/v1/beneficiaries', paid, there)).body
@@ -316,6 +318,9 @@ describe('the history', () => {
       )
     const entry = (await history('&type=payment_hold')).find(({ reference }) => reference.id === payment.id)
     expect(entry?.beneficiary).toEqual({ id, display_name: 'Paid elsewhere' })
+    // The workspace that shares the balance shows what its own payments moved, and no balance.
+    const own = (await person.api.get('/v1/workspaces/current/history', there)).body.data as Json[]
+    expect(own.map(({ reference, available_after_minor: after }) => [reference.id, after])).toEqual([[payment.id, null]])
     const inPerson = await namesFor(person.api)
     expect([...inPerson]).not.toContain(undefined)
     const key = await createKey(person, { permissions: ['account.read', 'beneficiary.read'] })

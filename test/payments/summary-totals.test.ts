@@ -94,7 +94,9 @@ const asked: fc.Arbitrary<Asked> = fc.record({
 })
 
 const summarize = async ({ zone, days, ...search }: Asked, how: 'stored' | 'plain') => {
-  const principal = { workspace: { id, owningAccountId, timeZone: zone, nextTimeZone: null, nextTimeZoneFrom: null } }
+  const principal = {
+    workspace: { id, balanceAccountId: owningAccountId, timeZone: zone, nextTimeZone: null, nextTimeZoneFrom: null },
+  }
   const summary = await summarizePayments(
     service.deps,
     principal as unknown as Parameters<typeof summarizePayments>[1],

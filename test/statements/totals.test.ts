@@ -6,7 +6,7 @@ import { listStatementEntries, readStatementSummary, type StatementOf } from '..
 import { dateAfter } from '../../src/lib/clock.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'
 import { startOfDate } from '../../src/policy/calendar.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary, unguarded } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
@@ -21,7 +21,8 @@ let bookings: Awaited<ReturnType<typeof readBookings>>
 
 /** Bookings `from` … `from + count` of three months, with the payees and workspaces of payments, and clocks of two processes that differ by two minutes. */
 const book = (from: number, count: number) =>
-  service.deps.db.query(
+  unguarded(
+    service,
     `with booked as (
        select n, $2::timestamptz + (n * 7919 % 10007) / 10007.0 * ($3::timestamptz - $2::timestamptz) as at, n % 7 as kind, 1 + n * 6151 % 9001 as amount
        from generate_series($5::int, $5::int + $4::int) n),

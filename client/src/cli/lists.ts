@@ -105,7 +105,14 @@ export const refusals = listing({
 
 export const balance = async (terminal: Terminal): Promise<void> => {
   const { values } = parseArgs({ args: [...terminal.args], options: { url: text, json: flag } })
-  const { balance: held } = await (await clientOf(terminal, values.url)).account.get()
+  const { workspace } = await (await clientOf(terminal, values.url)).workspaces.current()
+  const { name, balance: held } = workspace
+  if (!held) {
+    terminal.out(values.json ? 'null' : `This credential may not read the balance of ${name}.`)
+    return
+  }
   const [available, reserved] = [held.available_minor, held.held_minor].map((minor) => amountText(minor, held.currency))
-  terminal.out(values.json ? JSON.stringify(held) : `${available} can be spent; ${reserved} is held for payments under way.`)
+  terminal.out(
+    values.json ? JSON.stringify(held) : `${name}: ${available} can be spent; ${reserved} is held for payments under way.`,
+  )
 }

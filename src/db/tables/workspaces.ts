@@ -41,6 +41,17 @@ export const workspaces = pgTable(
   ],
 )
 
+/** The account that holds the balance of workspace `w`: what locks, counts, charges, holds and credits for it goes by this account. */
+export const balanceAccountSql = (w: string): string => `coalesce(${w}.balance_account_id, ${w}.owning_account_id)`
+
+/** Every account on which its payments hold money: those from before it was separated are settled where they began. */
+export const balanceAccountsSql = (w: string): string =>
+  `unnest(case when ${w}.separated_at is null then array[${balanceAccountSql(w)}] else array[${w}.balance_account_id, ${w}.owning_account_id] end)`
+
+/** The account that people know for an account of the ledger: the owner of the team whose balance it holds, else itself. */
+export const owningAccountSql = (account: string): string =>
+  `coalesce((select w.owning_account_id from accounts h join workspaces w on w.id = h.holder_of_workspace_id where h.id = ${account}), ${account})`
+
 export const members = pgTable(
   'members',
   {

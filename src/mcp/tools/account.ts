@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { Refusal } from '../../lib/errors.ts'
 import { displayAmount } from '../../lib/money.ts'
+import { quoted } from '../../lib/text.ts'
 import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
 import { amountInput, withMinor, withOneAmount } from '../amount.ts'
 import {
@@ -39,21 +41,34 @@ const whoami = defineTool({
   },
 })
 
-const Balance = z.object({ currency: z.string(), available_minor: z.string(), held_minor: z.string() })
+const Workspace = z.object({
+  id: z.string(),
+  name: z.string().describe('As the people of the workspace wrote it.'),
+  balance: z.object({ currency: z.string(), available_minor: z.string(), held_minor: z.string() }).nullable(),
+})
 
 const balance = defineTool({
   name: 'get_balance',
   title: 'Read the balance',
-  description: 'What can be spent, and what is held for payments under way.',
-  operation: 'accounts.get',
+  description:
+    'What can be spent in the workspace of this credential, and what is held for payments under way. Other workspaces have balances of their own.',
+  operation: 'workspaces.current',
   hints: reads,
   input: z.strictObject({}),
-  output: Balance.extend(guide),
+  output: z.object({
+    workspace: Workspace.omit({ balance: true }),
+    currency: z.string(),
+    available_minor: z.string(),
+    held_minor: z.string(),
+    ...guide,
+  }),
   run: async (_input, caller) => {
-    const { balance: read } = await readRoute(caller, z.object({ balance: Balance }), '/v1/accounts/me')
+    const { workspace } = await readRoute(caller, z.object({ workspace: Workspace }), '/v1/workspaces/current')
+    const { balance: read, ...named } = workspace
+    if (!read) throw new Refusal('forbidden', { message: 'This credential may not read the balance: a person can.' })
     const [available, held] = [read.available_minor, read.held_minor].map((text) => displayAmount(BigInt(text), read.currency))
-    const message = `${available} can be spent; ${held} is held for payments under way. request_topup brings more in.`
-    return { ...read, next: 'done' as const, message }
+    const message = `${available} can be spent in the workspace ${quoted(named.name)}; ${held} is held for payments under way. request_topup brings more in.`
+    return { workspace: named, ...read, next: 'done' as const, message }
   },
 })
 
@@ -79,7 +94,7 @@ const GuidedTopup = Topup.extend(guide)
 
 const nextOf: Readonly<Record<string, readonly [Next, string]>> = {
   pending: ['wait', 'the owner of the phone enters the PIN there. Call get_topup with wait_seconds until it has ended.'],
-  succeeded: ['done', 'the money is in the account.'],
+  succeeded: ['done', 'the money is in the balance.'],
   failed: ['ask_a_person', 'it failed. Ask the owner of the phone before you send another prompt.'],
   expired: [
     'ask_a_person',
@@ -101,7 +116,8 @@ const isOpen = ({ status }: z.output<typeof Topup>): boolean => nextOf[status]?.
 const requestTopup = defineTool({
   name: 'request_topup',
   title: 'Request a top-up',
-  description: 'Sends an M-PESA prompt to a phone. Its owner enters the PIN there, and the money arrives in the account.',
+  description:
+    'Sends an M-PESA prompt to a phone. Its owner enters the PIN there, and the money arrives in the balance of the workspace.',
   operation: 'topups.initiate',
   hints: { ...reads, readOnlyHint: false, openWorldHint: true },
   input: withOneAmount(

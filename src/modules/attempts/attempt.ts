@@ -8,6 +8,7 @@ import { prepare } from '../../db/prepare.ts'
 import { insertRows, prepareWrite, type RowToInsert } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
+import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { type StateOf, statesBefore, transitions } from '../../db/transitions.ts'
 import type { Actor } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -228,7 +229,7 @@ const named = statement(
      select 'payment', id from payments where rail = any($2) and provider_receipt = any($1)
      union select 'topup', id from topups where method = any($2) and provider_receipt = any($1)
      union select kind, subject_id from rail_attempts where reference = any($1) and send = 1)
-   select n.kind, n.id, coalesce(p.account_id, t.account_id) as "accountId", coalesce(p.status, t.status) as status,
+   select n.kind, n.id, ${owningAccountSql('coalesce(p.account_id, t.account_id)')} as "accountId", coalesce(p.status, t.status) as status,
      coalesce(p.rail, t.method) as rail, coalesce(p.amount_minor, t.amount_minor) as "amountMinor",
      coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
    from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`,

@@ -7,6 +7,7 @@ import { prepare } from '../../db/prepare.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRows } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
+import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -37,7 +38,8 @@ type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
 
-type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid }
+/** `tenant`: the owning account, which the daily limit of names is for. `payer`: the one that holds the workspace's balance. */
+type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
 
 /** A process that dies during a check leaves it due again after this time. */
 const leaseSeconds = 300
@@ -53,7 +55,7 @@ const claimDue = statement(
          where name_check_due_at <= $1 and id <> all($2::uuid[]) order by name_check_due_at limit 1000) as due
        order by place limit $3) as turn on turn.id = c.id
      where c.name_check_due_at <= $1 for update of c skip locked)
-   returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant`,
+   returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer`,
 )
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
@@ -202,7 +204,7 @@ const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Res
 const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
   const { at } = tx
   const { lookup, payee, similar } = result
-  await lockAccount(tx, due.tenant)
+  await lockAccount(tx, due.payer)
   const before = await findLocked(tx, due.workspaceId, due.id)
   if (!before) return
   const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId
@@ -224,7 +226,7 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   if (before.verification === after.verification && before.reportedName === after.reportedName) return
   await deps.onNameChanged(tx, after)
   const data = presentBeneficiary(after)
-  await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
+  await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.payer, workspaceId: due.workspaceId, data }])
 }
 
 const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {

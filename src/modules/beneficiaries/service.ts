@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
@@ -6,7 +6,7 @@ import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
-import { workspaces } from '../../db/tables/workspaces.ts'
+import { balanceAccountSql, workspaces } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -32,17 +32,22 @@ type Change = {
 }
 
 /** `owner`: the account that owns the workspace. */
-const recordChange = async (tx: Tx, actor: Actor, owner: Uuid, { type, action = type, after, before }: Change): Promise<void> => {
+const recordChange = async (
+  tx: Tx,
+  actor: Actor,
+  accountId: Uuid,
+  { type, action = type, after, before }: Change,
+): Promise<void> => {
   const { id, workspaceId } = after
   const data = presentBeneficiary(after)
-  await appendEvents(tx, [{ type, accountId: owner, workspaceId, data }])
+  await appendEvents(tx, [{ type, accountId, workspaceId, data }])
   audit(tx, actor, action, { workspaceId, subject: id, ...(before && { before: presentBeneficiary(before) }), after: data })
 }
 
-const confirm = async (tx: Tx, actor: Actor, owner: Uuid, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
+const confirm = async (tx: Tx, actor: Actor, accountId: Uuid, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const after = updateRow(tx, beneficiaries, before, { confirmedAt: at, changedAt: null, updatedAt: at })
-  await recordChange(tx, actor, owner, { type: 'beneficiary.updated', action: 'beneficiary.confirmed', after })
+  await recordChange(tx, actor, accountId, { type: 'beneficiary.updated', action: 'beneficiary.confirmed', after })
   return after
 }
 
@@ -136,7 +141,7 @@ export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Princi
   }
   insertRow(tx, beneficiaries, row)
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt }
-  await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.created', after: record })
+  await recordChange(tx, principal, principal.workspace.balanceAccountId, { type: 'beneficiary.created', after: record })
   wakeAfterCommit(tx, 'names')
   return record
 }
@@ -209,14 +214,14 @@ export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, 
   if (frozenAt !== before.frozenAt) updateRow(tx, payees, { id: before.payeeId }, { frozenAt })
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')
-  await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.updated', after, before })
+  await recordChange(tx, principal, principal.workspace.balanceAccountId, { type: 'beneficiary.updated', after, before })
   return after
 }
 
 export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
   const before = await lockUnarchived(tx, principal, id)
-  return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.owningAccountId, before)
+  return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
 }
 
 /** Whoever approves a payment has seen the name and confirms it, unless it was changed after the approval was asked for. */
@@ -227,10 +232,11 @@ export const confirmByApproval = async (
 ): Promise<void> => {
   const before = await findLocked(tx, workspaceId, id)
   if (!before || before.confirmedAt || before.displayName !== name) return
-  const [workspace] = await tx.query<{ owner: Uuid }>('select owning_account_id as owner from workspaces where id = $1', [
-    workspaceId,
-  ])
-  await confirm(tx, actor, found(workspace).owner, before)
+  const [workspace] = await tx.query<{ payer: Uuid }>(
+    `select ${balanceAccountSql('w')} as payer from workspaces w where w.id = $1`,
+    [workspaceId],
+  )
+  await confirm(tx, actor, found(workspace).payer, before)
 }
 
 /** Archiving again changes nothing. A payee's freeze stays. */
@@ -239,7 +245,7 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   const { at } = tx
   if (before.archivedAt) return before
   const after = updateRow(tx, beneficiaries, before, { archivedAt: at, updatedAt: at })
-  await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.archived', after, before })
+  await recordChange(tx, principal, principal.workspace.balanceAccountId, { type: 'beneficiary.archived', after, before })
   return after
 }
 
@@ -251,11 +257,11 @@ const ofOwner = prepare(
       .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
       .from(workspaces)
       .innerJoin(beneficiaries, eq(beneficiaries.workspaceId, workspaces.id))
-      .where(eq(workspaces.owningAccountId, at.owner)),
+      .where(and(eq(workspaces.owningAccountId, at.owner), isNull(workspaces.balanceAccountId))),
   'pool',
 )
 
-/** Destinations are overwritten for good: the account was closed, and nothing can be paid from it. */
+/** Destinations are overwritten for good: the account was closed, and nothing can be paid from its balance. A team with a balance of its own goes on. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {

@@ -14,7 +14,7 @@ import { collectionRail, type DepositRail, depositRailOf, type Provider, provide
 import { receiptForms, receiptKey } from '../../lib/text.ts'
 import type { DepositNotice, Movement } from '../../rails/rail.ts'
 import { sweepOf } from '../for-each-row.ts'
-import { getAccount } from '../identity/accounts/queries.ts'
+import { getHolderOf } from '../identity/accounts/queries.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, openAttempt } from '../sending/evidence.ts'
@@ -97,7 +97,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
-  const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
+  const isOpen = topup !== undefined && (await getHolderOf(tx, topup.workspaceId)).status !== 'closed'
   const { receipt, amountMinor } = deposit
   const owner = { kind: 'deposit', id } as const
   if (holder && !(isOpen && mayTakeOver(holder, { owner, amountMinor }))) return endTaken(tx, deposit, holder)

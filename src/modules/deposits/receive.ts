@@ -12,7 +12,7 @@ import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
 import { parseJson } from '../../rails/fields.ts'
 import type { DepositAdapter, DepositUrls, RailCheck } from '../../rails/rail.ts'
-import { getAccount } from '../identity/accounts/queries.ts'
+import { getHolderOf } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { keepUnread } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
@@ -62,7 +62,7 @@ const validate = async (deps: Parts, { rail, notice }: Told): Promise<object> =>
   if (!notice || unknownAccount === null) return accepted
   const named = await findByReference(deps.db, notice.reference)
   const topup = named && (await findTopupById(deps.db, { id: named.topupId }))
-  const isOpen = topup !== undefined && (await getAccount(deps.db, topup.accountId)).status !== 'closed'
+  const isOpen = topup !== undefined && (await getHolderOf(deps.db, topup.workspaceId)).status !== 'closed'
   return isOpen ? accepted : unknownAccount
 }
 

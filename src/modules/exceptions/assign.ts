@@ -6,18 +6,18 @@ import { isPaid } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { lockBalance, type Reference, transfer, transferWithin } from '../../ledger/ledger.ts'
-import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { resolveAttempts } from '../attempts/attempt.ts'
 import { endDeposit, lockDepositOfSuspense } from '../deposits/deposit.ts'
-import { findAccount } from '../identity/accounts/queries.ts'
+import { getAccount, getHolderOf } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
-import { mayDecideAlone } from '../suspense/adjustment-service.ts'
+import { balanceNamed, mayDecideAlone } from '../suspense/adjustment-service.ts'
 import {
   endAssigned,
   findReceiptHolders,
@@ -56,8 +56,7 @@ const refuseUnfit = async (
   accountId: Uuid,
   { direction, transferId, amountMinor }: SuspenseRecord,
 ): Promise<Minor> => {
-  const account = await findAccount(tx, accountId)
-  if (!account) throw notFound('account_id')
+  const account = await getAccount(tx, accountId)
   await refuseOwnAccount(tx, operator, accountId)
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
@@ -82,18 +81,18 @@ export const assignSuspense = async (
   config: Config,
   operator: Operator,
   id: Uuid,
-  { account_id, topup_id, note }: AssignSuspense,
+  { account_id, workspace_id, topup_id, note }: AssignSuspense,
 ): Promise<SuspenseView> => {
   if (topup_id !== undefined && !(await findTopupById(tx, { id: topup_id }))) throw notFound('topup_id')
   const topup = topup_id === undefined ? null : await lockTopupWithAccount(tx, topup_id)
-  const accountId = topup?.accountId ?? account_id
-  if (accountId === undefined) throw invalidFields({ path: 'account_id', message: 'or topup_id is required' })
+  const accountId = topup ? (await getHolderOf(tx, topup.workspaceId)).id : await balanceNamed(tx, { account_id, workspace_id })
   if (!topup) await lockBalance(tx, accountId)
   const deposit = await lockDepositOfSuspense(tx, { suspenseId: id })
   const item = await openSuspense(tx, id)
   const amountMinor = await refuseUnfit(tx, config, operator, accountId, item)
   const reference = topup && referenceOf(topup, item, deposit)
-  if (topup && !reference) throw conflict('This top-up does not wait for such a deposit: name the account instead.')
+  if (topup && !reference)
+    throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.')
   if (topup && reference) {
     // A prompt's money is credited as that of any other prompt, so it goes back to where it came in first.
     if (!deposit) await leaveSuspense(tx, item, 'assigned')
@@ -112,7 +111,7 @@ export const assignSuspense = async (
   const name = receiptOfItem(item)
   const owner = topup && (deposit ? { kind: 'deposit' as const, id: deposit.id } : { kind: 'topup' as const, id: topup.id })
   if (name && owner) writeClaims(tx, [{ ...name, owner, amountMinor }])
-  endAssigned(tx, operator, item, { accountId, topupId: topup?.id ?? null, note })
+  await endAssigned(tx, operator, item, { accountId, topupId: topup?.id ?? null, note })
   return getSuspense(tx, id)
 }
 
@@ -161,7 +160,7 @@ export const enterAmount = async (
   audit(tx, operator, 'admin.enter_suspense_amount', { subject: id, after: { amount_minor: formatMinor(amountMinor), note } })
   if (payment && isWhole) {
     await leaveSuspense(tx, booked, 'assigned')
-    endAssigned(tx, operator, item, { accountId: payment.accountId, topupId: null, note })
+    await endAssigned(tx, operator, item, { accountId: payment.accountId, topupId: null, note })
   }
   return getSuspense(tx, id)
 }

@@ -1,3 +1,4 @@
+import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok } from '../../http/idempotency.ts'
 import { filtersOf, PageQuery, pageOf } from '../../http/pagination.ts'
@@ -5,8 +6,10 @@ import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { existing, only } from '../../lib/lists.ts'
 import { attemptsOf } from '../attempts/attempt.ts'
 import { eachById } from '../for-each-row.ts'
+import { nameBalances } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { presentCheck, presentPayment } from '../payments/present.ts'
 import type { PaymentRecord } from '../payments/queries.ts'
@@ -17,8 +20,8 @@ import {
   createAdjustment,
   findAdjustment,
   listAdjustments,
-  presentAdjustment,
   rejectAdjustment,
+  viewAdjustments,
   waitingOfPayments,
 } from '../suspense/adjustment-service.ts'
 import { listProviderAlerts, presentProviderAlert, resolveProviderAlert } from '../suspense/provider-alerts-service.ts'
@@ -60,12 +63,21 @@ import { listAllPayments, resolvePayment } from './resolve-payment.ts'
 
 const RejectAdjustment = reasoned('RejectAdjustment')
 
-const presentForAdmin = (payment: PaymentRecord, waitingId: Uuid | null) => ({
-  ...presentPayment(payment),
-  waiting_adjustment_id: waitingId && formatId('ledger', waitingId),
-  account_id: formatId('account', payment.accountId),
-  late_success_resolution: payment.lateSuccessResolution,
-})
+const viewForAdmin = async (db: Db, payments: readonly PaymentRecord[], waitingOf: (id: Uuid) => Uuid | null) => {
+  const nameOf = await nameBalances(
+    db,
+    payments.map(({ accountId }) => accountId),
+  )
+  return payments.map((payment) => {
+    const waitingId = waitingOf(payment.id)
+    return {
+      ...presentPayment(payment),
+      waiting_adjustment_id: waitingId && formatId('ledger', waitingId),
+      account_id: formatId('account', nameOf(payment.accountId).accountId),
+      late_success_resolution: payment.lateSuccessResolution,
+    }
+  })
+}
 
 export const registerCorrections = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
@@ -88,8 +100,9 @@ export const registerCorrections = (app: App, deps: Parts): void => {
         ),
         unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
       ])
-      return rows.map((row) => ({
-        ...withoutTrace(presentForAdmin(row, waiting.get(row.id) ?? null)),
+      const views = await viewForAdmin(deps.db, rows, (id) => waiting.get(id) ?? null)
+      return rows.map((row, index) => ({
+        ...withoutTrace(existing(views[index], 'every payment has its view')),
         ...(row.status === 'unknown' && {
           outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
         }),
@@ -112,7 +125,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     },
     work: async (tx, request) => {
       const { payment, waitingId } = await resolvePayment(tx, deps.config, request.principal, request.params.id, request.body)
-      const body = presentForAdmin(payment, waitingId)
+      const body = only(await viewForAdmin(tx, [payment], () => waitingId))
       return waitingId === null ? ok(body) : accepted(body)
     },
   })
@@ -126,11 +139,12 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     schema: {
       summary: 'Request a correction of a balance',
       description:
-        'A ledger adjustment with its reason. Above an amount a second administrator must confirm it. An administrator never adjusts their own account.',
+        'A ledger adjustment with its reason. Above an amount a second administrator must confirm it. An administrator never adjusts their own account, or the balance of a workspace that they belong to.',
       body: CreateAdjustment,
       response: { 201: Adjustment },
     },
-    work: async (tx, { principal, body }) => created(presentAdjustment(await createAdjustment(tx, deps.config, principal, body))),
+    work: async (tx, { principal, body }) =>
+      created(only(await viewAdjustments(tx, [await createAdjustment(tx, deps.config, principal, body)]))),
   })
   routes.list('/v1/admin/adjustments', {
     config: { operation: 'admin.list_adjustments', access: 'admin' },
@@ -141,7 +155,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       response: { 200: pageOf(Adjustment) },
     },
     read: (page, { query }) => listAdjustments(deps.db, filtersOf(query), page),
-    present: (rows) => rows.map(presentAdjustment),
+    present: (rows) => viewAdjustments(deps.db, rows),
   })
   routes.get('/v1/admin/adjustments/:id', {
     config: { operation: 'admin.get_adjustment', access: 'admin' },
@@ -151,7 +165,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       params: byId('ledger'),
       response: { 200: Adjustment },
     },
-    read: async ({ params }) => presentAdjustment(found(await findAdjustment(deps.db, { id: params.id }))),
+    read: async ({ params }) => only(await viewAdjustments(deps.db, [found(await findAdjustment(deps.db, { id: params.id }))])),
   })
   const decideRefuses = ['insufficient_funds', 'separation_of_duties', 'conflict'] as const
   routes.post('/v1/admin/adjustments/:id/confirm', {
@@ -162,7 +176,8 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       params: byId('ledger'),
       response: { 200: Adjustment },
     },
-    work: async (tx, { principal, params }) => ok(presentAdjustment(await confirmAdjustment(tx, principal, params.id))),
+    work: async (tx, { principal, params }) =>
+      ok(only(await viewAdjustments(tx, [await confirmAdjustment(tx, principal, params.id)]))),
   })
   routes.post('/v1/admin/adjustments/:id/reject', {
     config: { operation: 'admin.reject_adjustment', access: 'admin', refuses: decideRefuses },
@@ -174,7 +189,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       response: { 200: Adjustment },
     },
     work: async (tx, { principal, params, body }) =>
-      ok(presentAdjustment(await rejectAdjustment(tx, principal, params.id, body.reason))),
+      ok(only(await viewAdjustments(tx, [await rejectAdjustment(tx, principal, params.id, body.reason)]))),
   })
 }
 

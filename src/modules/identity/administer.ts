@@ -12,7 +12,9 @@ import { revokeGrantsOf } from '../delegation/service.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { publishWorkspaceStatusEvent } from '../workspaces/membership.ts'
-import { type AccountRecord, findAccount, listMembershipsOf, listOwnedWorkspaces, lockAccountRow } from './accounts/queries.ts'
+import { workspacesOnBalance } from '../workspaces/queries.ts'
+import { requireOtherOwners } from '../workspaces/service.ts'
+import { type AccountRecord, findAccount, listMembershipsOf, lockAccountRow } from './accounts/queries.ts'
 import { detachThese } from './identities/link.ts'
 import { listPasskeys, removePasskey } from './passkeys/service.ts'
 import type { AdministerAccount } from './schema.ts'
@@ -51,9 +53,6 @@ const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, 
   await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })
 }
 
-const findOwned = async (tx: Tx, { id, status }: AccountRecord) =>
-  (await listOwnedWorkspaces(tx, { owningAccountId: id })).map((workspace) => ({ ...workspace, ownerStatus: status }))
-
 /** Takes the lock of the account's money: a payment that is being decided at the same time is not sent afterwards. */
 export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid, input: AdministerAccount) => {
   found(await findAccount(tx, id))
@@ -62,15 +61,18 @@ export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: 
   const status = input.status ?? before.status
   if (status !== before.status && operator.accountId === id)
     throw conflict('Administrators cannot freeze or close their own account.', 'self')
-  if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
+  if (status === 'closed' && before.status !== 'closed') {
+    refuseToClose(balance)
+    await requireOtherOwners(tx, id)
+  }
   const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
   if (lifts(before, after)) await refuseOwnAccount(tx, operator, id)
   if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
   const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
-  const owned = await findOwned(tx, before)
+  const onBalance = await tx.run(workspacesOnBalance, { holderId: id })
   updateRow(tx, accounts, { id }, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
-  for (const workspace of owned) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  for (const workspace of onBalance) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
   audit(tx, operator, 'admin.account_update', {
     workspaceId: null,
     subject: id,
@@ -110,14 +112,15 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
   const { accountId } = principal
   const { at } = tx
   refuseToClose(await lockBalance(tx, accountId))
+  await requireOtherOwners(tx, accountId)
   const account = await lockAccountRow(tx, accountId)
   if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')
   await endCredentials(tx, deps, principal, accountId)
   for (const { id } of await listPasskeys(tx, { accountId })) await removePasskey(tx, deps.onAuthorityLost, principal, id)
   await detachThese(tx, deps, principal, 'all')
-  const owned = await findOwned(tx, account)
+  const onBalance = await tx.run(workspacesOnBalance, { holderId: accountId })
   updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: at })
-  for (const workspace of owned) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  for (const workspace of onBalance) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
   tx.defer(tx.run(forgetSessions, { accountId }))
   audit(tx, principal, 'account.close', {
     workspaceId: null,

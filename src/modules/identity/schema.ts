@@ -7,7 +7,7 @@ import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, MinorOut, Name, SeveralOf, SignedMinorOut, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { historyTypes } from '../../ledger/reports.ts'
 import { ApiKey, Grant } from '../delegation/schema.ts'
-import { Invitation } from '../workspaces/schema.ts'
+import { Funds, Invitation } from '../workspaces/schema.ts'
 
 const Capability = z.enum(['active', 'disabled'])
 
@@ -17,7 +17,7 @@ export const Account = z
     status: z.enum(accountStatuses),
     email: z.string().nullable(),
     display_name: z.string().nullable(),
-    balance: z.object({ currency: z.string(), available_minor: MinorOut, held_minor: MinorOut }),
+    balance: Funds.meta({ description: 'The balance of its personal workspace.' }),
     capabilities: z.object({ topups: Capability, payments: Capability, api_keys: Capability, oauth: Capability }),
     created_at: TimeOut,
   })
@@ -75,6 +75,12 @@ export const HistoryEntry = z
     created_at: TimeOut,
   })
   .meta({ id: 'HistoryEntry' })
+
+export const WorkspaceHistoryEntry = HistoryEntry.extend({
+  available_after_minor: MinorOut.nullable().meta({
+    description: 'Null where the balance is shared, or not the reader’s to see.',
+  }),
+}).meta({ id: 'WorkspaceHistoryEntry' })
 
 export const AdminAccount = Account.extend({
   is_admin: z.boolean().meta({ description: 'Named by command, or by ADMIN_ACCOUNTS.' }),

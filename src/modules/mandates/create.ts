@@ -24,7 +24,7 @@ import { findIdentity, proveSigner, walletKey } from '../identity/identities/que
 import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import type { Parts } from '../parts.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
-import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
+import { findPersonalWorkspaceId, shareWorkspace, type WorkspaceRecord } from '../workspaces/queries.ts'
 import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate } from './queries.ts'
 import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
 
@@ -154,8 +154,8 @@ export const proveRevocation = (
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
-/** Only the owner of the money can agree to spending it. Another account's workspace or grant is answered with the same 404 as none. */
-const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
+/** Only the owning account can agree for a workspace. Another account's workspace or grant is answered with the same 404 as none. */
+const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<WorkspaceRecord> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await first(tx, shareWorkspace, { id: workspaceId })
   if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
@@ -166,7 +166,7 @@ const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Da
     if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
   }
   await requireAllowable(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
-  return workspaceId
+  return workspace
 }
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
@@ -206,7 +206,7 @@ const create = async (
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')
   if (account.status !== 'active') throw new Refusal('account_frozen')
   const accountId = account.id
-  const workspaceId = await requireScope(tx, terms, accountId, at)
+  const { id: workspaceId, balanceAccountId } = await requireScope(tx, terms, accountId, at)
   // From here on it succeeds.
   await consumeNonce(tx, nonce, at)
   const row: MandateRow = {
@@ -220,9 +220,9 @@ const create = async (
     revokedAt: null,
   }
   insertRow(tx, intentMandates, row)
-  const mandate = { ...row, spentMinor: 0n, paymentsMade: 0 }
+  const mandate = { ...row, balanceAccountId, spentMinor: 0n, paymentsMade: 0 }
   const data = presentMandate(mandate, at)
-  await appendEvents(tx, [{ type: 'mandate.created', accountId, workspaceId, data }])
+  await appendEvents(tx, [{ type: 'mandate.created', accountId: balanceAccountId, workspaceId, data }])
   audit(tx, { accountId, origin, way: 'signature' }, 'mandate.create', { workspaceId, subject: row.id, after: data })
   return { mandate, replayed: false }
 }

@@ -20,7 +20,7 @@ type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?:
 const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
   const after = updateRow(tx, intentMandates, mandate, { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at })
-  const { accountId, workspaceId } = mandate
+  const { balanceAccountId: accountId, workspaceId } = mandate
   await appendEvents(tx, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])
   audit(tx, actor, `mandate.${to}`, {
     workspaceId,
@@ -40,7 +40,7 @@ const mayStillFail = `select 1 from payments where mandate_id = $1 and status in
 
 /**
  * Runs after a payment has succeeded. `exhausted` is final: while a payment under way holds the last of the budget, and may give it back, the mandate
- * stays active and its limits refuse further payments. The caller has locked the owning ledger account.
+ * stays active and its limits refuse further payments. The caller has locked the account that paid.
  */
 export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)

@@ -54,10 +54,10 @@ export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid, counted?:
 }
 
 /**
- * Locks the mandate: the last lock of all, after the owning ledger account's, which guards its counter. `counted`: for a payment that is checked once
+ * Locks the mandate: the last lock of all, after the account's that pays, which guards its counter. `counted`: for a payment that is checked once
  * more before it is sent. Undefined when the workspace has no such mandate.
  */
 export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
-  const mandate = await lockMandate(tx, id)
-  return mandate?.workspaceId === workspaceId ? forPayment(mandate, counted) : undefined
+  const mandate = await lockMandate(tx, id, workspaceId)
+  return mandate && forPayment(mandate, counted)
 }

@@ -6,6 +6,7 @@ import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
+import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { presenter } from '../../http/presenter.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -19,6 +20,7 @@ const withUsage = (orm: QueryBuilder) =>
       ...getTableColumns(intentMandates),
       spentMinor: sql<Minor>`coalesce(${usageCounters.usedMinor}, 0)`.mapWith(usageCounters.usedMinor),
       paymentsMade: sql<number>`coalesce(${usageCounters.payments}, 0)::int`,
+      balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${intentMandates.workspaceId})`,
     })
     .from(intentMandates)
     .leftJoin(usageCounters, and(eq(usageCounters.subjectId, intentMandates.id), eq(usageCounters.period, 'total')))
@@ -60,11 +62,14 @@ export const mandateList = prepare(
   'page',
 )
 
-/** The signer's account first, like every writer of its money. It is read afterwards, with the counter that the lock's last holder left. */
-export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | undefined> => {
-  const unlocked = await findMandate(tx, id)
+/**
+ * The account that pays first, like every writer of its money and its counters. It is read afterwards, with the counter that the lock's last holder
+ * left.
+ */
+export const lockMandate = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<MandateRecord | undefined> => {
+  const unlocked = await findMandate(tx, id, workspaceId)
   if (!unlocked) return undefined
-  await lockFurtherAccounts(tx, unlocked.accountId)
+  await lockFurtherAccounts(tx, unlocked.balanceAccountId)
   await tx.query('select 1 from intent_mandates where id = $1 for update', [id])
   return findMandate(tx, id)
 }

@@ -10,7 +10,7 @@ import type { EventType } from '../../events/types.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { endHolds } from '../../ledger/ledger.ts'
 import { only } from '../../lib/lists.ts'
-import { getAccounts } from '../identity/accounts/queries.ts'
+import { getHolders } from '../identity/accounts/queries.ts'
 import { balanceEvents } from '../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../mandates/end.ts'
 import { cancelWaitingCosts } from '../suspense/adjustment-service.ts'
@@ -148,13 +148,13 @@ export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<
   )
   const released = holds.flatMap(({ id, kind }) => (kind === 'void' ? [id] : []))
   const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
-  const [balances, accounts] = await Promise.all([
+  const [balances, holders] = await Promise.all([
     endHolds(tx, holds),
-    owners.length === 0 ? [] : getAccounts(tx, owners),
+    owners.length === 0 ? [] : getHolders(tx, owners),
     releaseCharges(tx, released),
   ])
   const changing = ends.map((end) => changeOf(end, tx.at))
-  const after = await writeChanges(tx, changing, balanceEvents(accounts, balances))
+  const after = await writeChanges(tx, changing, balanceEvents(holders, balances))
   const used = after.flatMap(({ status, mandateId }) => (status === 'succeeded' && mandateId ? [mandateId] : []))
   for (const mandateId of new Set(used)) await exhaustMandateIfSpent(tx, mandateId)
   return after

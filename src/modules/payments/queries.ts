@@ -10,6 +10,7 @@ import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
+import { balanceAccountSql, workspaces } from '../../db/tables/workspaces.ts'
 import { underWayPaymentStatuses } from '../../db/transitions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
@@ -25,10 +26,15 @@ export type PaymentStatus = PaymentRecord['status']
 
 export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { lane: 'joined' })
 
-const readOwners = prepare(
-  'payments.owners',
+const readHolders = prepare(
+  'payments.holders',
   { ids: 'uuid[]' },
-  (orm, at) => orm.select({ accountId: payments.accountId }).from(payments).where(sql`${payments.id} = any(${at.ids})`),
+  (orm, at) =>
+    orm
+      .select({ accountId: payments.accountId, balanceAccountId: sql<Uuid>`${sql.raw(balanceAccountSql('workspaces'))}` })
+      .from(payments)
+      .innerJoin(workspaces, eq(workspaces.id, payments.workspaceId))
+      .where(sql`${payments.id} = any(${at.ids})`),
   'pool',
 )
 
@@ -39,11 +45,14 @@ const lockRows = prepare(
   'pool',
 )
 
-/** The only way to lock payments: their owning accounts first, then their rows. Throws `not_found` for a payment that does not exist. */
+/**
+ * The only way to lock payments: first the accounts that pay and, where a workspace was separated since, the one that its limits go by, then their
+ * rows. Throws `not_found` for a payment that does not exist.
+ */
 export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
-  const owners = await tx.run(readOwners, { ids })
-  if (owners.length !== ids.length) throw notFound()
-  const exclusive = owners.map(({ accountId }) => accountId)
+  const holders = await tx.run(readHolders, { ids })
+  if (holders.length !== ids.length) throw notFound()
+  const exclusive = holders.flatMap(({ accountId, balanceAccountId }) => [accountId, balanceAccountId])
   const [, locked] = await Promise.all([lockAccounts(tx, { exclusive }), tx.run(lockRows, { ids })])
   return locked
 }

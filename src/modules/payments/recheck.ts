@@ -50,11 +50,11 @@ export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
 }
 
 /** A payment under way continues in a frozen workspace, but not with a stopped beneficiary, grant or account. */
-const stopped = ({ owner, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
+const stopped = ({ holder, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
   if (grants.some((grant) => grant.revoked)) return hasChanged('The grant that initiated the payment was revoked.')
   if (beneficiary.archived) return hasChanged('The beneficiary was archived.')
-  if (owner.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
-  if (!owner.paymentsEnabled) return isStopped('capability_disabled', 'The account may no longer pay.', 'payments')
+  if (holder.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
+  if (!holder.paymentsEnabled) return isStopped('capability_disabled', 'The account may no longer pay.', 'payments')
   if (stop) return requesterStops[stop]
   if (grants.some((grant) => grant.frozen)) return isStopped('grant_frozen', 'The grant that initiated the payment is frozen.')
   if (beneficiary.frozen) return isStopped('beneficiary_frozen', 'The beneficiary is frozen.')

@@ -29,7 +29,7 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
   return {
     accountId: payment.initiatorAccountId,
     capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },
-    workspace: { ...workspace, frozen: false, closed: false },
+    workspace: { ...workspace, isSeparated: workspace.separatedAt !== null, frozen: false, closed: false },
     permissions: new Set(),
     grant: payment.grantId === null ? null : { id: payment.grantId, lineage, frozen: false },
   }

@@ -182,7 +182,7 @@ export const PaymentsSummary = z
 export type PaymentsSummary = z.output<typeof PaymentsSummary>
 
 export const AdminPayment = Payment.extend({
-  account_id: IdOut('account').meta({ description: "The workspace's owning account: whose balance pays." }),
+  account_id: IdOut('account').meta({ description: "The workspace's owning account." }),
   late_success_resolution: z
     .enum(lateSuccessResolutions)
     .nullable()

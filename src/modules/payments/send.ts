@@ -4,6 +4,7 @@ import { prepare, type RowOf } from '../../db/prepare.ts'
 import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { payments } from '../../db/tables/payments.ts'
+import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
@@ -17,6 +18,7 @@ import {
   tryOpen,
 } from '../attempts/attempt.ts'
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
+import { nameBalances } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'
@@ -42,6 +44,7 @@ const lockDue = prepare(
       .select({
         payment: payments,
         beneficiary: beneficiaries,
+        payer: sql<Uuid>`${sql.raw(owningAccountSql('payments.account_id'))}`,
         earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
         olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
         listedAsLost: sql<boolean>`${sql.raw(isListedAsLost('payments'))}`,
@@ -67,7 +70,7 @@ type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 
 const outgoingOf = (
   deps: SendParts,
-  { payment, beneficiary, earlier }: Pick<DuePayment, 'payment' | 'beneficiary' | 'earlier'>,
+  { payment, beneficiary, earlier, payer }: Pick<DuePayment, 'payment' | 'beneficiary' | 'earlier' | 'payer'>,
 ): Outgoing => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
   const { bankCode, legalName, displayName, destinationCiphertext, destinationKeyId } = beneficiary
@@ -95,7 +98,7 @@ const outgoingOf = (
         beneficiaryName,
         accountReference,
         narrative,
-        payer: formatId('account', payment.accountId),
+        payer: formatId('account', payer),
       })
     },
   }
@@ -171,6 +174,7 @@ export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: 
   const beneficiary = await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId)
   const [obstacle] = await recheckPayments(tx, [payment], answers)
   if (!beneficiary || obstacle) return undefined
+  const payer = (await nameBalances(tx, [payment.accountId]))(payment.accountId).accountId
   // It is sent under the names that its attempt has.
-  return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })
+  return outgoingOf(deps, { payment, beneficiary, payer, earlier: { sends: 0, generation: 0 } })
 }

@@ -1,4 +1,4 @@
-import type { Principal } from '../../auth/principal.ts'
+import { balanceAccountsOf, type Principal } from '../../auth/principal.ts'
 import { type Database, statement } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
@@ -25,7 +25,7 @@ const sums = statement(
   'payments.sums',
   `with ${periodSql('$3::timestamptz', '$4::timestamptz', days)},
    made as (
-     select ${localDate('h.hour', days)} as date, h.entries as payments, h.went_out_minor as minor from ${storedSql('$1::uuid')}
+     select ${localDate('h.hour', days)} as date, h.entries as payments, h.went_out_minor as minor from ${storedSql('any($1::uuid[])')}
      where h.workspace_id = $2::uuid and h.type = 'made'
      union all
      select ${localDate('p.created_at', days)}, 1, p.amount_minor from edges e cross join lateral (
@@ -49,11 +49,11 @@ const isStored = (search: PaymentSearch): boolean =>
 /** Times are whole milliseconds, and both bounds are outside. */
 const readStored = async (
   db: Database,
-  { workspace: { id, owningAccountId }, zone, firstDay }: Asked,
+  { workspace, zone, firstDay }: Asked,
   { createdAfter, createdBefore, statuses }: PaymentSearch,
 ): Promise<PaymentSum[]> => {
   const begins = createdAfter ? new Date(createdAfter.getTime() + 1) : ever
-  const values = [owningAccountId, id, begins, createdBefore ?? never, zone, startOfDate(firstDay, zone)]
+  const values = [balanceAccountsOf(workspace), workspace.id, begins, createdBefore ?? never, zone, startOfDate(firstDay, zone)]
   return (await db.query<PaymentSum>(sums, values)).filter(({ status }) => statuses?.includes(status) ?? true)
 }
 

@@ -10,6 +10,7 @@ import { lockAccounts } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
+import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { bounded, MessageDigest } from '../../http/wire.ts'
 import {
   conflict,
@@ -238,12 +239,12 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
   return changePolicy(tx, principal, ['policy.change_withdrawn'], before, nothingPending)
 }
 
-type Attended = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
+type Attended = { id: Uuid; workspaceId: Uuid; holder: Uuid; requester: Uuid }
 
 /** Withdraws it where its requester may no longer make it, and gives it a result where it has none for this version. */
-const attend = async (tx: Tx, currency: string, { id, workspaceId, owner, requester }: Attended): Promise<void> => {
+const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, requester }: Attended): Promise<void> => {
   // Whoever takes a role or a grant away locks the account that has it.
-  await lockAccounts(tx, { exclusive: [owner], shared: [requester] })
+  await lockAccounts(tx, { exclusive: [holder], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
   if (!effectiveAt || before.pendingChangeBy !== requester) return
@@ -270,13 +271,13 @@ const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =
       due,
       where: [
         isNotNull(spendingPolicies.pendingChangeEffectiveAt),
-        sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
-          from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
+        sql`(select h.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
+          from workspaces w join accounts h on h.id = ${sql.raw(balanceAccountSql('w'))} where w.id = ${spendingPolicies.workspaceId})`,
         ...where,
       ],
       fields: {
         workspaceId: spendingPolicies.workspaceId,
-        owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
+        holder: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
         requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
       },
     },

@@ -23,10 +23,10 @@ export type PolicyRecord = typeof spendingPolicies.$inferSelect
 export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { lane: 'joined' })
 export const lockPolicy = selectRow('policies.lock', spendingPolicies, ['workspaceId', 'id'], { lock: 'update' })
 
-/** As a person changes it: behind the lock of the account whose payments it decides. */
+/** As a person changes it: behind the lock of the account that pays what it decides. */
 export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'workspace'>, id: Uuid): Promise<PolicyRecord> => {
   const [, policy] = await Promise.all([
-    lockAccount(tx, workspace.owningAccountId),
+    lockAccount(tx, workspace.balanceAccountId),
     lockPolicy(tx, { workspaceId: workspace.id, id }),
   ])
   return found(policy)

@@ -42,7 +42,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   const { workspace } = principal
   const terms = policyTerms(input)
   const [, maker] = await Promise.all([
-    lockAccount(tx, workspace.owningAccountId),
+    lockAccount(tx, workspace.balanceAccountId),
     readMaker(tx, principal),
     requireRoom(tx, workspace.id),
     requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { statement, type Tx } from '../../db/client.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from '../../db/tables/policies.ts'
+import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -22,11 +23,11 @@ const seed = statement(
   `with counted as (
      select t.day, sum(t.used_minor) as used, sum(t.payments) as payments from ${countedTotals} group by t.day)
    insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
-   select 'policy', $1::uuid, w.owning_account_id, c.period, c.day, c.used, c.payments
+   select 'policy', $1::uuid, w.account_id, c.period, c.day, c.used, c.payments
    from (select 'day' as period, day, used, payments from counted
      union all
      select 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0) as c
-   cross join (select owning_account_id from workspaces where id = $3) as w`,
+   cross join (select ${balanceAccountSql('w')} as account_id from workspaces w where w.id = $3) as w`,
 )
 
 export const nothingPending = {
@@ -41,7 +42,7 @@ export const nothingPending = {
 }
 
 /** The caller, or the timer for a change that has waited long enough. */
-export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; name: string; owningAccountId: Uuid } }
+export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; name: string; balanceAccountId: Uuid } }
 
 export type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
@@ -56,7 +57,7 @@ const record = async (
   const data = presentPolicy(after)
   const compared = { ...(before && { before: presentPolicy(before) }), after: data }
   for (const type of types) {
-    await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
+    await appendEvents(tx, [{ type, accountId: workspace.balanceAccountId, workspaceId: workspace.id, data }])
     audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })
   }
   return after
@@ -64,7 +65,7 @@ const record = async (
 
 /**
  * Stores the version, and counts the current month against it: a limit set at noon counts the morning. Earlier months are deleted: a payment of theirs
- * that ends unpaid gives nothing back. The caller holds the owning account's lock, which every payment takes first.
+ * that ends unpaid gives nothing back. The caller holds the lock of the account that pays, which every payment takes first.
  */
 const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
   const { at } = tx

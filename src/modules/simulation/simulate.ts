@@ -1,4 +1,4 @@
-import type { Principal } from '../../auth/principal.ts'
+import { maySeeBalance, type Principal } from '../../auth/principal.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
@@ -14,14 +14,7 @@ import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
 import { considerPayment, type Deployment, paidTo } from '../payments/create/decide.ts'
-import {
-  checkBalance,
-  checkDueTime,
-  checkPreconditions,
-  checkRailRules,
-  denialOf,
-  maySeeBalance,
-} from '../payments/create/preconditions.ts'
+import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf } from '../payments/create/preconditions.ts'
 import { type PaymentContext, readPast } from '../payments/evaluation/context.ts'
 import { type LockedState, readState, usageKey } from '../payments/evaluation/state.ts'
 import { findPayment } from '../payments/queries.ts'
@@ -54,7 +47,7 @@ type Funds = { available: Minor; requested: Minor }
 /** How the trace names such a refusal. */
 const entriesOf = (
   { code, details }: Refusal,
-  { beneficiary, owner }: PaymentContext,
+  { beneficiary, holder }: PaymentContext,
   principal: Principal,
   { available, requested }: Funds,
 ): TraceEntry[] => {
@@ -65,8 +58,8 @@ const entriesOf = (
     const limit = maySeeBalance(principal) && { limitMinor: available }
     return [{ ...entry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: requested }]
   }
-  // The engine has its own entry for the owner's capability.
-  return code === 'capability_disabled' && !owner.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
+  // The engine has its own entry for the capability of the account that holds the balance.
+  return code === 'capability_disabled' && !holder.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
 }
 
 /** `refusal`: what the payment would be refused with. */
@@ -109,7 +102,7 @@ const decideNow = async (
   { input, proposed, standing, periods, at }: Asked,
 ): Promise<Simulated> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
-  const { id: workspaceId, owningAccountId } = principal.workspace
+  const { id: workspaceId, balanceAccountId } = principal.workspace
   const [read, past, { availableMinor: available }, repeats, mandate] = await Promise.all([
     readState(db, {
       payments: [paidTo({ principal, input })],
@@ -119,7 +112,7 @@ const decideNow = async (
       withSigners: proposed?.approvalProof === 'signature',
     }),
     readPast(db, [input], at),
-    getBalance(db, owningAccountId),
+    getBalance(db, balanceAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
     input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null,
   ])

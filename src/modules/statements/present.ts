@@ -8,7 +8,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone, localDateTime, periodsAt, startOfDateIn, type ZoneSchedule } from '../../policy/calendar.ts'
-import { Period, type ReadStatement, type StatementEntry, WorkspaceStatementEntry } from './schema.ts'
+import { Period, type ReadStatement, StatementEntry } from './schema.ts'
 
 const mostDays = 366
 
@@ -51,9 +51,9 @@ export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: St
     totals_pending: sums === null,
   })
 
-const shownEntry = presenter(WorkspaceStatementEntry)
+const shownEntry = presenter(StatementEntry)
 
-export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> =>
+export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> =>
   shownEntry(entry, {
     payee:
       entry.payeeId === null
@@ -69,10 +69,8 @@ export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceSt
     approved_by_names: entry.approvedBy.map(({ name }) => name),
   })
 
-export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => ({
-  ...presentWorkspaceEntry(entry),
-  balance_after_minor: formatMinor(entry.balanceAfterMinor),
-})
+/** Without balances. */
+export const presentPart = (entry: Entry) => ({ ...presentEntry(entry), balance_after_minor: null })
 
 export type Line =
   | { id: string; at: Date; entry: Entry }

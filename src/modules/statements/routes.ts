@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, seesWholeBalance } from '../../auth/principal.ts'
 import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
@@ -14,10 +14,10 @@ import {
 import type { Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import type { Parts } from '../parts.ts'
-import { columnsOf, type Line, periodOf, presentEntry, presentPeriod, presentWorkspaceEntry, type ReadPeriod } from './present.ts'
+import { columnsOf, type Line, periodOf, presentEntry, presentPart, presentPeriod, type ReadPeriod } from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
 
-/** In person those of all that the account pays for, else the credential's own workspace's. */
+/** In person those of all that the own balance pays, else the credential's own workspace's. */
 const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
   if (!permissions.has('beneficiary.read')) return 'none'
   return grant ? workspace.id : 'all'
@@ -28,7 +28,7 @@ type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: Statem
 const entriesOf = async ({ source, of, summary }: Opened, after: string | null, take: number): Promise<StatementEntry[]> =>
   summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary })
 
-/** For an account between its balances. `before`: the last line that was sent. */
+/** Of a whole balance, between the one before and the one after. `before`: the last line that was sent. */
 const readLines =
   (opened: Opened) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
@@ -45,6 +45,11 @@ const readLines =
     return lines
   }
 
+const balancesOf = ({ summary: { openingMinor, closingMinor } }: Opened) => ({
+  opening_balance_minor: formatMinor(openingMinor),
+  closing_balance_minor: formatMinor(closingMinor),
+})
+
 type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: ReadStatement }
 
 const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequest, isOfWorkspace: boolean): Promise<Opened> => {
@@ -52,8 +57,8 @@ const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequ
   const now = clock.now()
   const period = periodOf(query, now, workspace)
   const of: StatementOf = {
-    ownerId: isOfWorkspace ? workspace.owningAccountId : principal.accountId,
-    workspaceId: isOfWorkspace ? workspace.id : null,
+    ownerId: isOfWorkspace ? workspace.balanceAccountId : principal.accountId,
+    workspaceId: isOfWorkspace && !seesWholeBalance(principal) ? workspace.id : null,
     payeesOf: isOfWorkspace ? workspace.id : payeesOf(principal),
     start: period.start,
     end: period.end,
@@ -93,9 +98,9 @@ export const registerStatements = (app: App, deps: Parts): void => {
     {
       config: { operation: 'accounts.statement', permission: 'account.read', refuses: ['invalid_cursor'] },
       schema: {
-        summary: 'Read a statement of the account',
+        summary: 'Read a statement of your own balance',
         description:
-          'For accounting: what was booked between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
+          'For accounting: what was booked on the balance of the personal workspace between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
         querystring: ReadStatement,
         response: { 200: orCsv(Statement) },
       },
@@ -103,12 +108,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
     async (request, reply) => {
       const opened = await open(deps, request, false)
       if (wantsCsv(request)) return csv(request, reply, opened)
-      const { openingMinor, closingMinor } = opened.summary
-      const balances = {
-        opening_balance_minor: formatMinor(openingMinor),
-        closing_balance_minor: formatMinor(closingMinor),
-      }
-      return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balances))
+      return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balancesOf(opened)))
     },
   )
   app.get(
@@ -118,7 +118,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
       schema: {
         summary: 'Read a statement of the workspace',
         description:
-          'The payments of the workspace and what came back of them between two dates, oldest first, with sums by payee. The balances of the account that pays stand in its own statement.',
+          'What was booked on the balance of the workspace between two dates, oldest first, with the balances before and after, and sums by payee and by type. Where that balance is shared with the owning account, only the payments of the workspace and what came back of them, without balances.',
         querystring: ReadStatement,
         response: { 200: orCsv(WorkspaceStatement) },
       },
@@ -126,7 +126,11 @@ export const registerStatements = (app: App, deps: Parts): void => {
     async (request, reply) => {
       const opened = await open(deps, request, true)
       if (wantsCsv(request)) return csv(request, reply, opened)
-      return reply.send(await page(request, opened, request.principal.workspace.id, presentWorkspaceEntry, {}))
+      const { id } = request.principal.workspace
+      if (opened.of.workspaceId === null) return reply.send(await page(request, opened, id, presentEntry, balancesOf(opened)))
+      return reply.send(
+        await page(request, opened, id, presentPart, { opening_balance_minor: null, closing_balance_minor: null }),
+      )
     },
   )
 }

@@ -81,7 +81,19 @@ export const Statement = z
       'What was booked on the account, oldest first. Money under a hold has not left yet. The opening balance of a statement is the closing balance of the one before.',
   })
 
-export const WorkspaceStatementEntry = z.object(entry).meta({ id: 'WorkspaceStatementEntry' })
+const Hidden = MinorOut.nullable().meta({ description: 'Null where the balance is shared, or not the reader’s to see.' })
+
+export const WorkspaceStatementEntry = z.object({ ...entry, balance_after_minor: Hidden }).meta({ id: 'WorkspaceStatementEntry' })
 export const WorkspaceStatement = z
-  .object({ ...Period.shape, entries: z.array(WorkspaceStatementEntry), next_cursor: z.string().nullable() })
-  .meta({ id: 'WorkspaceStatement', description: "The workspace's payments and what came back of them, oldest first." })
+  .object({
+    ...Period.shape,
+    opening_balance_minor: Hidden,
+    closing_balance_minor: Hidden,
+    entries: z.array(WorkspaceStatementEntry),
+    next_cursor: z.string().nullable(),
+  })
+  .meta({
+    id: 'WorkspaceStatement',
+    description:
+      'What was booked on the balance of the workspace, oldest first; of a shared balance, its payments and what came back of them.',
+  })

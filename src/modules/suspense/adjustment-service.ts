@@ -6,6 +6,7 @@ import { prepare } from '../../db/prepare.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
+import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -18,7 +19,8 @@ import { only } from '../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
-import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
+import { type BalanceName, nameBalances, nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
+import { findWorkspace } from '../workspaces/queries.ts'
 import { Adjustment, type CreateAdjustment } from './schema.ts'
 
 type AdjustmentRecord = typeof adjustments.$inferSelect
@@ -30,21 +32,23 @@ const lockAdjustment = selectRow('adjustments.lock', adjustments, ['id'], { lock
 
 const list = prepare(
   'adjustments.list',
-  { status: 'text?', accountId: 'uuid?', before: 'uuid?', take: 'rows' },
+  { status: 'text?', accountId: 'uuid?', workspaceId: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
     newestFirst(
       orm.select().from(adjustments),
       { id: adjustments.id },
       at,
       at.status && eq(adjustments.status, at.status),
-      at.accountId && eq(adjustments.accountId, at.accountId),
+      at.accountId && sql`${sql.raw(owningAccountSql('adjustments.account_id'))} = ${at.accountId}`,
+      at.workspaceId &&
+        sql`${adjustments.accountId} in (select h.id from accounts h where h.holder_of_workspace_id = ${at.workspaceId})`,
     ),
   'pool',
 )
 
 export const listAdjustments = (
   db: Db,
-  filter: { status?: AdjustmentRecord['status'] | undefined; accountId?: Uuid | undefined },
+  filter: { status?: AdjustmentRecord['status'] | undefined; accountId?: Uuid | undefined; workspaceId?: Uuid | undefined },
   page: PageRequest,
 ): Promise<AdjustmentRecord[]> => db.run(list, { ...filter, ...page })
 
@@ -63,27 +67,39 @@ export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Pr
 
 const shownAdjustment = presenter(Adjustment)
 
-export const presentAdjustment = (adjustment: AdjustmentRecord): Adjustment =>
+const presentAdjustment = (adjustment: AdjustmentRecord, { accountId, workspaceId }: BalanceName): Adjustment =>
   shownAdjustment(adjustment, {
+    account_id: formatId('account', accountId),
+    workspace_id: workspaceId && formatId('workspace', workspaceId),
     direction: adjustment.amountMinor > 0n ? 'credit' : 'debit',
     amount_minor: formatMinor(adjustment.amountMinor > 0n ? adjustment.amountMinor : -adjustment.amountMinor),
   })
 
+export const viewAdjustments = async (db: Db, adjustments: readonly AdjustmentRecord[]): Promise<Adjustment[]> => {
+  const nameOf = await nameBalances(
+    db,
+    adjustments.map(({ accountId }) => accountId),
+  )
+  return adjustments.map((adjustment) => presentAdjustment(adjustment, nameOf(adjustment.accountId)))
+}
+
 type Step = 'request' | 'post' | 'reject' | 'cancel'
 
-const auditStep = (tx: Tx, actor: Actor, step: Step, adjustment: AdjustmentRecord, reason?: string): void =>
+const auditStep = async (tx: Tx, actor: Actor, step: Step, adjustment: AdjustmentRecord, reason?: string): Promise<void> => {
+  const view = only(await viewAdjustments(tx, [adjustment]))
   audit(tx, actor, `admin.adjustment_${step}`, {
     workspaceId: null,
     subject: adjustment.id,
-    after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
+    after: { ...view, ...(reason !== undefined && { rejected_because: reason }) },
   })
+}
 
-const request = (
+const request = async (
   tx: Tx,
   config: Config,
   operator: Operator,
   asked: Pick<AdjustmentRecord, 'kind' | 'accountId' | 'paymentId' | 'amountMinor' | 'reason'>,
-): AdjustmentRecord => {
+): Promise<AdjustmentRecord> => {
   const adjustment: AdjustmentRecord = {
     id: newId(),
     ...asked,
@@ -96,19 +112,19 @@ const request = (
     decidedAt: null,
   }
   insertRow(tx, adjustments, adjustment)
-  auditStep(tx, operator, 'request', adjustment)
+  await auditStep(tx, operator, 'request', adjustment)
   return adjustment
 }
 
-const decide = (
+const decide = async (
   tx: Tx,
   operator: Operator,
   adjustment: AdjustmentRecord,
   change: Partial<AdjustmentRecord> & { status: 'posted' | 'rejected' },
   reason?: string,
-): AdjustmentRecord => {
+): Promise<AdjustmentRecord> => {
   const decided = updateRow(tx, adjustments, adjustment, { ...change, decidedBy: nameOfOperator(operator), decidedAt: tx.at })
-  auditStep(tx, operator, change.status === 'posted' ? 'post' : 'reject', decided, reason)
+  await auditStep(tx, operator, change.status === 'posted' ? 'post' : 'reject', decided, reason)
   return decided
 }
 
@@ -146,18 +162,32 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
+/** The account that holds the balance that an administrator names: a person's, or a workspace's. */
+export const balanceNamed = async (
+  db: Db,
+  { account_id, workspace_id }: { account_id?: Uuid | undefined; workspace_id?: Uuid | undefined },
+): Promise<Uuid> => {
+  if (workspace_id !== undefined) {
+    const workspace = await findWorkspace(db, workspace_id)
+    if (!workspace) throw notFound('workspace_id')
+    return workspace.balanceAccountId
+  }
+  if (account_id === undefined || !(await findAccount(db, account_id))) throw notFound('account_id')
+  return account_id
+}
+
 /** Corrects a balance at once, or after a second administrator has confirmed it where one may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,
   operator: Operator,
-  { account_id: accountId, amount_minor: amount, direction, reason }: CreateAdjustment,
+  { account_id, workspace_id, amount_minor: amount, direction, reason }: CreateAdjustment,
 ): Promise<AdjustmentRecord> => {
-  if (!(await findAccount(tx, accountId))) throw notFound('account_id')
+  const accountId = await balanceNamed(tx, { account_id, workspace_id })
   await lockBalance(tx, accountId)
   await refuseOwnAccount(tx, operator, accountId)
   const amountMinor = direction === 'credit' ? amount : -amount
-  const adjustment = request(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
+  const adjustment = await request(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
   return (await mayDecideAlone(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
 }
 
@@ -217,9 +247,10 @@ export const agreeToCost = async (
   await refuseOwnAccount(tx, operator, accountId)
   const waiting = await first(tx, lockOfPayment, { paymentId, kind })
   if (waiting?.requestedBy === nameOfOperator(operator)) return waiting.id
-  const adjustment = waiting ?? request(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence })
+  const adjustment =
+    waiting ?? (await request(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence }))
   if (!waiting && !(await mayDecideAlone(tx, config, operator, amountMinor))) return adjustment.id
-  decide(tx, operator, adjustment, { status: 'posted' })
+  await decide(tx, operator, adjustment, { status: 'posted' })
   return null
 }
 
@@ -238,6 +269,6 @@ export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uu
   const cancelled = await tx.run(cancelRows, { paymentIds: [...actors.keys()], at: tx.at })
   for (const adjustment of cancelled) {
     const actor = adjustment.paymentId === null ? undefined : actors.get(adjustment.paymentId)
-    if (actor) auditStep(tx, actor, 'cancel', adjustment)
+    if (actor) await auditStep(tx, actor, 'cancel', adjustment)
   }
 }

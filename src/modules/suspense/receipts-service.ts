@@ -10,7 +10,7 @@ import { fieldsOf } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { allRails, booksOf, providerOf, providers } from '../../lib/rail-names.ts'
 import { receiptKey } from '../../lib/text.ts'
-import { nameOfOperator, type Operator } from '../operators.ts'
+import { nameBalances, nameOfOperator, type Operator } from '../operators.ts'
 import { raiseProviderAlert } from './provider-alerts-service.ts'
 
 export type SuspenseRecord = typeof suspenseItems.$inferSelect
@@ -162,15 +162,21 @@ export const leaveSuspense = async (
 export const noProposal = { proposedOutcome: null, proposedBy: null }
 
 /** Ends an item whose money the caller has moved to an account. */
-export const endAssigned = (
+export const endAssigned = async (
   tx: Tx,
   operator: Operator,
   { id }: Pick<SuspenseRecord, 'id'>,
   { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
-): void => {
+): Promise<void> => {
   const resolved = { resolvedBy: nameOfOperator(operator), resolvedAt: tx.at, ...noProposal }
   updateRow(tx, suspenseItems, { id }, { outcome: 'assigned', note, ...resolved })
-  const after = { account_id: formatId('account', accountId), topup_id: topupId && formatId('topup', topupId), note }
+  const name = (await nameBalances(tx, [accountId]))(accountId)
+  const after = {
+    account_id: formatId('account', name.accountId),
+    workspace_id: name.workspaceId && formatId('workspace', name.workspaceId),
+    topup_id: topupId && formatId('topup', topupId),
+    note,
+  }
   audit(tx, operator, 'admin.assign_suspense', { subject: id, after })
 }
 
@@ -183,7 +189,7 @@ const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim)
   const item = await lockItem(tx, { id })
   if (!item || item.resolvedAt !== null) return false
   await leaveSuspense(tx, item, credits ? 'assigned' : 'explained')
-  if (credits) endAssigned(tx, byDelivery, item, { ...credits, note: 'The provider named whose money it is.' })
+  if (credits) await endAssigned(tx, byDelivery, item, { ...credits, note: 'The provider named whose money it is.' })
   else {
     const note = `It was booked: ${owner.kind === 'payment' ? formatId('payment', owner.id) : owner.kind}.`
     const resolved = { resolvedBy: nameOfOperator(byDelivery), resolvedAt: tx.at, ...noProposal }

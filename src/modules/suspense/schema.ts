@@ -22,7 +22,8 @@ export const Adjustment = z
       description:
         'pending: a second administrator must agree; no money has moved. cancelled: its payment ended otherwise while it waited, such as by an answer of its rail.',
     }),
-    account_id: IdOut('account'),
+    account_id: IdOut('account').meta({ description: 'Whose balance it is; of a team, its owning account.' }),
+    workspace_id: IdOut('workspace').nullable().meta({ description: 'The team whose balance it is; null for an account’s own.' }),
     payment_id: IdOut('payment').nullable().meta({ description: 'The payment whose outcome it is; null for a balance.' }),
     direction: Direction,
     amount_minor: MinorOut,
@@ -42,10 +43,15 @@ export type Adjustment = z.output<typeof Adjustment>
 
 export const CreateAdjustment = z
   .strictObject({
-    account_id: IdIn('account'),
+    account_id: IdIn('account').optional(),
+    workspace_id: IdIn('workspace').optional().meta({ description: 'For the balance of a team: instead of `account_id`.' }),
     direction: Direction,
     amount_minor: PositiveMinorIn,
     reason: Reason,
+  })
+  .refine(({ account_id, workspace_id }) => (account_id === undefined) !== (workspace_id === undefined), {
+    path: ['account_id'],
+    message: 'or workspace_id is required: exactly one of them',
   })
   .meta({ id: 'CreateAdjustment' })
 export type CreateAdjustment = z.output<typeof CreateAdjustment>
@@ -53,6 +59,7 @@ export type CreateAdjustment = z.output<typeof CreateAdjustment>
 export const FindAdjustments = PageQuery.extend({
   status: z.enum(adjustmentStatuses).optional(),
   account_id: IdIn('account').optional(),
+  workspace_id: IdIn('workspace').optional(),
 })
 
 /** The payment or the top-up that something is about. */
@@ -106,12 +113,13 @@ export type ResolveSuspense = z.output<typeof ResolveSuspense>
 export const AssignSuspense = z
   .strictObject({
     account_id: IdIn('account').optional(),
+    workspace_id: IdIn('workspace').optional().meta({ description: 'The workspace whose balance is credited.' }),
     topup_id: IdIn('topup').optional().meta({ description: 'The top-up that the payer meant; its account is credited.' }),
     note: bounded(500).trim().min(1),
   })
-  .refine(({ account_id, topup_id }) => (account_id === undefined) !== (topup_id === undefined), {
+  .refine((named) => [named.account_id, named.workspace_id, named.topup_id].filter((id) => id !== undefined).length === 1, {
     path: ['account_id'],
-    message: 'name either account_id or topup_id',
+    message: 'name exactly one of account_id, workspace_id and topup_id',
   })
   .meta({ id: 'AssignSuspense' })
 export type AssignSuspense = z.output<typeof AssignSuspense>

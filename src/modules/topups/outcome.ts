@@ -15,6 +15,7 @@ import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
 import { sweepOf } from '../for-each-row.ts'
+import { getHolderOf } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { claimReceipts } from '../suspense/receipts-service.ts'
 import { lockTopupWithAccount, type TopupRecord } from './queries.ts'
@@ -57,18 +58,19 @@ export type Arrived = {
   from?: 'topup_clearing' | 'suspense'
 }
 
-/** Ends the top-up if this is the first money under it. The caller has locked the account. */
+/** Ends the top-up if this is the first money under it. The workspace's balance is credited, whose account the caller has locked. */
 export const credit = async (
   tx: Tx,
   step: Step,
   { receipt, amountMinor, reference, from = 'topup_clearing' }: Arrived,
 ): Promise<TopupRecord> => {
-  const { id, accountId } = step.topup
+  const { id, workspaceId } = step.topup
+  const { id: accountId } = await getHolderOf(tx, workspaceId)
   const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference })
   if (step.topup.status === 'succeeded') {
     await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
     audit(tx, step.actor, 'topup.deposit', {
-      workspaceId: step.topup.workspaceId,
+      workspaceId,
       subject: id,
       after: { provider_receipt: receipt, amount_minor: formatMinor(amountMinor) },
     })

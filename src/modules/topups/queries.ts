@@ -1,7 +1,10 @@
+import { eq, sql } from 'drizzle-orm'
 import { lockAccounts } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { selectAmong, selectRow } from '../../db/select-rows.ts'
 import { topups } from '../../db/tables/topups.ts'
+import { balanceAccountSql, workspaces } from '../../db/tables/workspaces.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 
@@ -13,14 +16,20 @@ export const findTopupById = selectRow('topups.by_id', topups, ['id'])
 
 const readTopups = selectAmong('topups.by_ids', topups, 'id', 'pool')
 
-/** The only way to lock top-ups: by the accounts that they credit. */
+const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ accountId: topups.accountId, balanceAccountId: sql<Uuid>`${sql.raw(balanceAccountSql('workspaces'))}` })
+    .from(topups)
+    .innerJoin(workspaces, eq(workspaces.id, topups.workspaceId))
+    .where(sql`${topups.id} = any(${at.ids})`),
+)
+
+/** The only way to lock top-ups: by the account that each names, and the one that it credits where its workspace was separated since. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {
-  const unlocked = await readTopups(tx, ids)
-  if (unlocked.length !== ids.length) throw new Error('a top-up that must exist is missing')
-  const [, locked] = await Promise.all([
-    lockAccounts(tx, { exclusive: unlocked.map(({ accountId }) => accountId) }),
-    readTopups(tx, ids),
-  ])
+  const holders = await tx.run(readHolders, { ids })
+  if (holders.length !== ids.length) throw new Error('a top-up that must exist is missing')
+  const exclusive = holders.flatMap(({ accountId, balanceAccountId }) => [accountId, balanceAccountId])
+  const [, locked] = await Promise.all([lockAccounts(tx, { exclusive }), readTopups(tx, ids)])
   return locked
 }
 

@@ -60,7 +60,7 @@ const countPrompts = async (
   const windows = windowsOf(limits)
   const since = windows.map(({ seconds }) => secondsAfter(tx.at, -seconds))
   const fingerprints = derivations.macs('topup.phone', number).map(({ mac }) => mac)
-  const values = [windows.map((window) => window.of), since, fingerprints, workspace.owningAccountId, accountId]
+  const values = [windows.map((window) => window.of), since, fingerprints, workspace.balanceAccountId, accountId]
   const [, counts] = await Promise.all([
     tx.query(lockPhone, [phoneFingerprint(derivations, number)]),
     tx.query<Pick<Counted, 'prompts' | 'first'>>(countWindows, values),
@@ -166,17 +166,17 @@ export const initiateTopup = async (
 ): Promise<RecordAnswer> => {
   const { at } = tx
   const id = newId()
-  const { id: workspaceId, owningAccountId } = principal.workspace
+  const { id: workspaceId, balanceAccountId } = principal.workspace
   const { method } = input
   const [credited, counted] = await Promise.all([
-    getAccount(tx, owningAccountId),
+    getAccount(tx, balanceAccountId),
     countPrompts(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
   ])
   checkMayTopUp(principal, credited)
   const begun: Begun = {
     id,
     workspaceId,
-    accountId: owningAccountId,
+    accountId: balanceAccountId,
     status: 'pending',
     currency: deps.config.CURRENCY,
     method,

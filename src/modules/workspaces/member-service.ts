@@ -12,7 +12,7 @@ import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { presentRemoved } from './present.ts'
-import { countOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
+import { activeOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
 import type { UpdateMember } from './schema.ts'
 
 type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
@@ -90,8 +90,8 @@ const checkChange = async (
   if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')
   if (target.role !== 'owner' || target.status !== 'active') return
   // The target included.
-  const counted = await first(tx, countOwners, { workspaceId: workspace.id })
-  if ((counted?.owners ?? 0) <= 1) throw new Refusal('last_owner')
+  const owners = await tx.run(activeOwners, { workspaceId: workspace.id })
+  if (owners.length <= 1) throw new Refusal('last_owner')
 }
 
 const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })

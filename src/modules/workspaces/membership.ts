@@ -7,7 +7,7 @@ import { appendEvents } from '../../events/append.ts'
 import type { EventType } from '../../events/types.ts'
 import { notFound, permissionMissing, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { presentMember, presentWorkspace, workspaceStatus } from './present.ts'
+import { presentMember, presentWorkspace, shownOf, workspaceStatus } from './present.ts'
 import {
   findMember,
   findMembership,
@@ -49,8 +49,8 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
 }
 
 export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventType, workspace: WorkspaceRecord) => {
-  const { id, owningAccountId: accountId } = workspace
-  const data = presentWorkspace(workspace, config.CURRENCY)
+  const { id, balanceAccountId: accountId } = workspace
+  const data = presentWorkspace(shownOf(workspace), config.CURRENCY)
   await appendEvents(tx, [{ type, accountId, workspaceId: id, data }])
   return workspace
 }

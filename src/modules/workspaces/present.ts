@@ -1,45 +1,51 @@
-import type { Principal } from '../../auth/principal.ts'
+import type { Role } from '../../auth/permissions.ts'
+import { isBalanceShared, type Principal } from '../../auth/principal.ts'
 import { presenter } from '../../http/presenter.ts'
+import type { Balance } from '../../ledger/ledger.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
 import type { ZoneSchedule } from '../../policy/calendar.ts'
-import type { InvitationRecord, NamedMember, WorkspaceMembership, WorkspaceRecord } from './queries.ts'
-import { Invitation, Member, Workspace, type WorkspaceView } from './schema.ts'
+import type { InvitationRecord, MemberRecord, NamedMember, WorkspaceRecord } from './queries.ts'
+import { Funds, Invitation, Member, Workspace, type WorkspaceView } from './schema.ts'
 
 export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {
-  if (workspace.closedAt || workspace.ownerStatus === 'closed') return 'closed'
-  return workspace.frozenAt || workspace.suspendedAt || workspace.ownerStatus === 'frozen' ? 'frozen' : 'active'
+  if (workspace.closedAt || workspace.holderStatus === 'closed') return 'closed'
+  return workspace.frozenAt || workspace.suspendedAt || workspace.holderStatus === 'frozen' ? 'frozen' : 'active'
 }
 
-const shown = presenter(Workspace)
-const shownZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule) => ({
-  time_zone: nextTimeZone ?? timeZone,
-  time_zone_from: isoTimeOrNull(nextTimeZoneFrom),
-})
+const shownFunds = presenter(Funds)
 
-export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): Workspace =>
+export const presentFunds = (balance: Balance): Funds => shownFunds(balance)
+
+const shown = presenter(Workspace)
+
+type Shown = Pick<
+  Principal['workspace'],
+  'id' | 'name' | 'kind' | 'owningAccountId' | 'balanceAccountId' | 'createdAt' | 'frozen' | 'closed'
+> &
+  ZoneSchedule
+
+/** `balance`: null where the reader may not see it. */
+export const presentWorkspace = (workspace: Shown, currency: string, balance: Balance | null = null): Workspace =>
   shown(workspace, {
-    status: workspaceStatus(workspace),
-    ...shownZone(workspace),
+    status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
+    time_zone: workspace.nextTimeZone ?? workspace.timeZone,
+    time_zone_from: isoTimeOrNull(workspace.nextTimeZoneFrom),
     currency,
+    balance: balance && presentFunds(balance),
+    balance_shared: isBalanceShared(workspace),
   })
 
-export const presentWorkspaceView = ({ workspace, member }: WorkspaceMembership, currency: string): WorkspaceView => ({
-  workspace: presentWorkspace(workspace, currency),
-  membership: { role: member.role, status: member.status },
-})
+export const shownOf = (record: WorkspaceRecord): Shown => {
+  const status = workspaceStatus(record)
+  return { ...record, frozen: status === 'frozen', closed: status === 'closed' }
+}
 
-/** From the credential, without a query. Null where the caller is not a member. */
-export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>
-  role && memberStatus
-    ? {
-        workspace: shown(workspace, {
-          status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
-          ...shownZone(workspace),
-          currency,
-        }),
-        membership: { role, status: memberStatus },
-      }
-    : null
+export type MembershipView = { workspace: Shown; role: Role; status: MemberRecord['status']; balance: Balance | null }
+
+export const presentWorkspaceView = ({ workspace, role, status, balance }: MembershipView, currency: string): WorkspaceView => ({
+  workspace: presentWorkspace(workspace, currency, balance),
+  membership: { role, status },
+})
 
 const shownMember = presenter(Member)
 

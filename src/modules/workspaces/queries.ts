@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, ne, or, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
@@ -6,24 +6,29 @@ import { type Places, prepare } from '../../db/prepare.ts'
 import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { accounts, identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../db/tables/columns.ts'
-import { invitations, members, workspaces } from '../../db/tables/workspaces.ts'
+import { balanceAccountSql, invitations, members, workspaces } from '../../db/tables/workspaces.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../../lib/wallet-name.ts'
 
-/** `ownerStatus`: a workspace is stopped while the account whose money it spends is not active. */
-export type WorkspaceRecord = typeof workspaces.$inferSelect & { ownerStatus: typeof accounts.$inferSelect.status }
+/** `holderStatus`: a workspace is stopped while the account that holds its balance is not active. */
+export type WorkspaceRecord = Omit<typeof workspaces.$inferSelect, 'balanceAccountId'> & {
+  balanceAccountId: Uuid
+  holderStatus: typeof accounts.$inferSelect.status
+}
 export type MemberRecord = typeof members.$inferSelect
 export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRecord }
 
-const workspaceColumns = { ...getTableColumns(workspaces), ownerStatus: accounts.status }
+/** With `accounts` joined as the holder of the balance. */
+const workspaceColumns = {
+  ...getTableColumns(workspaces),
+  balanceAccountId: sql<Uuid>`${accounts.id}`,
+  holderStatus: accounts.status,
+}
+const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))}`
 
 const selectById = (orm: QueryBuilder, at: Places<{ id: 'uuid' }>) =>
-  orm
-    .select(workspaceColumns)
-    .from(workspaces)
-    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
-    .where(eq(workspaces.id, at.id))
+  orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder).where(eq(workspaces.id, at.id))
 
 const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
 
@@ -56,13 +61,22 @@ export const membershipList = prepare(
         .select({ workspace: workspaceColumns, member: getTableColumns(members) })
         .from(members)
         .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-        .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId)),
+        .innerJoin(accounts, isHolder),
       { id: workspaces.id },
       at,
       eq(members.accountId, at.accountId),
       at.only && eq(workspaces.id, at.only),
     ),
   'page',
+)
+
+/** The workspaces that draw on an account's balance: its personal one, and teams that share it. */
+export const workspacesOnBalance = prepare('workspaces.on_balance', { holderId: 'uuid' }, (orm, at) =>
+  orm
+    .select(workspaceColumns)
+    .from(workspaces)
+    .innerJoin(accounts, isHolder)
+    .where(and(eq(workspaces.owningAccountId, at.holderId), isNull(workspaces.balanceAccountId))),
 )
 
 const personal = selectRow('workspaces.personal', workspaces, ['owningAccountId', 'kind'])
@@ -79,7 +93,7 @@ const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
     .select({ id: workspaces.id })
     .from(members)
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .innerJoin(accounts, isHolder)
     .where(
       and(
         eq(members.accountId, at.accountId),
@@ -129,10 +143,12 @@ export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'u
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
   (await db.run(findMember, { workspaceId, id })).map(({ accountId }) => accountId)
 
-export const countOwners = prepare('members.count_owners', { workspaceId: 'uuid' }, (orm, at) =>
+/** An account that was closed owns nothing any more. */
+export const activeOwners = prepare('members.active_owners', { workspaceId: 'uuid' }, (orm, at) =>
   orm
-    .select({ owners: count() })
+    .select({ accountId: members.accountId })
     .from(members)
+    .innerJoin(accounts, and(eq(accounts.id, members.accountId), ne(accounts.status, 'closed')))
     .where(and(eq(members.workspaceId, at.workspaceId), eq(members.role, 'owner'), eq(members.status, 'active'))),
 )
 

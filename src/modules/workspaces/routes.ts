@@ -1,23 +1,24 @@
+import { effectivePermissions } from '../../auth/permissions.ts'
+import { maySeeBalance, type Principal } from '../../auth/principal.ts'
+import type { Db, Tx } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
+import { type Balance, balanceIn, getBalance, getBalances } from '../../ledger/ledger.ts'
 import { Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import type { Parts } from '../parts.ts'
+import type { OpenHolder } from '../ports.ts'
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './invitation-service.ts'
 import { type EndDelegations, removeMember, updateMember } from './member-service.ts'
-import {
-  presentCurrent,
-  presentInvitation,
-  presentMember,
-  presentRemoved,
-  presentWorkspace,
-  presentWorkspaceView,
-} from './present.ts'
+import { presentInvitation, presentMember, presentRemoved, presentWorkspace, presentWorkspaceView, shownOf } from './present.ts'
 import {
   accountOfMember,
   listInvitations,
+  type MemberRecord,
   memberList,
   membershipList,
   type WorkspaceMembership,
@@ -51,9 +52,35 @@ import {
   updateWorkspace,
 } from './service.ts'
 
-export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDelegations): void => {
+/** With its balance, where the caller may see it: by its role there, or by its grant. */
+const viewsOf = async (
+  db: Db,
+  currency: string,
+  { accountId, grant, permissions }: Principal,
+  memberships: readonly WorkspaceMembership[],
+): Promise<WorkspaceView[]> => {
+  const mayRead = ({ role, status }: MemberRecord) =>
+    grant ? permissions : effectivePermissions(status === 'active' ? role : null, null)
+  const seen = memberships.filter(({ workspace, member }) =>
+    maySeeBalance({ accountId, workspace, permissions: mayRead(member) }),
+  )
+  const holders = seen.map(({ workspace }) => workspace.balanceAccountId)
+  const balances = holders.length > 0 ? await getBalances(db, holders) : new Map<Uuid, Balance>()
+  return memberships.map(({ workspace, member }) => {
+    const balance = seen.some((one) => one.workspace === workspace) ? balanceIn(balances, workspace.balanceAccountId) : null
+    return presentWorkspaceView({ workspace: shownOf(workspace), ...member, balance }, currency)
+  })
+}
+
+export const registerWorkspaces = (
+  app: App,
+  deps: Parts,
+  { endDelegations, openHolder }: { endDelegations: EndDelegations; openHolder: OpenHolder },
+): void => {
   const routes = routesOf(app, deps)
-  const view = (membership: WorkspaceMembership) => presentWorkspaceView(membership, deps.config.CURRENCY)
+  const { CURRENCY: currency } = deps.config
+  const view = async (tx: Tx, { principal }: { principal: Principal }, membership: WorkspaceMembership) =>
+    only(await viewsOf(tx, currency, principal, [membership]))
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
   routes.list('/v1/workspaces', {
@@ -68,18 +95,19 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
     read: (page, { principal: { accountId, grant, workspace } }) =>
       deps.db.run(membershipList, { accountId, only: grant && workspace.id, ...page }),
     idOf: (row) => row.workspace.id,
-    present: (rows) => rows.map(view),
+    present: (rows, { principal }) => viewsOf(deps.db, currency, principal, rows),
   })
   routes.post('/v1/workspaces', {
     config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },
     schema: {
       summary: 'Create a workspace',
       description:
-        'A workspace for a team. Its payments draw on the balance of the account that creates it, which stays its owning account.',
+        'A workspace for a team, with a balance of its own, which is empty: top it up before its first payment. The account that creates it stays its owning account, which is no claim to its money.',
       body: CreateWorkspace,
       response: { 201: WorkspaceView },
     },
-    work: async (tx, { principal, body }) => created(view(await createWorkspace(tx, deps.config, principal, body))),
+    work: async (tx, request) =>
+      created(await view(tx, request, await createWorkspace(tx, deps.config, openHolder, request.principal, request.body))),
   })
   routes.get('/v1/workspaces/current', {
     config: { operation: 'workspaces.current', access: 'authenticated', whileNotAdmitted: true, refuses: ['forbidden'] },
@@ -90,12 +118,13 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       response: { 200: WorkspaceView },
     },
     read: async ({ principal }) => {
-      const current = presentCurrent(principal, deps.config.CURRENCY)
-      if (!current)
+      const { workspace, role, memberStatus: status } = principal
+      if (!role || !status)
         throw new Refusal('forbidden', { message: 'This account is no longer a member of the workspace: choose another one.' })
       if (principal.memberId !== null && principal.grant === null)
         deps.lastUsed.note('members', principal.memberId, deps.clock.now(), null)
-      return current
+      const balance = maySeeBalance(principal) ? await getBalance(deps.db, workspace.balanceAccountId) : null
+      return presentWorkspaceView({ workspace, role, status, balance }, currency)
     },
   })
   routes.put('/v1/workspaces/current', {
@@ -112,7 +141,8 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       body: SwitchWorkspace,
       response: { 200: WorkspaceView },
     },
-    work: async (tx, { principal, body }) => ok(view(await switchWorkspace(tx, principal, body.workspace_id))),
+    work: async (tx, request) =>
+      ok(await view(tx, request, await switchWorkspace(tx, request.principal, request.body.workspace_id))),
   })
   routes.patch('/v1/workspaces/current', {
     config: { operation: 'workspaces.update', freshProof: 'by_content', permission: 'workspace.manage' },
@@ -123,7 +153,8 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       body: UpdateWorkspace,
       response: { 200: WorkspaceView },
     },
-    work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps.config, principal, body))),
+    work: async (tx, request) =>
+      ok(await view(tx, request, await updateWorkspace(tx, deps.config, request.principal, request.body))),
   })
   routes.post('/v1/workspaces/current/freeze', {
     config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true },
@@ -134,7 +165,8 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       body: FreezeWorkspace,
       response: { 200: WorkspaceView },
     },
-    work: async (tx, { principal, body }) => ok(view(await freezeWorkspace(tx, deps.config, principal, body.reason))),
+    work: async (tx, request) =>
+      ok(await view(tx, request, await freezeWorkspace(tx, deps.config, request.principal, request.body.reason))),
   })
   routes.post('/v1/workspaces/current/unfreeze', {
     config: {
@@ -150,7 +182,7 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       description: 'Payments and changes are possible again.',
       response: { 200: WorkspaceView },
     },
-    work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps.config, principal))),
+    work: async (tx, request) => ok(await view(tx, request, await unfreezeWorkspace(tx, deps.config, request.principal))),
   })
   routes.list('/v1/workspaces/current/members', {
     config: { operation: 'members.list', permission: 'workspace.read' },
@@ -273,13 +305,13 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       body: AcceptInvitation,
       response: { 200: WorkspaceView },
     },
-    work: async (tx, { principal, body }) => ok(view(await acceptInvitation(tx, principal, body.token))),
+    work: async (tx, request) => ok(await view(tx, request, await acceptInvitation(tx, request.principal, request.body.token))),
   })
 }
 
 export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const view = (workspace: WorkspaceRecord) => presentWorkspace(workspace, deps.config.CURRENCY)
+  const view = (workspace: WorkspaceRecord) => presentWorkspace(shownOf(workspace), deps.config.CURRENCY)
   routes.post('/v1/admin/workspaces/:id/suspend', {
     config: { operation: 'admin.suspend_workspace', access: 'admin' },
     schema: {

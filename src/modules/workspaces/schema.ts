@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { NamedWallet } from '../../auth/wallet.ts'
 import { memberStatuses, roles, workspaceKinds } from '../../db/tables/workspaces.ts'
-import { bounded, IdIn, IdOut, Name, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { isTimeZone } from '../../policy/calendar.ts'
+
+export const Funds = z.object({
+  currency: z.string(),
+  available_minor: MinorOut.meta({ description: 'What can be spent now.' }),
+  held_minor: MinorOut.meta({ description: 'Reserved by payments under way.' }),
+})
+
+export type Funds = z.output<typeof Funds>
 
 export const Workspace = z
   .object({
@@ -18,7 +26,15 @@ export const Workspace = z
         'From when `time_zone` decides, where it was changed: until then the one before does. Null if it was never changed.',
     }),
     currency: z.string(),
-    owning_account_id: IdOut('account').meta({ description: 'Whose balance pays; never changes.' }),
+    owning_account_id: IdOut('account').meta({ description: 'Who made it; never changes.' }),
+    balance: Funds.nullable().meta({
+      description:
+        'The money that its payments draw on. For readers with `account.read` in a personal workspace, with `payment.read` in a team; else null. A shared balance is shown to its owning account alone.',
+    }),
+    balance_shared: z.boolean().meta({
+      description:
+        'Whether a team draws on the balance of its owning account, as all did before version 0.4.0. `POST /v1/workspaces/current/separate-balance` gives it one of its own.',
+    }),
     created_at: TimeOut,
   })
   .meta({ id: 'Workspace' })

@@ -1,11 +1,12 @@
-import { and, isNotNull, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
-import { lockAccount, lockFurtherAccounts } from '../../db/account-lock.ts'
+import { lockAccount, lockFurtherAccounts, noteLocked } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
+import { installation } from '../../db/tables/installation.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
@@ -15,6 +16,7 @@ import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
 import { requireRoom } from '../bounds.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Parts } from '../parts.ts'
+import type { OpenHolder } from '../ports.ts'
 import {
   lockMembership,
   publishMemberEvent,
@@ -23,6 +25,7 @@ import {
   requireOpen,
 } from './membership.ts'
 import {
+  activeOwners,
   findMembership,
   findWorkspace,
   lockWorkspace,
@@ -34,13 +37,20 @@ import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 
 const defaultTimeZone = 'Africa/Nairobi'
 
-export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid =>
-  insertWorkspace(tx, accountId, { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
+export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid => {
+  const workspace = { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone, balanceAccountId: null } as const
+  return insertWorkspace(tx, newId(), accountId, workspace)
+}
 
 /** Nothing is waited for. */
-const insertWorkspace = (tx: Tx, ownerId: Uuid, workspace: { name: string; kind: 'personal' | 'team'; timeZone: string }) => {
+const insertWorkspace = (
+  tx: Tx,
+  id: Uuid,
+  ownerId: Uuid,
+  workspace: Pick<typeof workspaces.$inferSelect, 'name' | 'kind' | 'timeZone' | 'balanceAccountId'>,
+) => {
   const { at } = tx
-  const [id, times] = [newId(), { createdAt: at, updatedAt: at }]
+  const times = { createdAt: at, updatedAt: at }
   insertRow(tx, workspaces, { id, ...workspace, owningAccountId: ownerId, ...times })
   const owner = { accountId: ownerId, role: 'owner', decidingSince: at, requestingSince: at } as const
   insertRow(tx, members, { id: newId(), workspaceId: id, ...owner, ...times })
@@ -130,14 +140,40 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   return { workspace, member }
 }
 
+const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .innerJoin(members, eq(members.workspaceId, workspaces.id))
+    .where(
+      and(
+        sql`${workspaces.kind} = 'team' and ${workspaces.closedAt} is null`,
+        sql`${members.accountId} = ${at.accountId} and ${members.role} = 'owner' and ${members.status} = 'active'`,
+      ),
+    )
+    .orderBy(workspaces.id)
+    .for('no key update', { of: workspaces }),
+)
+
+/** A team keeps an owner: its money is its own, and somebody must be able to lift what stops it. */
+export const requireOtherOwners = async (tx: Tx, accountId: Uuid): Promise<void> => {
+  for (const { id } of await tx.run(lockOwned, { accountId })) {
+    const owners = await tx.run(activeOwners, { workspaceId: id })
+    if (owners.every((owner) => owner.accountId === accountId))
+      throw new Refusal('last_owner', {
+        message: `This account is the last active owner of ${formatId('workspace', id)}: make another member its owner first.`,
+      })
+  }
+}
+
 const setSuspended =
   (suspended: boolean) =>
   async (tx: Tx, deps: Pick<Parts, 'config'>, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> => {
     const unlocked = found(await findWorkspace(tx, id))
-    await lockFurtherAccounts(tx, unlocked.owningAccountId)
+    await lockFurtherAccounts(tx, unlocked.balanceAccountId)
     const workspace = found(await first(tx, lockWorkspace, { id }))
     if ((workspace.suspendedAt !== null) === suspended) return workspace
-    if (!suspended) await refuseOwnAccount(tx, operator, workspace.owningAccountId)
+    if (!suspended) await refuseOwnAccount(tx, operator, workspace.balanceAccountId)
     const { at } = tx
     updateRow(tx, workspaces, { id }, { suspendedAt: suspended ? at : null, updatedAt: at })
     audit(tx, operator, suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate', {
@@ -154,12 +190,38 @@ export const suspendWorkspace = setSuspended(true)
 /** If they froze it themselves, it stays frozen. */
 export const reinstateWorkspace = setSuspended(false)
 
-export const createWorkspace = async (tx: Tx, config: Config, principal: Principal, input: CreateWorkspace) => {
+const readUpgrade = prepare('installation.upgrade', {}, (orm) =>
+  orm.select({ finishedAt: installation.upgradeFinishedAt }).from(installation),
+)
+
+/** A version before 0.4.0 would take a team's payments from its owner's balance: none of its processes may serve any more. */
+export const requireFinishedUpgrade = async (tx: Tx): Promise<void> => {
+  const installed = await first(tx, readUpgrade, {})
+  if (installed?.finishedAt !== null) return
+  throw new Refusal('unavailable', {
+    message: 'This service is being upgraded: try again when the operator has finished the upgrade.',
+    details: { reason: 'upgrade_running' },
+    headers: { 'retry-after': '60' },
+  })
+}
+
+/** With a balance of its own, which is empty. */
+export const createWorkspace = async (
+  tx: Tx,
+  config: Config,
+  openHolder: OpenHolder,
+  principal: Principal,
+  input: CreateWorkspace,
+) => {
   const { accountId } = principal
   await lockAccount(tx, accountId)
   await requireRoom(tx, 'workspaces', accountId)
+  await requireFinishedUpgrade(tx)
   const timeZone = input.time_zone ?? defaultTimeZone
-  const id = insertWorkspace(tx, accountId, { name: input.name, kind: 'team', timeZone })
+  const id = newId()
+  const balanceAccountId = openHolder(tx, config, id)
+  noteLocked(tx, [balanceAccountId])
+  insertWorkspace(tx, id, accountId, { name: input.name, kind: 'team', timeZone, balanceAccountId })
   const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])
   if (!workspace || !member) throw new Error('a new workspace has no owner')
   await publishWorkspaceEvent(tx, config, 'workspace.updated', workspace)

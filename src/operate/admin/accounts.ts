@@ -14,7 +14,7 @@ import { type AccountFilter, type AccountRecord, listAccounts } from '../../modu
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
 import { AdministerAccount } from '../../modules/identity/schema.ts'
 import { nameOfOperator } from '../../modules/operators.ts'
-import { presentWorkspace } from '../../modules/workspaces/present.ts'
+import { presentWorkspace, shownOf } from '../../modules/workspaces/present.ts'
 import { reinstateWorkspace, suspendWorkspace } from '../../modules/workspaces/service.ts'
 import { type Arguments, type Commands, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
@@ -58,7 +58,7 @@ const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean)
 const workspace = async (at: Console, args: Arguments, act: typeof suspendWorkspace): Promise<unknown> => {
   const id = idOf('workspace', word(args, 0, 'workspace'))
   const changed = await inTx(at.deps.db, (tx) => act(tx, at.deps, at.operator, id, args.options.reason))
-  return presentWorkspace(changed, at.deps.config.CURRENCY)
+  return presentWorkspace(shownOf(changed), at.deps.config.CURRENCY)
 }
 
 /** Where SIGN_UP is `invited`: who may begin an account. The same again changes nothing. */

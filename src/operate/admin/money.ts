@@ -1,6 +1,7 @@
 import { inTx } from '../../db/client.ts'
 import { trialBalance } from '../../ledger/reports.ts'
-import { formatId } from '../../lib/ids.ts'
+import { formatId, idPrefixes } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import { type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
@@ -9,8 +10,8 @@ import {
   confirmAdjustment,
   createAdjustment,
   listAdjustments,
-  presentAdjustment,
   rejectAdjustment,
+  viewAdjustments,
 } from '../../modules/suspense/adjustment-service.ts'
 import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema.ts'
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'
@@ -19,7 +20,7 @@ import type { Console } from './console.ts'
 
 const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
   const id = idOf('ledger', word(args, 0, 'adjustment'))
-  return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.operator, id, args.options.reason)))
+  return inTx(at.deps.db, async (tx) => only(await viewAdjustments(tx, [await act(tx, at.operator, id, args.options.reason)])))
 }
 
 const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
@@ -48,16 +49,19 @@ export const moneyCommands = {
   },
   'adjustments list': async ({ deps }, args) => {
     const { status } = fieldsOf(FindAdjustments, { status: args.options.status })
-    return (await listAdjustments(deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
+    return viewAdjustments(deps.db, await listAdjustments(deps.db, { ...(status && { status }) }, everything))
   },
   'adjustments create': async ({ deps, operator }, args) => {
+    const to = word(args, 0, 'account or workspace')
     const input = fieldsOf(CreateAdjustment, {
-      account_id: word(args, 0, 'account'),
+      [to.startsWith(`${idPrefixes.workspace}_`) ? 'workspace_id' : 'account_id']: to,
       direction: word(args, 1, 'credit or debit'),
       amount_minor: word(args, 2, 'amount in minor units'),
       reason: args.options.reason ?? '',
     })
-    return presentAdjustment(await inTx(deps.db, (tx) => createAdjustment(tx, deps.config, operator, input)))
+    return inTx(deps.db, async (tx) =>
+      only(await viewAdjustments(tx, [await createAdjustment(tx, deps.config, operator, input)])),
+    )
   },
   'adjustments confirm': (at, args) => decide(at, args, confirmAdjustment),
   'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),

@@ -42,6 +42,8 @@ export const aboutPerson: Readonly<Record<string, string>> = {
   rail_attempts: 't.account_id = $1',
   callback_deliveries: 't.account_id = $1',
   adjustments: 't.account_id = $1',
+  balance_separations: 't.account_id = $1 or t.requested_by = $1',
+  separation_confirmations: 't.account_id = $1',
   ledger_accounts: 't.owner_id = $1',
   ledger_transfers: 't.customer_account_id = $1',
   hour_totals: 't.account_id = $1',

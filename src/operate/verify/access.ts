@@ -70,10 +70,21 @@ export const accessChecks = sqlChecks({
   I5: {
     'every account has one personal workspace, and every workspace its owning account as an active owner': `
       select a.id::text as subject from accounts a
-      where (select count(*) from workspaces w where w.owning_account_id = a.id and w.kind = 'personal') <> 1
+      where a.holder_of_workspace_id is null and (select count(*) from workspaces w where w.owning_account_id = a.id and w.kind = 'personal') <> 1
       union all
       select w.id::text from workspaces w where not exists (
         select from members m where m.workspace_id = w.id and m.account_id = w.owning_account_id and m.role = 'owner' and m.status = 'active')`,
+    'what holds a balance of a team is that team’s alone, and no person': `
+      select a.id::text as subject from accounts a
+      where a.holder_of_workspace_id is not null and (
+        not exists (select from workspaces w where w.id = a.holder_of_workspace_id and w.balance_account_id = a.id)
+        or a.status <> 'active' or a.is_admin or a.email is not null
+        or exists (select from identities i where i.account_id = a.id) or exists (select from members m where m.account_id = a.id)
+        or exists (select from sessions s where s.account_id = a.id) or exists (select from grants g where g.account_id = a.id)
+        or exists (select from workspaces w where w.owning_account_id = a.id))
+      union all
+      select w.id::text from workspaces w where w.balance_account_id is not null
+        and (w.kind <> 'team' or not exists (select from accounts a where a.id = w.balance_account_id and a.holder_of_workspace_id = w.id))`,
     'nothing below a revoked grant lives, no live grant belongs to an account that left, and no key outlives its grant': `
       select g.id::text as subject from grants g
       where g.revoked_at is null and (

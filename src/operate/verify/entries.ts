@@ -1,4 +1,5 @@
 import { sqlChecks } from '../../db/check.ts'
+import { balanceAccountsSql } from '../../db/tables/workspaces.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import { toldCheck, typeIdSql } from './told.ts'
 import { toldTables } from './told-tables.ts'
@@ -39,7 +40,7 @@ const traces = sqlChecks({
     'everything that a payment names exists, and so does every payment that an event refers to': `
       select p.id::text as subject from payments p
       where p.created_at >= $since and (
-        not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
+        not exists (select from workspaces w cross join lateral ${balanceAccountsSql('w')} as holder(id) where w.id = p.workspace_id and holder.id = p.account_id)
         or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id
           and b.payee_id in (p.payee_id, (select y.paybill_id from payees y where y.id = p.payee_id and y.reference_key = ${referenceKeySql('p.account_reference')})))
         or not exists (select from accounts a where a.id = p.initiator_account_id)

@@ -1,5 +1,6 @@
 import { sqlChecks } from '../../db/check.ts'
 import { namesSql } from '../../db/tables/columns.ts'
+import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
 import { typeIdSql } from './told.ts'
 
@@ -114,8 +115,8 @@ export const stateChecks = sqlChecks({
       where v.voided_at >= $since and v.owning_account_id <> d.owning_account_id
       union all select k.subject_id::text from usage_counters k left join grants g on g.id = k.subject_id left join spending_policies s on s.id = k.subject_id
         left join intent_mandates m on m.id = k.subject_id join workspaces w on w.id in (g.workspace_id, s.workspace_id, m.workspace_id)
-      where k.account_id <> w.owning_account_id
-      union all select t.workspace_id::text from spending_totals t join workspaces w on w.id = t.workspace_id where t.account_id <> w.owning_account_id`,
+      where k.account_id <> ${balanceAccountSql('w')}
+      union all select t.workspace_id::text from spending_totals t join workspaces w on w.id = t.workspace_id where t.account_id <> ${balanceAccountSql('w')}`,
     'a payment has one live attempt at most, and every one before it is proven not to have been sent': `
       select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
       union all

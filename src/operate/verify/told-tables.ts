@@ -1,3 +1,4 @@
+import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { parseAnyId } from '../../lib/ids.ts'
 import { unpack } from '../../lib/packed-text.ts'
 import { SpendingControls } from '../../modules/delegation/schema.ts'
@@ -172,6 +173,8 @@ export const toldTables: Readonly<Record<string, Told>> = {
   },
   adjustments: {
     made: ['admin.adjustment_request'],
+    more: `jsonb_build_object('account_id', ${owningAccountSql('t.account_id')},
+      'workspace_id', (select h.holder_of_workspace_id from accounts h where h.id = t.account_id))`,
     columns: (after) => ({
       ...after,
       ...when(after.amount_minor, { amount_minor: `${after.direction === 'debit' ? '-' : ''}${after.amount_minor}` }),

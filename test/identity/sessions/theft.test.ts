@@ -27,7 +27,7 @@ const steal = async () => {
   const team = await createTeam(service)
   const { owner } = team
   await join(service, team, 'approver')
-  await credit(service, owner.accountId, 10_000_000n)
+  await credit(service, team.id, 10_000_000n)
   const rule = { name: 'Two sign', approval_threshold_minor: '1', required_approval_count: 2, approval_proof: 'signature' }
   await owner.api.post('/v1/spending-policies', rule)
   const thief = raw(owner)

@@ -7,9 +7,10 @@ import { presenter } from '../../../http/presenter.ts'
 import { type Balance, balanceIn, getBalances } from '../../../ledger/ledger.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../../lib/ids.ts'
-import { formatMajor, formatMinor } from '../../../lib/money.ts'
+import { formatMajor } from '../../../lib/money.ts'
 import { localDateTime } from '../../../policy/calendar.ts'
-import { Account, type AdminAccount, HistoryEntry } from '../schema.ts'
+import { presentFunds } from '../../workspaces/present.ts'
+import { Account, type AdminAccount, HistoryEntry, type WorkspaceHistoryEntry } from '../schema.ts'
 import type { AccountRecord, NamedEntry } from './queries.ts'
 
 const capability = (enabled: boolean) => (enabled ? ('active' as const) : ('disabled' as const))
@@ -18,11 +19,7 @@ const shownAccount = presenter(Account)
 
 export const presentAccount = (account: AccountRecord, balance: Balance): Account =>
   shownAccount(account, {
-    balance: {
-      currency: balance.currency,
-      available_minor: formatMinor(balance.availableMinor),
-      held_minor: formatMinor(balance.heldMinor),
-    },
+    balance: presentFunds(balance),
     capabilities: {
       topups: capability(account.topupsEnabled),
       payments: capability(account.paymentsEnabled),
@@ -38,11 +35,11 @@ const referenceKinds: Readonly<Record<string, IdKind>> = {
   suspense: 'suspense',
 }
 
-type EntryView = z.output<typeof HistoryEntry>
+type EntryView = z.output<typeof WorkspaceHistoryEntry>
 
 const shownEntry = presenter(HistoryEntry)
 
-export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView =>
+export const presentHistoryEntry = ({ entry, payee }: NamedEntry): z.output<typeof HistoryEntry> =>
   shownEntry(entry, {
     reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
     beneficiary: payee && { id: formatId('beneficiary', payee.id), display_name: payee.displayName },
@@ -65,7 +62,7 @@ export const historyColumns = (timeZone: string, currency: string): readonly Col
   as('type'),
   ['amount', ({ shown }) => formatMajor(BigInt(shown.amount_minor))],
   ['held_change', ({ shown }) => formatMajor(BigInt(shown.held_change_minor))],
-  ['available_after', ({ shown }) => formatMajor(BigInt(shown.available_after_minor))],
+  ['available_after', ({ shown }) => shown.available_after_minor && formatMajor(BigInt(shown.available_after_minor))],
   ['currency', () => currency],
   as('amount_minor'),
   as('held_change_minor'),

@@ -1,15 +1,15 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { selectAmong, selectRow, selectRows } from '../../../db/select-rows.ts'
+import { selectRow, selectRows } from '../../../db/select-rows.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { members, workspaces } from '../../../db/tables/workspaces.ts'
+import { balanceAccountSql, members, workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import { emailKey, emailKeySql } from '../../../lib/email-key.ts'
@@ -18,12 +18,28 @@ import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 
 export type AccountRecord = typeof accounts.$inferSelect
 
-export const getAccounts = selectAmong('accounts.by_ids', accounts, 'id')
+/** The accounts that hold balances, each with the team whose it is; a person's has none. */
+const holdersAmong = prepare(
+  'accounts.holders',
+  { ids: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({ account: getTableColumns(accounts), team: getTableColumns(workspaces) })
+      .from(accounts)
+      .leftJoin(workspaces, eq(workspaces.id, accounts.holderOfWorkspaceId))
+      .where(sql`${accounts.id} = any(${at.ids})`),
+  'pool',
+)
+export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong, { ids })
 
 const byId = selectRow('accounts.by_id', accounts, ['id'], { lane: 'joined' })
 const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
 
-export const findAccount = (db: Db, id: Uuid): Promise<AccountRecord | undefined> => byId(db, { id })
+/** A person's. A row that holds a team's balance is nobody's account: no id that a caller names finds it. */
+export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | undefined> => {
+  const account = await byId(db, { id })
+  return account?.holderOfWorkspaceId ? undefined : account
+}
 
 const existing = (account: AccountRecord | undefined): AccountRecord => {
   if (!account) throw new Error('an account that must exist is missing')
@@ -38,6 +54,19 @@ export const accountWith = prepare('accounts.with_email', { email: 'text' }, (or
     .where(eq(emailKeyOf(accounts.email), at.email)),
 )
 
+const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select(getTableColumns(accounts))
+    .from(workspaces)
+    .innerJoin(accounts, sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))}`)
+    .where(eq(workspaces.id, at.workspaceId)),
+)
+
+/** The account that holds a workspace's balance now. */
+export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
+  existing(await first(db, holderOf, { workspaceId }))
+
+/** Of a person, or of a team's balance. */
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }))
 
 /**
@@ -77,6 +106,7 @@ const list = prepare(
       orm.select().from(accounts),
       { id: accounts.id },
       at,
+      isNull(accounts.holderOfWorkspaceId),
       at.id && eq(accounts.id, at.id),
       at.email && byEmail(at.email),
       at.walletAddress && byWallet(at.walletAddress),
@@ -98,8 +128,6 @@ export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status 
 
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
-export const listOwnedWorkspaces = selectRows('workspaces.owned', workspaces, ['owningAccountId'])
-
 const paidTo = prepare(
   'accounts.history_beneficiaries',
   { ids: 'uuid[]' },
@@ -120,13 +148,15 @@ const paidTo = prepare(
   'page',
 )
 
-export const readHistory = async (db: Db, principal: Principal, page: PageRequest, filter: HistoryFilter) => {
-  const entries = await listHistory(db, principal.accountId, page, filter)
+/** `holderId`: whose balance. */
+export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, page: PageRequest, filter: HistoryFilter) => {
+  const entries = await listHistory(db, holderId, page, filter)
   const paid = entries.filter(({ referenceType }) => referenceType === 'payment')
   const ids = principal.permissions.has('beneficiary.read') ? paid.map(({ referenceId }) => referenceId) : []
   const rows = ids.length > 0 ? await db.run(paidTo, { ids }) : []
-  // A person sees the beneficiaries of all that the account pays for, a grant those of its workspace.
-  const seen = rows.filter(({ workspaceId }) => !principal.grant || workspaceId === principal.workspace.id)
+  // A person sees the beneficiaries of all that their own balance pays, any other reader those of its workspace.
+  const seesAll = !principal.grant && holderId === principal.accountId
+  const seen = rows.filter(({ workspaceId }) => seesAll || workspaceId === principal.workspace.id)
   const payees = new Map(seen.map((row) => [row.paymentId, row]))
   return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
 }

@@ -1,10 +1,14 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { seesWholeBalance } from '../../../auth/principal.ts'
 import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok } from '../../../http/idempotency.ts'
-import { filtersOf, pageOf, readPage } from '../../../http/pagination.ts'
+import { filtersOf, type PageRequest, pageOf, readPage } from '../../../http/pagination.ts'
 import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
+import type { HistoryFilter } from '../../../ledger/reports.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { effectiveTimeZone } from '../../../policy/calendar.ts'
@@ -22,9 +26,10 @@ import {
   ListHistory,
   SummarizeHistory,
   UpdateAccount,
+  WorkspaceHistoryEntry,
 } from '../schema.ts'
 import { historyColumns, presentHistoryEntry, viewAccounts } from './present.ts'
-import { type AccountRecord, findAccount, listAccounts, readHistory } from './queries.ts'
+import { type AccountRecord, findAccount, listAccounts, type NamedEntry, readHistory } from './queries.ts'
 import { readAccount, summarizeHistory, updateAccount } from './service.ts'
 
 const withIdentities = async (db: Db, accountId: Uuid) => {
@@ -32,17 +37,56 @@ const withIdentities = async (db: Db, accountId: Uuid) => {
   return { ...account, identities: identities.map((row) => presentIdentity(row)) }
 }
 
+type HistoryRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: z.output<typeof ListHistory> }
+type HistoryOf<Item> = { holderId: Uuid; filter: HistoryFilter; present: (row: NamedEntry) => Item }
+
 export const registerAccounts = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
+  const sendHistory = async <Item extends z.output<typeof WorkspaceHistoryEntry>>(
+    request: HistoryRequest,
+    reply: FastifyReply,
+    { holderId, present, filter: only }: HistoryOf<Item>,
+  ) => {
+    const { principal } = request
+    const { type: types, ...period } = filtersOf(request.query)
+    const filter = { types, ...period, ...only }
+    const source = await deps.reads.db()
+    const read = (page: PageRequest) => readHistory(source, principal, holderId, page, filter)
+    if (!wantsCsv(request)) {
+      const { workspace, accountId } = principal
+      const of = holderId === accountId ? accountId : workspace.id
+      const rows = { of, read, idOf: (row: NamedEntry) => row.id, present: (all: readonly NamedEntry[]) => all.map(present) }
+      return reply.send(await readPage(deps, request, rows))
+    }
+    const columns = historyColumns(effectiveTimeZone(principal.workspace, deps.clock.now()), deps.config.CURRENCY)
+    return sendCsv(request, reply, 'history', columns, async (page) =>
+      (await read(page)).map((row) => ({ id: row.id, shown: present(row) })),
+    )
+  }
   routes.get('/v1/accounts/me', {
     config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
     schema: {
       summary: 'Read your account',
       description:
-        'The balance, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
+        'The balance of the personal workspace, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
       response: { 200: AccountWithIdentities },
     },
     read: ({ principal }) => withIdentities(deps.db, principal.accountId),
+  })
+  routes.get('/v1/workspaces/current/history/summary', {
+    config: { operation: 'workspaces.history_summary', permission: 'payment.read' },
+    schema: {
+      summary: 'Add up the history of the workspace by day',
+      description:
+        'Money in and out of the balance that the workspace draws on, for each day, oldest first. Where that balance is shared with the owning account, only what the payments of the workspace moved.',
+      querystring: SummarizeHistory,
+      response: { 200: HistorySummary },
+    },
+    read: ({ principal, query }) => {
+      const { id, balanceAccountId: holderId } = principal.workspace
+      const workspaceId = seesWholeBalance(principal) ? null : id
+      return summarizeHistory(deps, { holderId, workspaceId }, principal.workspace, query.days)
+    },
   })
   routes.patch('/v1/accounts/me', {
     config: { operation: 'accounts.update', permission: 'account.manage' },
@@ -67,50 +111,52 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       querystring: SummarizeHistory,
       response: { 200: HistorySummary },
     },
-    read: ({ principal, query }) => summarizeHistory(deps, principal, query.days),
+    read: ({ principal, query }) =>
+      summarizeHistory(deps, { holderId: principal.accountId, workspaceId: null }, principal.workspace, query.days),
   })
   app.get(
     '/v1/accounts/me/history',
     {
       config: { operation: 'accounts.history', permission: 'account.read', refuses: ['invalid_cursor'] },
       schema: {
-        summary: 'List the history of the balance',
+        summary: 'List the history of your own balance',
         description:
-          'Every movement of the balance, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
+          'Every movement of the balance of the personal workspace, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
         querystring: ListHistory,
         response: { 200: orCsv(pageOf(HistoryEntry)) },
       },
     },
+    async (request, reply) =>
+      sendHistory(request, reply, { holderId: request.principal.accountId, present: presentHistoryEntry, filter: {} }),
+  )
+  app.get(
+    '/v1/workspaces/current/history',
+    {
+      config: { operation: 'workspaces.history', permission: 'payment.read', refuses: ['invalid_cursor'] },
+      schema: {
+        summary: 'List the history of the workspace’s balance',
+        description:
+          'Every movement of the balance that the workspace draws on, from the ledger, newest first. Where that balance is shared with the owning account, only what the payments of the workspace moved, without the balances after it.',
+        querystring: ListHistory,
+        response: { 200: orCsv(pageOf(WorkspaceHistoryEntry)) },
+      },
+    },
     async (request, reply) => {
-      const { principal } = request
-      const { type: types, ...period } = filtersOf(request.query)
-      const filter = { types, ...period }
-      const source = await deps.reads.db()
-      if (wantsCsv(request))
-        return sendCsv(
-          request,
-          reply,
-          'history',
-          historyColumns(effectiveTimeZone(principal.workspace, deps.clock.now()), deps.config.CURRENCY),
-          async (page) =>
-            (await readHistory(source, principal, page, filter)).map((row) => ({ id: row.id, shown: presentHistoryEntry(row) })),
-        )
-      return reply.send(
-        await readPage(deps, request, {
-          of: principal.accountId,
-          read: (page) => readHistory(source, principal, page, filter),
-          idOf: (row) => row.id,
-          present: (rows) => rows.map(presentHistoryEntry),
-        }),
-      )
+      const { workspace } = request.principal
+      const isWhole = seesWholeBalance(request.principal)
+      return sendHistory(request, reply, {
+        holderId: workspace.balanceAccountId,
+        filter: isWhole ? {} : { workspaceId: workspace.id },
+        present: (row: NamedEntry) => ({ ...presentHistoryEntry(row), ...(!isWhole && { available_after_minor: null }) }),
+      })
     },
   )
   routes.delete('/v1/accounts/me', {
-    config: { operation: 'accounts.close', freshProof: 'always', access: 'undelegated', refuses: ['conflict'] },
+    config: { operation: 'accounts.close', freshProof: 'always', access: 'undelegated', refuses: ['conflict', 'last_owner'] },
     schema: {
       summary: 'Close your account',
       description:
-        'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Every key, agent, session and sign-in method ends, its workspaces close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
+        'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Not while it is the last active owner of a team (409 `last_owner`). Every key, agent, session and sign-in method ends, its personal workspace and those that share its balance close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
       response: { 200: AccountWithIdentities },
     },
     work: async (tx, { principal }) => {
@@ -151,7 +197,7 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
   })
   routes.patch('/v1/admin/accounts/:id', {
-    config: { operation: 'admin.update_account', access: 'admin', refuses: ['separation_of_duties', 'conflict'] },
+    config: { operation: 'admin.update_account', access: 'admin', refuses: ['separation_of_duties', 'conflict', 'last_owner'] },
     schema: {
       summary: 'Freeze an account or switch a capability',
       description:

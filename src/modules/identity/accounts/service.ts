@@ -11,12 +11,15 @@ import { readFlow } from '../../../ledger/reports.ts'
 import { dateAfter, lastDays } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
-import { effectiveTimeZone, periodsAt, startOfDate } from '../../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt, startOfDate, type ZoneSchedule } from '../../../policy/calendar.ts'
 import type { Parts } from '../../parts.ts'
+import type { OpenHolder } from '../../ports.ts'
+import { presentWorkspace, shownOf } from '../../workspaces/present.ts'
+import type { WorkspaceRecord } from '../../workspaces/queries.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
-import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
+import { type AccountRecord, getAccount, getHolders } from './queries.ts'
 
 /** Nothing is waited for. */
 export const createAccount = (tx: Tx, config: Config, profile: { email: string | null; displayName: string | null }) => {
@@ -44,28 +47,52 @@ export const updateAccount = async (tx: Tx, principal: Principal, change: { disp
   })
 }
 
-export const balanceEvents = (accounts: readonly AccountRecord[], balances: ReadonlyMap<Uuid, Balance>): NewEvent[] => {
-  if (accounts.length !== balances.size) throw new Error('an account that must exist is missing')
-  return accounts.flatMap((account): NewEvent[] => {
+/** An account opens its ledger account with it; so does the row that holds a team's balance, and is no person. */
+export const openHolder: OpenHolder = (tx, config, workspaceId) => {
+  const { at } = tx
+  const id = newId()
+  insertRow(tx, accounts, { id, holderOfWorkspaceId: workspaceId, createdAt: at, updatedAt: at })
+  openCustomerAccount(tx, id, config.CURRENCY, at)
+  return id
+}
+
+type Holder = { account: AccountRecord; team: Parameters<typeof presentWorkspace>[0] | null }
+
+/** Of a person's balance the account; of a team's the workspace, for all who may read its payments. */
+export const balanceEvent = ({ account, team }: Holder, balance: Balance): NewEvent => {
+  const type = 'balance.updated'
+  if (!team) return { type, accountId: account.id, workspaceId: null, data: presentAccount(account, balance) }
+  return { type, accountId: account.id, workspaceId: team.id, data: presentWorkspace(team, balance.currency, balance) }
+}
+
+export const balanceEvents = (
+  holders: Awaited<ReturnType<typeof getHolders>>,
+  balances: ReadonlyMap<Uuid, Balance>,
+): NewEvent[] => {
+  if (holders.length !== balances.size) throw new Error('an account that must exist is missing')
+  return holders.flatMap(({ account, team }): NewEvent[] => {
     const balance = balances.get(account.id)
-    const data = balance && presentAccount(account, balance)
-    return data ? [{ type: 'balance.updated', accountId: account.id, workspaceId: null, data }] : []
+    if (!balance) return []
+    const record = account.holderOfWorkspaceId ? { ...team, balanceAccountId: account.id, holderStatus: account.status } : null
+    return [balanceEvent({ account, team: record && shownOf(record as WorkspaceRecord) }, balance)]
   })
 }
 
 export const balanceUpdated = async (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
-  balanceEvents(await getAccounts(tx, [accountId]), new Map([[accountId, balance]]))
+  balanceEvents(await getHolders(tx, [accountId]), new Map([[accountId, balance]]))
 
 export const summarizeHistory = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
-  { accountId, workspace }: Pick<Principal, 'accountId' | 'workspace'>,
+  { holderId, workspaceId }: { holderId: Uuid; workspaceId: Uuid | null },
+  workspace: ZoneSchedule,
   count: number,
 ): Promise<z.output<typeof HistorySummary>> => {
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace, at)
   const today = periodsAt(at, zone).day
-  const period = { zone, begins: startOfDate(dateAfter(today, 1 - count), zone), ends: startOfDate(dateAfter(today, 1), zone) }
-  const flow = new Map((await readFlow(deps.db, accountId, period)).map((day) => [day.date, day]))
+  const [begins, ends] = [dateAfter(today, 1 - count), dateAfter(today, 1)].map((date) => startOfDate(date, zone)) as [Date, Date]
+  const period = { zone, begins, ends, workspaceId }
+  const flow = new Map((await readFlow(deps.db, holderId, period)).map((day) => [day.date, day]))
   return {
     currency: deps.config.CURRENCY,
     days: lastDays(today, count).map((date) => ({

@@ -174,7 +174,7 @@ const cautionsOf = (
 
 export const readContexts = async (
   deps: ContextParts,
-  workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
+  workspace: Pick<Principal['workspace'], 'id' | 'balanceAccountId'>,
   records: readonly ApprovalRecord[],
 ): Promise<ReadonlyMap<Uuid, { context: ApprovalContext; facts: Fact[] }>> => {
   if (records.length === 0) return new Map()
@@ -182,7 +182,7 @@ export const readContexts = async (
   const [histories, mayDecide, { availableMinor }, lost, names] = await Promise.all([
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
-    getBalance(db, workspace.owningAccountId),
+    getBalance(db, workspace.balanceAccountId),
     countLost(deps, records),
     namesOfBatches(db, records),
   ])

@@ -264,7 +264,10 @@ export const decideBySignature = async (
   { input, proven, answers }: { input: DecideBySignature; proven: ProvenSigner | undefined; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
-  await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
+  await lockAccounts(tx, {
+    exclusive: [unlocked.payment.accountId, unlocked.balanceAccountId],
+    shared: proven ? [proven.accountId] : [],
+  })
   const record = await lockHeld(tx, answers, unlocked.approval.id)
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) {

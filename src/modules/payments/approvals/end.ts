@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import { lockAccount } from '../../../db/account-lock.ts'
+import { lockAccounts } from '../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { updateRow } from '../../../db/prepare-write.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { grants } from '../../../db/tables/grants.ts'
+import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
 import { isWaiting, type ReleasedPaymentStatus } from '../../../db/transitions.ts'
 import { type Failure, failure } from '../../../errors/failures.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -75,11 +76,14 @@ export const expireApprovals = sweepOf(
     id: approvals.id,
     due: approvals.expiresAt,
     where: [sql`${approvals.status} = 'pending'`],
-    fields: { accountId: approvals.accountId },
+    fields: {
+      accountId: approvals.accountId,
+      balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${approvals.workspaceId})`,
+    },
   },
-  (deps, { id, accountId }) =>
+  (deps, { id, accountId, balanceAccountId }) =>
     inTx(deps.db, async (tx) => {
-      const [, record] = await Promise.all([lockAccount(tx, accountId), lockApproval(tx, id)])
+      const [, record] = await Promise.all([lockAccounts(tx, { exclusive: [accountId, balanceAccountId] }), lockApproval(tx, id)])
       if (record?.approval.status === 'pending') await expireApproval(tx, record)
     }),
 )

@@ -14,7 +14,7 @@ import { namesSql } from '../../../db/tables/columns.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { members, workspaces } from '../../../db/tables/workspaces.ts'
+import { balanceAccountSql, members, workspaces } from '../../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import type { EventType } from '../../../events/types.ts'
@@ -71,6 +71,8 @@ const selection = {
   },
   decisions,
   grantLabel: grants.label,
+  /** Its limits go by this account: another one than pays, where the workspace was separated since. */
+  balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${payments.workspaceId})`,
   /** The grant that asked for it and those above it, root first. */
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,

@@ -6,6 +6,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import { type Database, type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
+import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { ZoneSchedule } from '../../../policy/calendar.ts'
@@ -89,7 +90,7 @@ const readSigning = statement(
   `select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
      o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen",
      w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom"
-   from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = w.owning_account_id
+   from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = ${balanceAccountSql('w')}
    where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
      and ${hasDecidingRole('a.id', 'w.id')}`,
 )

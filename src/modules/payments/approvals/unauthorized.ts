@@ -3,7 +3,7 @@ import { isNotSent, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { holdsLock, lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { workspaces } from '../../../db/tables/workspaces.ts'
+import { balanceAccountsSql } from '../../../db/tables/workspaces.ts'
 import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
 import { failure } from '../../../errors/failures.ts'
 import type { Actor } from '../../../events/audit.ts'
@@ -15,8 +15,11 @@ import { endPayments } from '../change.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 
-const readOwners = prepare('payments.owners_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, at) =>
-  orm.selectDistinct({ id: workspaces.owningAccountId }).from(workspaces).where(sql`${workspaces.id} = any(${at.workspaceIds})`),
+const readOwners = prepare('payments.balances_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, at) =>
+  orm
+    .selectDistinct({ id: sql<Uuid>`holder.id` })
+    .from(sql`workspaces w cross join lateral ${sql.raw(balanceAccountsSql('w'))} as holder(id)`)
+    .where(sql`w.id = any(${at.workspaceIds})`),
 )
 const readUnauthorized = statement(
   'payments.unauthorized',
@@ -32,7 +35,7 @@ const readWhole = statement(
    where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`,
 )
 
-/** The caller has locked the owning accounts, and these payments are not sent. */
+/** The caller has locked the accounts that pay, and these payments are not sent. */
 const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
   if (rows.length === 0) return
   const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)

@@ -3,6 +3,7 @@ import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
+import { balanceAccountsSql } from '../../../db/tables/workspaces.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
@@ -21,7 +22,8 @@ const open = `
 const readOwners = statement(
   'approvals.owners_relying',
   `select p.account_id as owner ${open}
-   union select w.owning_account_id from grants g join workspaces w on w.id = g.workspace_id where g.account_id = $1 and g.revoked_at is null`,
+   union select holder.id from grants g join workspaces w on w.id = g.workspace_id
+     cross join lateral ${balanceAccountsSql('w')} as holder(id) where g.account_id = $1 and g.revoked_at is null`,
 )
 const readLost = statement(
   'approvals.lost',

@@ -1,4 +1,4 @@
-import type { Principal } from '../../../auth/principal.ts'
+import { maySeeBalance, type Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type ErrorCode, errorRow } from '../../../errors/catalogue.ts'
 import { fitting } from '../../../http/pagination.ts'
@@ -13,7 +13,7 @@ import type { Sealing } from '../../beneficiaries/service.ts'
 import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import { maySeeBalance, type OfBatch } from './preconditions.ts'
+import type { OfBatch } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 

@@ -29,7 +29,7 @@ import {
   unitOf,
 } from './preconditions.ts'
 
-/** The locked state, and what its owners can spend: each decision changes these balances, as it changes the usage. */
+/** The locked state, and what can be spent from their balances: each decision changes these balances, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 export type Deployment = Pick<Parts, 'config' | 'rails'>
 export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
@@ -64,7 +64,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
   return {
     id: newId(),
     workspaceId: principal.workspace.id,
-    accountId: principal.workspace.owningAccountId,
+    accountId: principal.workspace.balanceAccountId,
     status: executeAt ? 'scheduled' : held ? 'pending_approval' : 'processing',
     amountMinor: input.amount_minor,
     feeMinor: null,
@@ -212,7 +212,7 @@ export const decidePayment = (
       refusal: denialOf(decision, { earlier: past.earlier, ofBatch, currency }),
       denied: { decision, payee: context.beneficiary.displayName, amountMinor },
     }
-  const available = state.balances.get(principal.workspace.owningAccountId)?.availableMinor ?? 0n
+  const available = state.balances.get(principal.workspace.balanceAccountId)?.availableMinor ?? 0n
   if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)
   return {
     payment: recordOf(request, { evaluation, decision, context, at, currency }),

@@ -269,10 +269,10 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, named.items))
-      const { owningAccountId } = principal.workspace
+      const { balanceAccountId } = principal.workspace
       // Of a list of which no payee is known, nothing was read yet.
       const { availableMinor: available } =
-        state.spending.state.balances.get(owningAccountId) ?? (await getBalance(tx, owningAccountId))
+        state.spending.state.balances.get(balanceAccountId) ?? (await getBalance(tx, balanceAccountId))
       const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
@@ -310,7 +310,7 @@ export const submitBatch = (
 ): Promise<CreatedPayment> =>
   refusals.recording(request, () => {
     const { accountId, workspace } = request.principal
-    const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
+    const locks = { exclusive: [workspace.balanceAccountId], shared: [accountId] }
     const queued = { ...request, locks, traceparent: currentTraceparent() }
-    return batchQueue.submit(workspace.owningAccountId, queued, { alone: true })
+    return batchQueue.submit(workspace.balanceAccountId, queued, { alone: true })
   })

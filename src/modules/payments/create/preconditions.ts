@@ -1,4 +1,4 @@
-import type { Principal } from '../../../auth/principal.ts'
+import { maySeeBalance } from '../../../auth/principal.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
@@ -67,21 +67,18 @@ export const checkDueTime = (executeAt: Date | null, at: Date): void => {
 
 /** Everything that stops a payment of any amount; freezes and suspensions come first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
-  const { workspace, owner, grants, beneficiary } = context
+  const { workspace, holder, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
-  if (owner.status !== 'active') throw new Refusal('account_frozen')
+  if (holder.status !== 'active') throw new Refusal('account_frozen')
   if (grants.some((grant) => grant.revoked))
     throw new Refusal('invalid_token', { message: 'The grant of this credential was revoked.' })
   if (grants.some((grant) => grant.frozen)) throw new Refusal('grant_frozen')
   if (beneficiary.archived) throw conflict('This beneficiary is archived.', 'archived')
   if (beneficiary.frozen) throw new Refusal('beneficiary_frozen')
-  if (!owner.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
+  if (!holder.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
 }
 
-type Payer = Pick<Principal, 'accountId' | 'permissions' | 'workspace'>
-
-export const maySeeBalance = ({ accountId, workspace, permissions }: Payer): boolean =>
-  accountId === workspace.owningAccountId && permissions.has('account.read')
+type Payer = Parameters<typeof maySeeBalance>[0]
 
 /** The last check of all: only a payment that no rule denies needs the money. */
 export const checkBalance = (

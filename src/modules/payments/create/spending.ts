@@ -89,7 +89,7 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   }
   const [first, balances, past, mandates, repeated] = await Promise.all([
     readState(tx, query),
-    getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
+    getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.balanceAccountId))),
     readPast(tx, inputs, now),
     loadMandates(tx, requests),
     readRepeated(tx, requests),

@@ -17,7 +17,7 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
  * ONE transaction of two round trips: the first takes the locks and reads everything behind them, the second writes everything and commits. Each
  * request sees what the earlier ones used; a refusal affects no other payment, and writes nothing but its audit row.
  *
- * Locks: the owning accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them. The clock of the
+ * Locks: the accounts of the balances exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them. The clock of the
  * decisions (`tx.at`) is read once, after the locks.
  */
 const decidePayments = (
@@ -70,12 +70,12 @@ export const submitPayment = async (
   const start = performance.now()
   let outcome = 'error'
   const { principal, input } = request
-  const owner = principal.workspace.owningAccountId
+  const account = principal.workspace.balanceAccountId
   try {
     const created = await refusals.recording(request, async () => {
       const standing = await mandateStanding(db, contractWallets, principal.workspace.id, input.mandate_id)
-      const locks = { exclusive: [owner], shared: [principal.accountId] }
-      return paymentQueue.submit(owner, { ...request, standing, locks, traceparent: currentTraceparent() })
+      const locks = { exclusive: [account], shared: [principal.accountId] }
+      return paymentQueue.submit(account, { ...request, standing, locks, traceparent: currentTraceparent() })
     })
     outcome = outcomeOf(created)
     return created

@@ -7,7 +7,7 @@ import { audit } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { pack } from '../../../lib/packed-text.ts'
-import { presentAccount } from '../../identity/accounts/present.ts'
+import { balanceEvent } from '../../identity/accounts/service.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { requestApproval } from '../approvals/request.ts'
 import { wakeForPayments } from '../change.ts'
@@ -28,12 +28,12 @@ export const writtenOut = (accepted: Accepted, principal: Principal): Written =>
 const isHeld = ({ payment }: Accepted): boolean => payment.holdTransferId !== null
 
 /** The balances after all of the payments: no reader ever saw the states in between. */
-const balanceEvents = (owners: readonly Uuid[], state: SpendingState): NewEvent[] =>
-  owners.flatMap((accountId) => {
-    const owner = state.owners.get(accountId)
+const balanceEvents = (holders: readonly Uuid[], state: SpendingState): NewEvent[] =>
+  holders.flatMap((accountId) => {
+    const account = state.holders.get(accountId)
     const balance = state.balances.get(accountId)
-    if (!owner || !balance) return []
-    return [{ type: 'balance.updated', accountId, workspaceId: null, data: presentAccount(owner, balance) }]
+    const team = account?.holderOfWorkspaceId ? state.workspaces.get(account.holderOfWorkspaceId) : null
+    return account && balance && team !== undefined ? [balanceEvent({ account, team }, balance)] : []
   })
 
 const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[] => {
@@ -41,8 +41,8 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
     const created = { type: 'payment.created', accountId, workspaceId, paymentId } as const
     return status === 'processing' ? [created, { ...created, type: 'payment.processing' }] : [created]
   })
-  const owners = new Set(accepted.filter(isHeld).map(({ payment }) => payment.accountId))
-  return [...events, ...balanceEvents([...owners], state)]
+  const holders = new Set(accepted.filter(isHeld).map(({ payment }) => payment.accountId))
+  return [...events, ...balanceEvents([...holders], state)]
 }
 
 /** The holds, each with what is left on its account after it. The balances in `state` are those after the last hold. */

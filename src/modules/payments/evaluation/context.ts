@@ -72,7 +72,8 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
 
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
   workspace: WorkspaceState
-  owner: { status: string; paymentsEnabled: boolean }
+  /** The account that holds the balance. */
+  holder: { status: string; paymentsEnabled: boolean }
   beneficiary: BeneficiaryState
   /** The account reference that is used: the beneficiary's own, else the payment's. */
   accountReference: string | null
@@ -106,9 +107,9 @@ export const contextOf = (
   { lineage, periods, withoutUsage = false }: Pick<PaymentContext, 'lineage' | 'periods'> & { withoutUsage?: boolean },
 ): PaymentContext | undefined => {
   const workspace = state.workspaces.get(workspaceId)
-  const owner = workspace && state.owners.get(workspace.ownerId)
+  const holder = workspace && state.holders.get(workspace.balanceAccountId)
   const named = state.beneficiaries.get(beneficiaryId)
-  if (!workspace || !owner || named?.workspaceId !== workspaceId) return undefined
+  if (!workspace || !holder || named?.workspaceId !== workspaceId) return undefined
   const beneficiary = paidBy(named, accountReference)
   const used = (id: Uuid, period: 'day' | 'month'): Minor =>
     withoutUsage ? 0n : (state.usage.get(usageKey(id, period, periods[period])) ?? 0n)
@@ -118,7 +119,7 @@ export const contextOf = (
   if (grants.length < lineage.length) throw new Error('a grant that a payment rests on was not read')
   return {
     workspace,
-    owner,
+    holder,
     beneficiary,
     accountReference: beneficiary.accountReference ?? accountReference,
     namedReference: accountReference,
@@ -140,7 +141,7 @@ type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paym
  * with (`pack`).
  */
 export const evaluationOf = (
-  { workspace, owner, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
+  { workspace, holder, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
   { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,
   mandate: PaymentMandate | null,
 ): Evaluation => {
@@ -166,7 +167,7 @@ export const evaluationOf = (
     mandate: mandate?.rules ?? null,
     approvers: { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds },
     periods,
-    capabilities: { payments: owner.paymentsEnabled },
+    capabilities: { payments: holder.paymentsEnabled },
     ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },
     ...sizes,
   }

@@ -3,6 +3,7 @@ import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
+import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
 import { countedPaymentsSql, paidPaymentsSql } from '../../../db/transitions.ts'
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -16,7 +17,12 @@ import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
 export type WorkspaceState = ZoneSchedule & {
   id: Uuid
-  ownerId: Uuid
+  /** The account that holds its balance. */
+  balanceAccountId: Uuid
+  owningAccountId: Uuid
+  kind: 'personal' | 'team'
+  name: string
+  createdAt: Date
   frozen: boolean
   closed: boolean
   approverAccountIds: Uuid[]
@@ -51,7 +57,8 @@ export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
 /** Everything that decisions depend on, as it is under the locks of the deciding transaction. Each decision adds to `usage` and `unapproved`. */
 export type LockedState = {
-  owners: ReadonlyMap<Uuid, AccountRecord>
+  /** The accounts that hold the balances: persons, or rows that hold a team's. */
+  holders: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
   beneficiaries: ReadonlyMap<Uuid, BeneficiaryState>
   grants: ReadonlyMap<Uuid, GrantState>
@@ -101,7 +108,8 @@ const approversOf = (further: string): string =>
      where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active'
        and ${countsUnder('m', 'w', 'applicable', '$8::timestamptz')} ${further})`
 
-const workspaceColumns = `w.id, w.owning_account_id as "ownerId", w.frozen_at is not null or w.suspended_at is not null as frozen,
+const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId", w.owning_account_id as "owningAccountId",
+  w.kind, w.name, w.created_at as "createdAt", w.frozen_at is not null or w.suspended_at is not null as frozen,
   w.closed_at is not null as closed,
   w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom",
   ${approversOf('')} as "approverAccountIds",
@@ -171,7 +179,7 @@ const read = statement(
   `with ${asked}
    select
     ${list(workspaceColumns, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
-    ${list(columnsOf(accounts, 'a'), 'accounts a where a.id = any(array(select owning_account_id from workspaces where id = any($1::uuid[])))')} as owners,
+    ${list(columnsOf(accounts, 'a'), `accounts a where a.id = any(array(select ${balanceAccountSql('w')} from workspaces w where w.id = any($1::uuid[])))`)} as holders,
     ${list(beneficiaryColumns, 'asked b')} as beneficiaries,
     ${list(grantColumns, 'grants where id = any($2::uuid[])')} as grants,
     ${list(policyColumns, 'applicable')} as policies,
@@ -186,7 +194,7 @@ const read = statement(
 
 type StateRow = {
   workspaces: WorkspaceState[]
-  owners: AccountRecord[]
+  holders: AccountRecord[]
   beneficiaries: Omit<BeneficiaryState, 'takesAnyReference'>[]
   grants: GrantState[]
   policies: PolicyState[]
@@ -250,7 +258,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
   )
   revive(row)
   return {
-    owners: byId(row.owners),
+    holders: byId(row.holders),
     workspaces: byId(row.workspaces),
     beneficiaries: byId(
       row.beneficiaries.map((each) => ({ ...each, takesAnyReference: takesAnyReference({ ...each, paymentRail: each.rail }) })),

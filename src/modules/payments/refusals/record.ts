@@ -118,7 +118,7 @@ const factsOf = (
   { error, message, decision }: Fault,
 ): Facts => ({
   workspaceId: workspace.id,
-  accountId: workspace.owningAccountId,
+  accountId: workspace.balanceAccountId,
   initiatorAccountId: accountId,
   grantId: grant?.id ?? null,
   beneficiaryId: item.beneficiary_id ?? null,
