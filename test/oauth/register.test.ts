@@ -99,6 +99,31 @@ describe('a registration', () => {
     for (const { secret_hash } of rows) expect(secret_hash).toMatch(/^\$argon2id\$/)
   })
 
+  test('members that are null are absent', async () => {
+    const nulls = {
+      client_uri: null,
+      scope: null,
+      grant_types: null,
+      response_types: null,
+      token_endpoint_auth_method: null,
+      logo_uri: null,
+    }
+    const registered = await service.api.post('/v1/oauth/register', {
+      redirect_uris: [redirectUri],
+      client_name: 'Null',
+      ...nulls,
+    })
+    expect([registered.status, registered.body.client_uri, registered.body.token_endpoint_auth_method]).toEqual([
+      201,
+      undefined,
+      expect.any(String),
+    ])
+    const page = await service.api.get(`/v1/oauth/authorize?client_id=oac_01h455vb4pex5vsknk084sn02q&response_type=code`, {
+      headers: { accept: 'text/html' },
+    })
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining('remove this connection and add it again')])
+  })
+
   test.each([
     'javascript:alert(1)',
     'javascript://client.example/%0aalert(1)',

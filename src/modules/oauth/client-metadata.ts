@@ -116,12 +116,18 @@ const readUri = (text: string | undefined): string | null => {
   return text
 }
 
+/** Many libraries write null for what they leave out. */
+const withoutNulls = (input: unknown): unknown =>
+  typeof input === 'object' && input !== null && !Array.isArray(input)
+    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+    : input
+
 /** `fetched`: a document is written for many servers, so redirect URIs that are not acceptable here are left out, and requests with them refused. */
 export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
 ) => {
-  const parsed = Wire.safeParse(input, { error: sentences() })
+  const parsed = Wire.safeParse(withoutNulls(input), { error: sentences() })
   if (!parsed.success) throw refusedMetadata(`${refuseFields(fieldErrors(parsed.error.issues)).message}.`)
   const wire = parsed.data
   const redirectUris = [...new Set(wire.redirect_uris)].filter((uri) => {

@@ -70,7 +70,7 @@ export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, c
   if (!client)
     throw new OAuthError(
       'invalid_client',
-      'There is no such client. Register it, or use the https address of its metadata document.',
+      'There is no such client: it was never registered, or was removed because it was not used. In the application, remove this connection and add it again. A program registers itself, or uses the https address of its metadata document.',
     )
   return client
 }
