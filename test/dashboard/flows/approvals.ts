@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { factTypes } from '../../../src/lib/approval-facts.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
@@ -233,35 +234,35 @@ export const approvalFlows = (world: World): void => {
     const small = { width: 360, height: 740 }
     const { page, close } = await visitAs(world, approver, small)
     const at = new Date().toISOString()
-    const by = { account_id: team.owner.accountId, grant_id: null, label: 'The agent that orders all the green beans' }
     const long = 'Savannah Coffee Roasters and Green Bean Traders of Kiambu and Nairobi Limited'
-    const warnings = [
-      { code: 'name_mismatch', verification: 'no_match', name: long },
-      { code: 'similar_name', beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q', name: long },
-      { code: 'name_differs', name: long, given_name: long },
-      { code: 'new_payee', by, at },
-      { code: 'changed_payee', by, at },
-      { code: 'possible_duplicate', payment_id: 'pay_01h455vb4pex5vsknk084sn02q', created_at: at },
-      { code: 'first_payment' },
-      { code: 'unusual_amount', typical_amount_minor: '100' },
-    ]
+    const item = {
+      index: null,
+      beneficiary: long,
+      amount_minor: '9800000',
+      name: long,
+      other_amount_minor: '100',
+      at,
+      payment_id: null,
+    }
+    const facts = factTypes.map((type) => ({ type, level: 'danger', count: 1, items: [item] }))
     await page.route(/\/v1\/approvals\/apr_\w+$/, async (route) => {
       const response = await route.fetch()
       const json = await response.json()
-      await route.fulfill({ response, json: { ...json, context: { ...json.context, warnings } } })
+      await route.fulfill({ response, json: { ...json, facts } })
     })
     const isInView = async (name: RegExp): Promise<boolean> => {
       const box = await page.getByRole('button', { name }).last().boundingBox()
       return box !== null && box.y >= 0 && box.y + box.height <= small.height
     }
     await page.goto(`/approvals/${first}`)
-    await page.getByText('Possible duplicate').first().waitFor()
+    const warned = 'The rail reports another name for this number'
+    await page.getByText(warned).first().waitFor()
     expect(await isInView(/^Approve$/)).toBe(true)
     await page.getByRole('button', { name: 'Approve', exact: true }).click()
-    await page.getByRole('dialog').waitFor()
+    await page.getByRole('dialog').getByText(warned).waitFor()
     expect(await isInView(/^Approve KES/)).toBe(true)
     await page.goto(`/approve/${first}`)
-    await page.getByText('Possible duplicate').first().waitFor()
+    await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     expect(await isInView(/^Approve$/)).toBe(true)
     await close()
   })
