@@ -264,6 +264,7 @@ describe.skipIf(!canBuild)('the image', patience, () => {
       DATABASE_URL: database.url,
       PUBLIC_URL: 'https://pay.example',
       RAILS: 'sandbox',
+      SIGN_UP: 'open',
     }
     expect((await inContainer(variables, ...check).ended).code).toBe(1)
     const server = inContainer(variables, ...command)
