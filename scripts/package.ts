@@ -24,6 +24,7 @@ const parts = [
   'dashboard/dist',
   'client/pack',
   'client/python',
+  'client/releases',
   'docs',
   'deploy',
   '.env.example',

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { type Release, readMigrations, readReleases, releasesFile } from '../src/db/migrations.ts'
+import { ensureClientPacked } from './pack-client.ts'
 import { changedMigrations } from './releases.ts'
 
 // npm run release -- <version>: writes the version everywhere, records the migrations that it brings, and dumps a database of it for the
@@ -53,6 +55,25 @@ const recordMigrations = (releases: readonly Release[], version: string) => {
   writeFileSync(releasesFile(), `${JSON.stringify(written, null, 2)}\n`)
 }
 
+/** What integrators install under this version, for ever. */
+const recordClient = async (version: string): Promise<void> => {
+  await ensureClientPacked()
+  const folder = path('client/releases')
+  const shipped = {
+    'pack/client.tgz': 'client-*.tgz',
+    'pack/verify-receipt.mjs': 'verify-receipt-*.mjs',
+    'python/payments.py': 'payments-*.py',
+  }
+  for (const [from, pattern] of Object.entries(shipped)) {
+    const name = pattern.replace('*', version)
+    copyFileSync(path(`client/${from}`), `${folder}/${name}`)
+    const sha256 = createHash('sha256')
+      .update(readFileSync(`${folder}/${name}`))
+      .digest('hex')
+    edit('client/releases/hashes.json', (text) => `${JSON.stringify({ ...JSON.parse(text), [name]: sha256 }, null, 2)}\n`)
+  }
+}
+
 const check = (version: string | undefined, releases: readonly Release[]): string => {
   if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version)) throw new Refusal('usage: npm run release -- 0.2.0')
   const last = releases.at(-1)?.version
@@ -66,13 +87,14 @@ const check = (version: string | undefined, releases: readonly Release[]): strin
   return version
 }
 
-const release = () => {
+const release = async () => {
   const { positionals } = parseArgs({ allowPositionals: true })
   const releases = readReleases()
   const version = check(positionals[0], releases)
   writeVersion(version)
   writeChangelogs(version)
   recordMigrations(releases, version)
+  await recordClient(version)
   // Fills a database over HTTP, dumps it, restores it and goes on with it; and upgrades the dumps of all releases.
   const tests = ['test/upgrade', 'test/architecture/version.test.ts', 'test/architecture/migrations.test.ts']
   run('vitest', ['run', ...tests], { RELEASE_DUMP: version })
@@ -85,7 +107,7 @@ ${version} is ready: migrations/releases.json has its migrations, ${dump} is a d
 }
 
 try {
-  release()
+  await release()
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
   console.error(error.message)

@@ -7,7 +7,7 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { sessionCookieOf } from './authenticate.ts'
 import { isHashed, readKeptFile } from './dashboard-files.ts'
-import { readBuilt } from './documentation.ts'
+import { readBuilt } from './downloads.ts'
 import { wantsJson } from './page.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { readBuilt, registerDownloads } from './downloads.ts'
 import { renderPage, sendHtml, wantsPage } from './page.ts'
 
 const form = `<label for="file">Receipt (JSON)</label>
@@ -62,20 +62,6 @@ file.addEventListener('change', async () => {
 button.addEventListener('click', check)
 `
 
-export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
-  readFile(path).catch((cause: unknown) => {
-    throw new Refusal('unavailable', { message: `${missing}: npm run build.`, cause })
-  })
-
-const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
-
-const downloads = [
-  /** The typed client as npm packs it: `npm install http://localhost:3000/client.tgz`. */
-  { url: '/client.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
-  { url: '/verify-receipt.mjs', file: fileOf('pack/verify-receipt.mjs'), type: 'text/javascript; charset=utf-8' },
-  { url: '/payments.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
-] as const
-
 export type Served = { file: string; type: string; headers: Record<string, string> }
 /** What `npm run build` rendered for each path: for a browser, and for everything else. */
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
@@ -89,7 +75,7 @@ const written = 'http://localhost:3000'
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
-const sendRendered = (publicUrl: string) => {
+const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise<string>) => {
   let manifest: Manifest | undefined
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     manifest ??= JSON.parse((await readBuilt(`${built}manifest.json`, missing)).toString()) as Manifest
@@ -103,19 +89,14 @@ const sendRendered = (publicUrl: string) => {
     return reply
       .headers(served.headers)
       .type(served.type)
-      .send(isOurs ? atAddress(content.toString(), publicUrl) : content)
+      .send(isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content)
   }
 }
 
 export const registerDocumentation = (app: App): void => {
   const open = { config: { internal: true }, schema: { hide: true } }
-  const send = sendRendered(app.publicUrl)
+  const send = sendRendered(app.publicUrl, registerDownloads(app))
   for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*']) app.get(path, open, send)
-  for (const { url, file, type } of downloads)
-    app.get(url, open, async (_request, reply) => {
-      const content = await readBuilt(file, 'The client is not packed')
-      return reply.header('cache-control', 'no-cache').type(type).send(content)
-    })
   const own = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   app.get('/verify', own, async (_request, reply) => sendHtml(reply, 200, page, { scripted: true }))
   app.get('/verify.js', own, async (_request, reply) =>

@@ -1,17 +1,23 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { fastify } from 'fastify'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, expect, test } from 'vitest'
 import { Payments } from '#client'
 import { apiTypes, apiTypesFile } from '../../scripts/api-types.ts'
+import { sha256Hex } from '../../src/auth/secrets.ts'
+import type { App } from '../../src/http/app-type.ts'
+import { registerDownloads } from '../../src/http/downloads.ts'
+import { version } from '../../src/lib/version.ts'
 import { chromiumPath, openBrowser } from '../dashboard/browser.ts'
 import { workAfterAnswers } from '../harness/at-work.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
@@ -27,6 +33,7 @@ await writeFile(join(folder, 'package.json'), '{}')
 await run('npm', ['install', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), `${service.api.url}/client.tgz`], {
   cwd: folder,
 })
+const releases = fileURLToPath(new URL('../../client/releases', import.meta.url))
 const installed = join(folder, 'node_modules/payments-service-client')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -44,6 +51,56 @@ const runOn = async (
 
 test('its types are those of the API document: after a change, npm run check:types writes them again', async () => {
   expect(await readFile(apiTypesFile, 'utf8')).toBe(await apiTypes())
+})
+
+test('has an address for each version, to which the plain one leads, and those of releases never change', async () => {
+  const plain: [path: string, pattern: RegExp][] = [
+    ['/client.tgz', /^\/client-\d+\.\d+\.\d+(-[0-9a-f]{12})?\.tgz$/],
+    ['/payments.py', /^\/payments-\d+\.\d+\.\d+(-[0-9a-f]{12})?\.py$/],
+    ['/verify-receipt.mjs', /^\/verify-receipt-\d+\.\d+\.\d+(-[0-9a-f]{12})?\.mjs$/],
+  ]
+  for (const [path, pattern] of plain) {
+    const answer = await fetch(service.api.url + path, { redirect: 'manual' })
+    const to = answer.headers.get('location') ?? ''
+    expect([answer.status, to]).toEqual([302, expect.stringMatching(pattern)])
+    const named = await fetch(service.api.url + to)
+    expect(await named.bytes()).toEqual(await answer.bytes())
+    expect((await fetch(service.api.url + path.replace('.', '-0.0.1.'))).status).toBe(404)
+  }
+  const { location } = Object.fromEntries((await fetch(`${service.api.url}/client.tgz`, { redirect: 'manual' })).headers)
+  const guide = await (await fetch(`${service.api.url}/docs/guides/quickstart`)).text()
+  expect(guide).toContain(`npm install ${service.api.url}${location}`)
+  const hashes: Record<string, string> = JSON.parse(await readFile(`${releases}/hashes.json`, 'utf8'))
+  const shipped = (await readdir(releases)).filter((name) => /-\d+\.\d+\.\d+\./.test(name))
+  expect(shipped.toSorted()).toEqual(Object.keys(hashes).toSorted())
+  for (const [name, sha256] of Object.entries(hashes)) {
+    const answer = await fetch(`${service.api.url}/${name}`)
+    expect([name, sha256Hex(await answer.bytes())]).toEqual([name, sha256])
+    expect(answer.headers.get('cache-control')).toContain('immutable')
+  }
+})
+
+test('what a release shipped is served as it was, and what was built since has an address of its own', async () => {
+  const shelf = await mkdtemp(join(tmpdir(), 'payments-releases-'))
+  const earlier = {
+    'client-0.0.1.tgz': gzipSync('an earlier client'),
+    [`payments-${version}.py`]: Buffer.from('as it was released'),
+  }
+  for (const [name, bytes] of Object.entries(earlier)) await writeFile(join(shelf, name), bytes)
+  const hashes = Object.fromEntries(Object.entries(earlier).map(([name, bytes]) => [name, sha256Hex(bytes)]))
+  await writeFile(join(shelf, 'hashes.json'), JSON.stringify(hashes))
+  const app: App = fastify()
+  registerDownloads(app, shelf)
+  const get = async (url: string) => {
+    const { statusCode, headers, rawPayload } = await app.inject({ url })
+    return { statusCode, to: String(headers.location), bytes: rawPayload }
+  }
+  for (const [name, bytes] of Object.entries(earlier)) expect(await get(`/${name}`)).toMatchObject({ statusCode: 200, bytes })
+  const { to } = await get('/payments.py')
+  expect(to).toMatch(new RegExp(`^/payments-${version}-[0-9a-f]{12}\\.py$`))
+  expect((await get(to)).bytes.toString()).toContain('class Payments')
+  await app.close()
+  await rm(shelf, { recursive: true })
 })
 
 test('publint finds nothing in it', async () => {

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { sha256Hex } from '../auth/secrets.ts'
+import { Refusal } from '../lib/errors.ts'
+import { version } from '../lib/version.ts'
+import type { App } from './app-type.ts'
+
+export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
+  readFile(path).catch((cause: unknown) => {
+    throw new Refusal('unavailable', { message: `${missing}: npm run build.`, cause })
+  })
+
+const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
+
+/** The typed client as npm packs it (`npm install http://localhost:3000/client.tgz`), the client for Python, and the receipts' verifier. */
+const downloads = [
+  { name: 'client', extension: '.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
+  { name: 'payments', extension: '.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
+  {
+    name: 'verify-receipt',
+    extension: '.mjs',
+    file: fileOf('pack/verify-receipt.mjs'),
+    type: 'text/javascript; charset=utf-8',
+  },
+] as const
+type Download = (typeof downloads)[number]
+
+const missing = 'The client is not packed'
+/** The SHA-256 of each file that a release shipped. */
+const hashesOf = (folder: string): Record<string, string> => JSON.parse(readFileSync(`${folder}/hashes.json`, 'utf8'))
+
+/** gzip writes other bytes with another version of its library. */
+const contentOf = ({ extension }: Download, bytes: Buffer): Buffer => (extension === '.tgz' ? gunzipSync(bytes) : bytes)
+
+/**
+ * A released file's address is in integrators' lock files: its bytes never change. What was built since has an address of its own, which its
+ * content names. `current` is read once: the build does not change under a running process.
+ */
+const filesOf = (download: Download, folder: string) => {
+  const { name, extension, file } = download
+  const hashes = hashesOf(folder)
+  const isReleased = (fileName: string) => Object.hasOwn(hashes, fileName)
+  const read = (fileName: string) => readFile(`${folder}/${fileName}`)
+  const newest = `${name}-${version}${extension}`
+  const find = async () => {
+    const bytes = await readBuilt(file, missing)
+    if (!isReleased(newest)) return { fileName: newest, bytes }
+    const released = await read(newest)
+    if (contentOf(download, released).equals(contentOf(download, bytes))) return { fileName: newest, bytes: released }
+    return { fileName: `${name}-${version}-${sha256Hex(bytes).slice(0, 12)}${extension}`, bytes }
+  }
+  let known: ReturnType<typeof find> | undefined
+  const current = () => {
+    known ??= find().catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+  return { current, isReleased, read }
+}
+
+const pathOf = ({ name, extension }: Download): string => `/${name}${extension}`
+
+/** The result writes the client's newest version into a document, so that a reader's lock file names it. */
+export const registerDownloads = (app: App, folder = fileOf('releases')): ((text: string) => Promise<string>) => {
+  const open = { config: { internal: true }, schema: { hide: true } }
+  let newestClient = async () => pathOf(downloads[0])
+  for (const download of downloads) {
+    const { name, type } = download
+    const { current, isReleased, read } = filesOf(download, folder)
+    if (name === 'client') newestClient = async () => `/${(await current()).fileName}`
+    // The redirect has the content too: `curl -O` does not follow it.
+    app.get(pathOf(download), open, async (_request, reply) => {
+      const { fileName, bytes } = await current()
+      return reply
+        .code(302)
+        .headers({ location: `/${fileName}`, 'cache-control': 'no-cache' })
+        .type(type)
+        .send(bytes)
+    })
+    app.get<{ Params: { file: string } }>(`/${name}-:file`, open, async (request, reply) => {
+      const fileName = `${name}-${request.params.file}`
+      const caching = 'public, max-age=31536000, immutable'
+      if (isReleased(fileName))
+        return reply
+          .header('cache-control', caching)
+          .type(type)
+          .send(await read(fileName))
+      const { fileName: built, bytes } = await current()
+      if (fileName !== built)
+        throw new Refusal('not_found', { message: `There is no such version. ${pathOf(download)} leads to the newest.` })
+      return reply.header('cache-control', 'no-cache').type(type).send(bytes)
+    })
+  }
+  const plain = pathOf(downloads[0])
+  return async (text) => {
+    if (!text.includes(plain)) return text
+    // Documents are served where the client is not packed, too.
+    const newest = await newestClient().catch(() => plain)
+    return text.replaceAll(`:3000${plain}`, `:3000${newest}`)
+  }
+}
