@@ -6,6 +6,7 @@ import {
   type DepositRail,
   depositRails,
   type Provider,
+  providerOf,
   providers,
   type RailName,
   railNames,
@@ -109,6 +110,17 @@ const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.i
 
 export const realRails = (config: Config, clock: Clock): Rails =>
   connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null), false)
+
+/** The organisation's numbers that pay out, by provider: what a loss is compared with. Null: the emulator's, whichever it has. */
+export const payingAccounts = (config: Config, clock: Clock): { provider: Provider; number: string | null }[] => {
+  const named = providers.filter((provider) => isNamed(config, provider))
+  if (named.length === 0) return providers.map((provider) => ({ provider, number: null }))
+  const { numbers, payout } = realRails(config, clock)
+  return named.flatMap((provider) => {
+    const own = railNames.filter((rail) => payout[rail] && providerOf(rail) === provider).flatMap((rail) => numbers[rail] ?? [])
+    return (own.length === 0 ? [null] : [...new Set(own)]).map((number) => ({ provider, number }))
+  })
+}
 
 /** For programs that call no provider. */
 export const noRails = (config: Config, clock: Clock): Rails => connectRails(config, clock, () => null, false)

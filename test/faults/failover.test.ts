@@ -108,7 +108,7 @@ test('a standby that lagged is promoted: the loss is noticed within five seconds
   )
   expect([again.status, again.body.details?.reason]).toEqual([503, 'database_lost_writes'])
 
-  expect((await resumeAfterLoss(service.deps, shellOperator('a person'), 'a test')).resumed).toHaveLength(4)
+  expect((await resumeAfterLoss(service.deps.db, shellOperator('a person'), [], 'a test')).resumed).toHaveLength(4)
   await until(() => service.deps.witness.state() === 'trusted')
   expect(await findBreaches(service)).toEqual([])
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import { resumeAfterLoss } from '../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
@@ -109,7 +110,10 @@ test('a payment that was lost whole with its key, and that its client repeats, i
   })
   await scene.noticeLoss()
   await compareAll()
-  expect(await scene.resume()).toMatchObject({ resumed: expect.arrayContaining(['MPESA_B2B']), notCompared: [] })
+  // Each number of a provider has a statement of its own.
+  const numbers = ['600998', '600111'].map((number) => ({ provider: 'MPESA' as const, number }))
+  await expect(resumeAfterLoss(scene.now.deps.db, operator, numbers)).rejects.toThrow('No statement of MPESA 600111 was compared')
+  expect(await scene.resume()).toMatchObject({ resumed: expect.arrayContaining(['MPESA_B2B']), statements_not_compared: [] })
 
   const [repeated, other] = [(await request('invoice 1')).body, (await request('invoice 2', '290000')).body]
   await pass(scene.now, 60)
@@ -127,13 +131,14 @@ test('a payment that was lost whole with its key, and that its client repeats, i
   expect([await scene.statusOf(later), ordersTo(scene.now, '600931').length]).toEqual(['succeeded', 3])
 })
 
-test('who ends a loss is told of which providers no statement was compared since, and the audit log keeps it with the reason', async () => {
+test('a loss is not ended while no statement was compared since, but for a reason, which the audit log keeps', async () => {
   await compareAll()
   await scene.losing(async () => undefined)
   await scene.noticeLoss()
-  const { resumed, notCompared } = await scene.resume('nothing was sent that day')
+  await expect(scene.resume()).rejects.toThrow(/No statement of .*MPESA.* was compared since the loss/)
+  const { resumed, statements_not_compared } = await scene.resume('nothing was sent that day')
   expect(resumed).not.toEqual([])
-  expect(notCompared.sort()).toEqual(['MPESA', 'PESALINK'])
+  expect(statements_not_compared.sort()).toEqual(['MPESA', 'PESALINK'])
   const { body } = await (await scene.admin()).get('/v1/admin/audit-log?action=admin.resume_rail')
   expect(body.data[0].after).toMatchObject({ reason: 'nothing was sent that day', not_compared: ['MPESA', 'PESALINK'] })
 })

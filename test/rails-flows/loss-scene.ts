@@ -1,5 +1,5 @@
-import { resumeAfterLoss } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { upkeepCommands } from '../../src/operate/admin/upkeep.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import type { Client } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -37,11 +37,14 @@ export const startLossScene = async () => {
   const look = async (): Promise<void> => {
     for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.witness.check()
   }
-  const resume = async (reason?: string): ReturnType<typeof resumeAfterLoss> => {
+  /** By the command, which has no rails. */
+  const resume = async (reason?: string) => {
     scene.now.clock.advance(60)
-    const resumed = await resumeAfterLoss(scene.now.deps, operator, reason)
+    const { deps, database } = scene.now
+    const at = { deps, databaseUrl: database.url, operator, close: async () => undefined }
+    const answer = await upkeepCommands['after-restore'](at, { words: [], options: { reason } })
     await look()
-    return resumed
+    return { resumed: [], statements_not_compared: [], ...answer }
   }
   const scene = {
     now: service as TestService,

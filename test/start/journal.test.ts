@@ -77,7 +77,7 @@ test('a process that is started again on the same data goes on; on a copy from a
     expect(first.sandbox.orders()).toHaveLength(orders)
     expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost writes')
     // A person has looked: the next life does not look for it again.
-    await resumeAfterLoss(service.deps, shellOperator('a person'), 'a test')
+    await resumeAfterLoss(service.deps.db, shellOperator('a person'), [], 'a test')
     await service.deps.witness.check()
   })
   await live(earlier, async (service) => {

@@ -7,10 +7,10 @@ import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { type Provider, providerOf, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
+import { fieldsOf } from '../../lib/lists.ts'
+import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import type { Alerts } from '../alerts.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
-import type { Parts } from '../parts.ts'
 import { mayHaveBeenSent } from '../payments/lost-writes.ts'
 import { lockPaymentWithAccount } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
@@ -108,23 +108,32 @@ const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
   orm.delete(railPauses).where(eq(railPauses.cause, 'lost_writes')).returning({ rail: railPauses.rail }),
 )
 
+/** A statement that does not name its account counts where the provider has one account alone. */
 const notComparedSinceLoss = statement(
   'restore.not_compared',
-  `select p.provider from unnest($1::text[]) as p(provider) where not exists (
+  `select p.provider, p.number from unnest($1::text[], $2::text[]) as p(provider, number) where not exists (
      select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
-       and r.created_at >= (select min(noticed_at) from write_losses where ended_at is null))
+       and r.created_at >= (select min(noticed_at) from write_losses where ended_at is null)
+       and (p.number is null or replace(split_part(r.account, ',', 1), ' ', '') = replace(p.number, ' ', '')
+         or (r.account is null and (select count(*) from unnest($1::text[]) as o(provider) where o.provider = p.provider) = 1)))
      and exists (select from rail_pauses where cause = 'lost_writes')`,
 )
 
+/** `number`: of an account that pays out, at its provider; null: any. */
+export type PayingAccount = { provider: Provider; number: string | null }
+
 /**
- * `notCompared`: providers without a statement compared since the loss. A lost payment that its client repeats is found only while its line of
- * the statement is in suspense. The audit log keeps them.
+ * `notCompared`: accounts without a statement compared since the loss: a lost payment that its client repeats is found only while its line of the
+ * statement is in suspense. Refused without a reason while there are any; the audit log keeps both.
  */
-export const resumeAfterLoss = ({ db, rails: { payout } }: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string) =>
+export const resumeAfterLoss = (db: Database, operator: Operator, accounts: readonly PayingAccount[], reason?: string) =>
   inTx(db, async (tx) => {
-    const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]
-    const without = await tx.query<{ provider: Provider }>(notComparedSinceLoss, [providers])
-    const notCompared = without.map(({ provider }) => provider)
+    const without = await tx.query<PayingAccount>(notComparedSinceLoss, fieldsOf(accounts, 'provider', 'number'))
+    const notCompared = without.map(({ provider, number }) => (number === null ? provider : `${provider} ${number}`))
+    if (notCompared.length > 0 && reason === undefined)
+      throw conflict(
+        `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice. Compare it (npm run admin -- reconcile <file>), or say why not with --reason.`,
+      )
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
     if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)

@@ -65,7 +65,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
                                                under another one subscribe again when they are used next
   rotate-keys                                  seals everything under the current keys
   after-restore [--reason <text>]              after a dump was restored into another server, before the service starts; or after a loss of
-                                               writes, when the statements were compared: it names those that were not (--reason: why, for the audit log)`
+                                               writes, when the statements of all accounts were compared (--reason: why one was not)`
 
 /** Every option that the usage names. */
 const options = Object.fromEntries(

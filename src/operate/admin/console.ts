@@ -13,8 +13,11 @@ import { type Operator, shellOperator } from '../../modules/operators.ts'
 import { readEnvironment } from '../../process/environment.ts'
 import { readTime } from '../../process/rails.ts'
 
-/** What a command works with: the service's parts on the service's database, and the person at the shell. */
-export type Console = { deps: Deps; databaseUrl: string; operator: Operator; close: () => Promise<void> }
+/**
+ * What a command works with: the service's parts on the service's database, and the person at the shell. It has no rails: what a command needs to
+ * know of them follows from the settings (`app-rails.ts`).
+ */
+export type Console = { deps: Omit<Deps, 'rails'>; databaseUrl: string; operator: Operator; close: () => Promise<void> }
 
 /** A command may read every row of a table. */
 const statementTimeoutMs = 3_600_000

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type { Deps } from '../../app.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
 import { sealAuditLog } from '../../events/seal.ts'
@@ -15,6 +14,8 @@ import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { phoneContext } from '../../modules/topups/service.ts'
 import { type Commands, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
+
+type Deps = Console['deps']
 
 /** An entry for a key ring. It is named by its day, and by chance: ids are never used again. */
 const makeKey =

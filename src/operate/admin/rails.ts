@@ -75,9 +75,8 @@ export const railCommands = {
     })
     const text = textOfFile(bytes)
     if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
-    const { numbers } = realRails(deps.config, deps.clock)
-    const withNumbers = { ...deps, rails: { ...deps.rails, numbers } }
-    const run = await reconcileStatement(withNumbers, operator, { source: basename(file), text })
+    const rails = realRails(deps.config, deps.clock)
+    const run = await reconcileStatement({ ...deps, rails }, operator, { source: basename(file), text })
     const differences = await listDifferences(deps.db, { reconciliationId: run.id }, everything)
     if (differences.some(({ resolvedAt }) => resolvedAt === null)) process.exitCode = 1
     return { ...presentReconciliation(run), items: differences.map(presentDifference) }

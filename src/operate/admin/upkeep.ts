@@ -1,3 +1,4 @@
+import { payingAccounts } from '../../app-rails.ts'
 import { catchUpTransactionIds } from '../../db/start.ts'
 import { csvHeader, csvLine } from '../../lib/csv-line.ts'
 import {
@@ -78,11 +79,8 @@ export const upkeepCommands = {
   'after-restore': async ({ deps, databaseUrl, operator }, { options }) => {
     const used = await catchUpTransactionIds(databaseUrl)
     const transaction_ids_used_up = used.toString()
-    const { resumed, notCompared } = await resumeAfterLoss(deps, operator, options.reason)
-    if (notCompared.length > 0)
-      console.error(
-        `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice: compare it now.`,
-      )
+    const accounts = payingAccounts(deps.config, deps.clock)
+    const { resumed, notCompared } = await resumeAfterLoss(deps.db, operator, accounts, options.reason)
     if (resumed.length > 0) return { transaction_ids_used_up, rails: 'resumed', resumed, statements_not_compared: notCompared }
     const { unknown } = await markWaitingUnknown(deps.db, operator)
     return { transaction_ids_used_up, rails: 'paused', payments_made_unknown: unknown }
