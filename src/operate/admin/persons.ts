@@ -48,6 +48,8 @@ export const aboutPerson: Readonly<Record<string, string>> = {
   adjustments: 't.account_id = $1',
   balance_separations: 't.account_id = $1 or t.requested_by = $1',
   separation_confirmations: 't.account_id = $1',
+  receipt_claims:
+    't.owner_id in (select id from payments where account_id = $1 union all select id from topups where account_id = $1)',
   ledger_accounts: 't.owner_id = $1',
   ledger_transfers: 't.customer_account_id = $1',
   hour_totals: 't.account_id = $1',
