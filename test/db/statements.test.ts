@@ -25,6 +25,8 @@ const key = await createKey(person)
 /** Tables that stay small, or that a statement reads as a whole; every other table grows with use. */
 const small = new Set([
   'dashboard_files',
+  'installation',
+  'operator_invitations',
   'counted_hours',
   'installation_keys',
   'signing_keys',

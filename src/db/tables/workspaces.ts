@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, idOf, instant, money, oneOf, originSession } from './columns.ts'
+import { bytes, emailKeyOf, id, idOf, instant, money, oneOf, originSession } from './columns.ts'
 
 export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
 export const memberStatuses = ['active', 'suspended'] as const
@@ -102,6 +102,13 @@ export const invitations = pgTable(
     uniqueIndex('invitations_token_hash_key').on(t.tokenHash),
     index('invitations_workspace').on(t.workspaceId, t.id),
     index('invitations_invited_by').on(t.invitedBy),
+    // Whether a stranger is invited, where sign-up is by invitation.
+    index('invitations_email')
+      .on(sql`(${emailKeyOf(t.email)})`)
+      .where(sql`${t.acceptedAt} is null and ${t.revokedAt} is null`),
+    index('invitations_wallet')
+      .on(sql`right(lower(${t.walletAddress}), 42)`)
+      .where(sql`${t.acceptedAt} is null and ${t.revokedAt} is null`),
     index('invitations_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
   ],
 )

@@ -7,16 +7,15 @@ import { verifiedEmail } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 
 /** A wallet with a key of its own is the same on every chain, a contract one on its chain alone: `$3` is whether the chain does not matter. */
-const namesWallet = (name: string): string => `(${name} = $2 or $3 and right(${name}, 42) = $2)`
+const namesWallet = (name: string): string => `right(${name}, 42) = right($2, 42) and ($3 or ${name} = $2)`
+const open = (condition: string): string =>
+  `exists (select from invitations i where i.accepted_at is null and i.revoked_at is null and i.expires_at > $4 and ${condition})`
 
 const invited = statement(
   'identity.invited',
   `select exists (
      select from operator_invitations o where o.subject_key = $1 or ${namesWallet('o.subject_key')}
-   ) or exists (
-     select from invitations i where i.accepted_at is null and i.revoked_at is null and i.expires_at > $4
-       and (${emailKeySql('i.email')} = $1 or ${namesWallet('lower(i.wallet_address)')})
-   ) as "isInvited"`,
+   ) or ${open(`(${emailKeySql('i.email')}) = $1`)} or ${open(namesWallet('lower(i.wallet_address)'))} as "isInvited"`,
 )
 
 const isInvited = async (tx: Tx, proof: IdentityProof): Promise<boolean> => {
