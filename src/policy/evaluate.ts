@@ -110,16 +110,21 @@ export const evaluate = (input: Evaluation): Decision => {
   }
 }
 
-/** With or without limits, sorted: every writer uses the same order. */
-export const chargesFor = (input: Evaluation): Charge[] => {
+/** Whether a payment that was made at this time, or is due then, is part of a total. */
+export const countsInTotal = ({ totalCountedSince: since }: { totalCountedSince: Date | null }, madeAt: Date): boolean =>
+  since !== null && madeAt >= since
+
+/** With or without limits, sorted: every writer uses the same order. `madeAt`: when the payment was made, or when a scheduled one is due. */
+export const chargesFor = (input: Evaluation, madeAt = input.payment.at): Charge[] => {
   const { grants, mandate, periods } = input
-  const periodic = (subject: Charge['subject'], subjectId: string): Charge[] => [
-    { subject, subjectId, period: 'day', periodStart: periods.day },
-    { subject, subjectId, period: 'month', periodStart: periods.month },
+  const chargesTo = (subject: Charge['subject'], rules: { id: string; totalCountedSince: Date | null }): Charge[] => [
+    { subject, subjectId: rules.id, period: 'day', periodStart: periods.day },
+    { subject, subjectId: rules.id, period: 'month', periodStart: periods.month },
+    ...(countsInTotal(rules, madeAt) ? [{ subject, subjectId: rules.id, period: 'total' as const, periodStart: null }] : []),
   ]
   const charges = [
-    ...grants.flatMap(({ id }) => periodic('grant', id)),
-    ...applicablePolicies(input).flatMap(({ id }) => periodic('policy', id)),
+    ...grants.flatMap((grant) => chargesTo('grant', grant)),
+    ...applicablePolicies(input).flatMap((policy) => chargesTo('policy', policy)),
   ]
   if (mandate) charges.push({ subject: 'mandate', subjectId: mandate.id, period: 'total', periodStart: null })
   return charges.sort((a, b) => byText(a.subject, b.subject) || byText(a.subjectId, b.subjectId) || byText(a.period, b.period))

@@ -8,6 +8,7 @@ export type PolicyFields = {
   perPaymentLimitMinor: Minor | null
   dailyLimitMinor: Minor | null
   monthlyLimitMinor: Minor | null
+  totalLimitMinor: Minor | null
   approvalThresholdMinor: Minor | null
   requiredApprovalCount: number
   separationOfDuties: boolean
@@ -52,6 +53,11 @@ export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
   monthlyLimitMinor: {
     absent: null,
     meaning: "The most that the payments of one month of the workspace's time zone may add up to.",
+  },
+  totalLimitMinor: {
+    absent: null,
+    meaning:
+      'The most that all payments may add up to, since the version that first set it. It never starts again; another value goes on counting.',
   },
   approvalThresholdMinor: { absent: null, meaning: 'A payment of this amount or more needs approval.' },
   requiredApprovalCount: {

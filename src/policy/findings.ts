@@ -116,6 +116,7 @@ const caps = (source: TraceSource, limits: Limits & { usage: Usage }, periods: P
     ...cap(source, 'per_payment_limit', limits.perPaymentLimitMinor),
     ...cap(source, 'daily_limit', limits.dailyLimitMinor, { usedMinor: usage.dayMinor, resetsAt: periods.dayResetsAt }),
     ...cap(source, 'monthly_limit', limits.monthlyLimitMinor, { usedMinor: usage.monthMinor, resetsAt: periods.monthResetsAt }),
+    ...cap(source, 'total_limit', limits.totalLimitMinor ?? null, { usedMinor: usage.totalMinor ?? 0n }),
   ]
 }
 
@@ -200,10 +201,11 @@ type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Fi
 const finds: Readonly<Record<PolicyField, Finds | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
-  // All three limits, one after the other.
+  // All four limits, one after the other.
   perPaymentLimitMinor: (policy, source, { periods }) => caps(source, policy, periods),
   dailyLimitMinor: null,
   monthlyLimitMinor: null,
+  totalLimitMinor: null,
   // A threshold with count 0 is refused on input; if one were stored all the same, it must not lose its effect.
   approvalThresholdMinor: (policy, source, input) => {
     const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount } = policy

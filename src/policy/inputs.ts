@@ -77,6 +77,7 @@ const rulesFrom = (document: PolicyDocument): Omit<PolicyRules, 'usage'> => {
     name: String(document.name),
     version: Number(document.version),
     bindsGrantId: boundTo(document.binds),
+    totalCountedSince: null,
   }
 }
 

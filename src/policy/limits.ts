@@ -8,7 +8,10 @@ const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
 /** `under`: the path of the object that has them. A threshold that no permitted payment reaches applies once the limit is raised. */
-export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
+export const contradictions = (
+  rules: Omit<Limits, 'totalLimitMinor'> & { requiredApprovalCount?: number },
+  under = '',
+): FieldError[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
   const problems = [
     ...atMost(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
@@ -21,7 +24,10 @@ export const contradictions = (rules: Limits & { requiredApprovalCount?: number 
   return problems
 }
 
-type Controls = Limits & { paymentTypes: readonly string[] | null; beneficiaryIds: readonly string[] | null }
+type Controls = Omit<Limits, 'totalLimitMinor'> & {
+  paymentTypes: readonly string[] | null
+  beneficiaryIds: readonly string[] | null
+}
 
 /** Of a grant's controls, whose lists name what is allowed: an empty one would allow nothing. */
 export const controlContradictions = (controls: Controls, under = ''): FieldError[] => {
@@ -33,7 +39,12 @@ export const controlContradictions = (controls: Controls, under = ''): FieldErro
   ]
 }
 
-export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
+export type Headroom = {
+  perPaymentMinor: Minor | null
+  todayMinor: Minor | null
+  monthMinor: Minor | null
+  totalMinor: Minor | null
+}
 
 /** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
@@ -47,6 +58,7 @@ export const headroomOf = (limits: readonly (Omit<Limits, 'approvalThresholdMino
   perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
   todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),
   monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),
+  totalMinor: least(limits.map((limit) => leaves(limit.totalLimitMinor, limit.usage.totalMinor))),
 })
 
 export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
@@ -76,6 +88,7 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
   perPaymentLimitMinor: (before, after) => isHigher(before.perPaymentLimitMinor, after.perPaymentLimitMinor),
   dailyLimitMinor: (before, after) => isHigher(before.dailyLimitMinor, after.dailyLimitMinor),
   monthlyLimitMinor: (before, after) => isHigher(before.monthlyLimitMinor, after.monthlyLimitMinor),
+  totalLimitMinor: (before, after) => isHigher(before.totalLimitMinor, after.totalLimitMinor),
   approvalThresholdMinor: (before, after) => isHigher(asksFrom(before), asksFrom(after)),
   requiredApprovalCount: (before, after) => count(after) < count(before),
   separationOfDuties: (before, after) => before.separationOfDuties && !after.separationOfDuties,

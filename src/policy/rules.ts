@@ -77,6 +77,17 @@ const engineRules = {
     meaning: "The payments of the month, in the workspace's time zone, add up to at most this amount.",
     ...ofPeriod('monthly', 'month'),
   },
+  total_limit: {
+    meaning: 'All payments since the limit was set, or since the key or agent began, add up to at most this amount.',
+    stops: ({ source, limit, used, requested }) =>
+      `The total limit of ${source} is ${limit}: ${used} is used, and ${requested} was requested. It does not start again: a person raises it.`,
+    checked: ({ limit, used, requested, passed }) =>
+      passed
+        ? `${requested} fits: ${used} of ${limit} used in total.`
+        : `${requested} is too much: ${used} of ${limit} used in total.`,
+    bound: 'limit',
+    raise: 'total limit',
+  },
   approval_threshold: {
     meaning:
       'From this amount on the payment needs approval, together with what the payee got today without one. For a list, so does its total under the rule.',

@@ -2,13 +2,20 @@
  * The rule of `policy/scope.ts`: a test compares the two. `policy` has `payment_types`, `beneficiary_ids` and `binds_grant_id`; `payment` has
  * `payment_type`, `rail`, `payee_id` and `grant_id`.
  */
-const policyApplies = (policy: string, payment: string): string =>
+export const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
    and (cardinality(${policy}.beneficiary_ids) = 0 or exists (
      select from beneficiaries named join payees paid on paid.id = ${payment}.payee_id
      where named.payee_id in (paid.id, paid.paybill_id) and named.id = any(${policy}.beneficiary_ids)))
    and (${policy}.binds_grant_id is null or ${policy}.binds_grant_id = any(
      (select g.ancestor_ids || g.id from grants g where g.id = ${payment}.grant_id)::uuid[]))`
+
+/** The period's start of a total, which has no period: so every counter has the same kind of key. */
+export const totalStart = '0001-01-01'
+
+/** Whether a payment is part of a policy's total (`countsInTotal`). */
+export const isInTotal = (policy: string, payment: string): string =>
+  `coalesce(coalesce(${payment}.execute_at, ${payment}.created_at) >= ${policy}.total_counted_since, false)`
 
 /** In `spending_totals`, in the place of a grant: paid by a person. */
 export const noGrant = '00000000-0000-0000-0000-000000000000'

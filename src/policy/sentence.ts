@@ -99,6 +99,7 @@ const parts: { readonly [Field in PolicyField]: Part } = {
   },
   dailyLimitMinor: { slot: 'limit', say: ({ daily_limit_minor: limit }, { money }) => limit && `${money(limit)} a day` },
   monthlyLimitMinor: { slot: 'limit', say: ({ monthly_limit_minor: limit }, { money }) => limit && `${money(limit)} a month` },
+  totalLimitMinor: { slot: 'limit', say: ({ total_limit_minor: limit }, { money }) => limit && `${money(limit)} in all` },
   approvalThresholdMinor: { slot: 'clause', say: approvalClause },
   requiredApprovalCount: { saidWith: 'approvalThresholdMinor' },
   separationOfDuties: {
@@ -124,8 +125,13 @@ export const policySentence = (terms: PolicyWire, names: Names): string => {
   const [payee] = said('payee')
   const by = names.boundTo === null ? '' : ` by “${names.boundTo}” and the keys below it`
   const scope = `Every payment${by}${type === undefined ? '' : ` of type ${type}`}${payee === undefined ? '' : ` to ${payee}`}`
-  if ([terms.per_payment_limit_minor, terms.daily_limit_minor, terms.monthly_limit_minor].includes('0'))
-    return `${scope} is refused: a limit of zero lets nothing through.`
+  const {
+    per_payment_limit_minor: each,
+    daily_limit_minor: daily,
+    monthly_limit_minor: monthly,
+    total_limit_minor: total,
+  } = terms
+  if ([each, daily, monthly, total].includes('0')) return `${scope} is refused: a limit of zero lets nothing through.`
   const limits = said('limit')
   const clauses = [...(limits.length > 0 ? [`is limited to ${list(limits, 'and')}`] : []), ...said('clause')]
   if (clauses.length === 0) return `${scope} is allowed. This policy has no limits yet.`

@@ -33,7 +33,7 @@ const entries = (own: readonly string[], other: readonly string[], nameOf: (entr
   return `${sorted.slice(0, maxNamed).map(nameOf).join(', ')}${further > 0 ? ` and ${further} more` : ''}`
 }
 
-const limit = (label: string, name: 'per_payment' | 'daily' | 'monthly'): Row => ({
+const limit = (label: string, name: 'per_payment' | 'daily' | 'monthly' | 'total'): Row => ({
   label,
   absent: 'none',
   value: (terms, { money }) => {
@@ -66,6 +66,7 @@ const rows: { readonly [Field in PolicyField]: Row } = {
   perPaymentLimitMinor: limit('Per-payment limit', 'per_payment'),
   dailyLimitMinor: limit('Daily limit', 'daily'),
   monthlyLimitMinor: limit('Monthly limit', 'monthly'),
+  totalLimitMinor: limit('Total limit', 'total'),
   approvalThresholdMinor: {
     label: 'Requires approval at or above',
     absent: 'no threshold',

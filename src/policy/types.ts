@@ -3,8 +3,8 @@ import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, Outcome } from '..
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 
-/** What is already counted in the current day and month of the workspace's time zone, without the payment itself. */
-export type Usage = { dayMinor: Minor; monthMinor: Minor }
+/** What is already counted in the current day and month of the workspace's time zone, and in all, without the payment itself. */
+export type Usage = { dayMinor: Minor; monthMinor: Minor; totalMinor: Minor }
 
 /** The first local dates of the current day and month (YYYY-MM-DD, the keys of counters), and when these end. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
@@ -53,6 +53,8 @@ export type Limits = {
   perPaymentLimitMinor: Minor | null
   dailyLimitMinor: Minor | null
   monthlyLimitMinor: Minor | null
+  /** Of all payments, ever. Decisions that were stored before it existed lack it. */
+  totalLimitMinor: Minor | null
   approvalThresholdMinor: Minor | null
 }
 
@@ -62,6 +64,8 @@ export type PolicyRules = PolicyFields & {
   name: string
   version: number
   bindsGrantId: string | null
+  /** Payments that are made from then on are added to its total; null: none is. */
+  totalCountedSince: Date | null
   usage: Usage
 }
 
@@ -105,6 +109,7 @@ export type GrantRules = Limits & {
   newPayees: NewPayeeAnswer | null
   /** Null: this grant has no rule about duplicates. */
   onDuplicate: DuplicateAnswer | null
+  totalCountedSince: Date | null
   usage: Usage
 }
 
@@ -211,7 +216,7 @@ export type Decision = {
   remedy?: Remedy
 }
 
-/** A counter to which an accepted payment is added. `periodStart`: a local date; null for a mandate's total. */
+/** A counter to which an accepted payment is added. `periodStart`: a local date; null for a total. */
 export type Charge = {
   subject: 'policy' | 'grant' | 'mandate'
   subjectId: string

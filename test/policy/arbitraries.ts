@@ -10,7 +10,7 @@ const limit = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1,
 const used = fc.bigInt(0n, 40n)
 const usage = fc
   .record({ dayMinor: used, extra: used })
-  .map(({ dayMinor, extra }) => ({ dayMinor, monthMinor: dayMinor + extra }))
+  .map(({ dayMinor, extra }) => ({ dayMinor, monthMinor: dayMinor + extra, totalMinor: dayMinor + extra * 2n }))
 const person = fc.constantFrom('ada', 'ada', 'ada', 'ben', 'cat')
 const types = fc.subarray(['supplies', 'travel', 'MPESA_B2B', 'PESALINK'])
 const payees = fc.subarray(['grocer', 'grocer-again', 'landlord'])
@@ -23,6 +23,8 @@ const limits = {
   perPaymentLimitMinor: limit,
   dailyLimitMinor: limit,
   monthlyLimitMinor: limit,
+  totalLimitMinor: limit,
+  totalCountedSince: fc.constantFrom(null, new Date(0)),
   approvalThresholdMinor: limit,
   usage,
 }

@@ -11,8 +11,15 @@ export const periods = {
   monthResetsAt: new Date('2026-03-31T21:00:00Z'),
 }
 
-const noLimits = { perPaymentLimitMinor: null, dailyLimitMinor: null, monthlyLimitMinor: null, approvalThresholdMinor: null }
-const unused = { dayMinor: 0n, monthMinor: 0n }
+const noLimits = {
+  perPaymentLimitMinor: null,
+  dailyLimitMinor: null,
+  monthlyLimitMinor: null,
+  totalLimitMinor: null,
+  approvalThresholdMinor: null,
+  totalCountedSince: null,
+}
+const unused = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
 
 /** Whose name the rail reports, and which got nothing yet. */
 const named = { verification: 'match', reportedName: 'GROCER', similarTo: null, typicalAmountMinor: null } as const

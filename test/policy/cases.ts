@@ -14,7 +14,7 @@ export type Case = {
 }
 
 const pays = (amount: number) => ({ amountMinor: kes(amount) })
-const used = (day: number, month = day) => ({ dayMinor: kes(day), monthMinor: kes(month) })
+const used = (day: number, month = day) => ({ dayMinor: kes(day), monthMinor: kes(month), totalMinor: 0n })
 const asksFrom = (threshold: number, count = 1) =>
   policy({ approvalThresholdMinor: kes(threshold), requiredApprovalCount: count })
 const separating = policy({ id: 'p9', name: 'Four eyes', separationOfDuties: true })

@@ -50,7 +50,7 @@ describe('the trace', () => {
   })
 
   test('shows limit, usage, request and reset', () => {
-    const usage = { dayMinor: kes(4200), monthMinor: kes(9000) }
+    const usage = { dayMinor: kes(4200), monthMinor: kes(9000), totalMinor: 0n }
     const decision = evaluate(evaluationOf({ policies: [policy({ dailyLimitMinor: kes(5000), usage })] }))
     expect(decision.trace[1]).toEqual({
       source: { kind: 'policy', id: 'p1', name: 'Team lunch' },

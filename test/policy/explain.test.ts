@@ -5,7 +5,7 @@ import { ruleNames } from '../../src/policy/rules.ts'
 import type { Decision, TraceEntry } from '../../src/policy/types.ts'
 import { evaluationOf, grant, kes, mandate, policy } from './builders.ts'
 
-const usage = { dayMinor: kes(4200), monthMinor: kes(9000) }
+const usage = { dayMinor: kes(4200), monthMinor: kes(9000), totalMinor: 0n }
 const lunch = (over: Parameters<typeof policy>[0]) => evaluationOf({ policies: [policy({ usage, ...over })] })
 const refusedBy = (over: Partial<TraceEntry>): Decision => ({
   outcome: 'deny',

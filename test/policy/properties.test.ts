@@ -87,7 +87,7 @@ describe('for any rules', () => {
   })
 
   test('under a limit of 0 nothing passes', () => {
-    const zero = fc.constantFrom('perPaymentLimitMinor', 'dailyLimitMinor', 'monthlyLimitMinor')
+    const zero = fc.constantFrom('perPaymentLimitMinor', 'dailyLimitMinor', 'monthlyLimitMinor', 'totalLimitMinor')
     fc.assert(
       fc.property(evaluation, zero, (input, limit) => {
         const decision = evaluate(withPolicies(input, [...input.policies, policy({ id: 'p9', [limit]: 0n })]))

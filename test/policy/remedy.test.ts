@@ -10,6 +10,7 @@ const limitFields: Record<string, keyof Limits> = {
   per_payment_limit: 'perPaymentLimitMinor',
   daily_limit: 'dailyLimitMinor',
   monthly_limit: 'monthlyLimitMinor',
+  total_limit: 'totalLimitMinor',
   approval_threshold: 'approvalThresholdMinor',
 }
 
@@ -77,11 +78,12 @@ const passes = (input: Evaluation) => evaluate(input).outcome === 'allow'
 
 /** The counters as they are at a later instant when nothing else is paid. */
 const waitingUntil = (input: Evaluation, at: Date): Evaluation => {
-  const rested = <T extends { usage: { dayMinor: bigint; monthMinor: bigint } }>(rules: T): T => ({
+  const rested = <T extends { usage: { dayMinor: bigint; monthMinor: bigint; totalMinor: bigint } }>(rules: T): T => ({
     ...rules,
     usage: {
       dayMinor: at >= periods.dayResetsAt ? 0n : rules.usage.dayMinor,
       monthMinor: at >= periods.monthResetsAt ? 0n : rules.usage.monthMinor,
+      totalMinor: rules.usage.totalMinor,
     },
   })
   return { ...input, payment: { ...input.payment, at }, policies: input.policies.map(rested), grants: input.grants.map(rested) }
@@ -161,7 +163,8 @@ describe('a remedy is correct', () => {
 })
 
 describe('the remedy', () => {
-  const spent = (over: Parameters<typeof policy>[0]) => policy({ ...over, usage: { dayMinor: kes(4200), monthMinor: kes(9000) } })
+  const spent = (over: Parameters<typeof policy>[0]) =>
+    policy({ ...over, usage: { dayMinor: kes(4200), monthMinor: kes(9000), totalMinor: 0n } })
   const source = { kind: 'policy', id: 'p1', name: 'Team lunch' }
   const remedyOf = (over: Parameters<typeof evaluationOf>[0]) => evaluate(evaluationOf(over)).remedy
 

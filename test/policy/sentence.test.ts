@@ -24,6 +24,7 @@ const set: PolicyFields = {
   perPaymentLimitMinor: 100n,
   dailyLimitMinor: 200n,
   monthlyLimitMinor: 300n,
+  totalLimitMinor: 400n,
   approvalThresholdMinor: 50n,
   requiredApprovalCount: 2,
   separationOfDuties: true,

@@ -69,7 +69,7 @@ export const approvals = listing({
 
 type Limits = Pick<
   Item<'/v1/spending-policies'>,
-  'per_payment_limit_minor' | 'daily_limit_minor' | 'monthly_limit_minor' | 'approval_threshold_minor'
+  'per_payment_limit_minor' | 'daily_limit_minor' | 'monthly_limit_minor' | 'total_limit_minor' | 'approval_threshold_minor'
 >
 
 const limitsText = (policy: Limits): string => {
@@ -77,6 +77,7 @@ const limitsText = (policy: Limits): string => {
     'a payment': policy.per_payment_limit_minor,
     'a day': policy.daily_limit_minor,
     'a month': policy.monthly_limit_minor,
+    'in all': policy.total_limit_minor,
     'asks from': policy.approval_threshold_minor,
   }
   return Object.entries(limits)

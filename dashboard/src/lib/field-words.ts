@@ -7,6 +7,7 @@ const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   per_payment_limit_minor: 'the per-payment limit',
   daily_limit_minor: 'the daily limit',
   monthly_limit_minor: 'the monthly limit',
+  total_limit_minor: 'the total limit',
   approval_threshold_minor: 'the approval threshold',
   required_approval_count: 'the number of approvals',
   separation_of_duties: 'who may approve',

@@ -40,6 +40,7 @@ const limits = [
   ['per_payment_limit_minor', 'per-payment limit'],
   ['daily_limit_minor', 'daily limit'],
   ['monthly_limit_minor', 'monthly limit'],
+  ['total_limit_minor', 'total limit'],
   ['approval_threshold_minor', 'amount that needs approval'],
 ] as const
 

@@ -96,6 +96,7 @@ export const controlsWords = (
     ...(controls.per_payment_limit_minor !== undefined ? [`${money(controls.per_payment_limit_minor)} per payment`] : []),
     ...(controls.daily_limit_minor !== undefined ? [`${money(controls.daily_limit_minor)} a day`] : []),
     ...(controls.monthly_limit_minor !== undefined ? [`${money(controls.monthly_limit_minor)} a month`] : []),
+    ...(controls.total_limit_minor !== undefined ? [`${money(controls.total_limit_minor)} in all`] : []),
     ...(controls.approval_threshold_minor !== undefined
       ? [`approval at or above ${money(controls.approval_threshold_minor)}`]
       : []),

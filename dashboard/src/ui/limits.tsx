@@ -11,6 +11,7 @@ const limitLabels = {
   per_payment_limit_minor: 'Per-payment limit',
   daily_limit_minor: 'Daily limit',
   monthly_limit_minor: 'Monthly limit',
+  total_limit_minor: 'Limit in all, for one job',
   approval_threshold_minor: 'Require approval at or above',
 } as const
 export type LimitName = keyof typeof limitLabels
@@ -155,9 +156,7 @@ const cautious = {
 } as const satisfies Controls
 
 export const hasAmount = (controls: Controls): boolean =>
-  [controls.per_payment_limit_minor, controls.daily_limit_minor, controls.monthly_limit_minor].some(
-    (limit) => limit !== undefined,
-  )
+  limitNames.some((name) => name !== 'approval_threshold_minor' && controls[name] !== undefined)
 
 /** The limits that the client requested; without a request, the cautious ones. */
 export const initialSpending = (asked?: Controls): Spending => {
@@ -213,14 +212,15 @@ export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   const controls = controlsOfDraft(draft)
   if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
   if (!controls) return null
-  const { per_payment_limit_minor: _, daily_limit_minor: _day, monthly_limit_minor: _month, ...others } = controls
-  return others
+  const kept = Object.entries(controls).filter(([name]) => name === 'approval_threshold_minor' || !(name in limitLabels))
+  return Object.fromEntries(kept)
 }
 
 /** "pay up to KES 5,000 a day": the widest of what is chosen, in a few words. */
 export const spendingWords = (controls: Controls, currency: string): string => {
   if (controls.daily_limit_minor) return `up to ${shortMoney(controls.daily_limit_minor, currency)} a day`
   if (controls.monthly_limit_minor) return `up to ${shortMoney(controls.monthly_limit_minor, currency)} a month`
+  if (controls.total_limit_minor) return `up to ${shortMoney(controls.total_limit_minor, currency)} in all`
   if (controls.per_payment_limit_minor) return `up to ${shortMoney(controls.per_payment_limit_minor, currency)} per payment`
   return 'any amount'
 }

@@ -29,15 +29,17 @@ const limits = prepare(
         perPaymentLimitMinor: sql<Minor | null>`l.per_payment_limit_minor`,
         dailyLimitMinor: sql<Minor | null>`l.daily_limit_minor`,
         monthlyLimitMinor: sql<Minor | null>`l.monthly_limit_minor`,
+        totalLimitMinor: sql<Minor | null>`l.total_limit_minor`,
         approvalThresholdMinor: sql<Minor | null>`l.approval_threshold_minor`,
         dayMinor: sql<Minor>`coalesce(d.used_minor, 0::bigint)`,
         monthMinor: sql<Minor>`coalesce(m.used_minor, 0::bigint)`,
+        totalMinor: sql<Minor>`(select coalesce(sum(used_minor), 0)::bigint from usage_counters where subject_id = l.id and period = 'total')`,
       })
       .from(
-        sql`(select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, approval_threshold_minor
+        sql`(select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor, approval_threshold_minor
              from grants where id = any(${at.grantIds}::uuid[])
              union all
-             select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor,
+             select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor,
                case when required_approval_count > 0 then coalesce(approval_threshold_minor, 0) else approval_threshold_minor end
              from spending_policies
              where workspace_id = ${at.workspaceId} and archived_at is null
@@ -60,10 +62,13 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
     db.run(limits, { workspaceId: workspace.id, grantIds: makePgArray([...lineage]), day, month }),
   ])
-  const inUse = rows.map(({ dayMinor, monthMinor, ...limit }) => ({ ...limit, usage: { dayMinor, monthMinor } }))
+  const inUse = rows.map(({ dayMinor, monthMinor, totalMinor, ...limit }) => ({
+    ...limit,
+    usage: { dayMinor, monthMinor, totalMinor },
+  }))
   // A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits.
   const ofGrant = {
-    usage: inUse.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n },
+    usage: inUse.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n },
     headroom: headroomOf(inUse.filter(({ id }) => lineage.includes(id))),
   }
   return {

@@ -24,6 +24,7 @@ const wider: { readonly [Name in keyof Controls]: IsWider<Controls[Name]> } = {
   perPaymentLimitMinor: isHigher,
   dailyLimitMinor: isHigher,
   monthlyLimitMinor: isHigher,
+  totalLimitMinor: isHigher,
   approvalThresholdMinor: isHigher,
   paymentTypes: allowsMore,
   beneficiaryIds: allowsMore,

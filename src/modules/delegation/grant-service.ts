@@ -19,7 +19,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, isActive, lastFreezes, lockActive, lockGrantOfWorkspace, shareChain } from './queries.ts'
+import { type GrantRecord, isActive, lastFreezes, lockActive, lockGrantOfWorkspace, seedTotal, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -107,8 +107,7 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     ancestorIds: [...lineage],
     derivedFromGrantId: principal.grant ? null : principal.originGrantId,
     originSessionId: principal.originSessionId,
-    totalLimitMinor: null,
-    totalSeededAt: null,
+    totalSeededAt: at,
     frozenAt: null,
     createdAt: at,
     lastUsedAt: null,
@@ -220,7 +219,11 @@ export const changeGrant = async (
   const isNothing = controls === undefined && label === undefined && asBefore && !isFurther
   if (before.revokedAt && !isNothing) throw conflict('This grant has been revoked.', 'revoked')
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
-  const changes = { ...(controls && mergeControls(before, controls)), label: label ?? before.label, frozenAt }
+  const merged = controls && mergeControls(before, controls)
+  // The total of a grant that was made before totals were counted is filled before its limit holds.
+  const seeds = before.totalSeededAt === null && merged !== undefined && merged.totalLimitMinor !== null
+  const totalSeededAt = seeds ? at : before.totalSeededAt
+  const changes = { ...merged, label: label ?? before.label, frozenAt, totalSeededAt }
   const after = { ...before, ...changes }
   if (!isFurther && isDeepStrictEqual(summary(after), summary(before)))
     return { grant: before, view: await viewGrant(tx, at, before) }
@@ -231,6 +234,7 @@ export const changeGrant = async (
       requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
   updateRow(tx, grants, before, changes)
+  if (seeds) tx.defer(tx.query(seedTotal, [grantId, before.workspaceId]))
   await appendEvents(tx, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
   audit(tx, principal, 'grant.update', {
     workspaceId: after.workspaceId,

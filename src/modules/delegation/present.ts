@@ -11,12 +11,12 @@ import { presenter } from '../../http/presenter.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { type Headroom, headroomOf } from '../../policy/limits.ts'
 import type { Usage } from '../../policy/types.ts'
+import { presentUsage } from '../policies/queries.ts'
 import type { Controls } from './control-rules.ts'
-import type { ApiKeyRecord, GrantRecord, KeyWithGrant } from './queries.ts'
+import { type ApiKeyRecord, type GrantRecord, type KeyWithGrant, paidByGrant } from './queries.ts'
 import { ApiKey, Grant, SpendingControls } from './schema.ts'
 
 const shownControls = presenter(SpendingControls)
@@ -32,7 +32,7 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: U
   shownGrant(grant, {
     permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
     spending_controls: presentControls(grant),
-    usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) },
+    usage: presentUsage(usage),
     headroom: presentHeadroom(headroom),
     frozen: grant.frozenAt !== null,
   })
@@ -48,6 +48,7 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (or
       perPaymentLimitMinor: grants.perPaymentLimitMinor,
       dailyLimitMinor: grants.dailyLimitMinor,
       monthlyLimitMinor: grants.monthlyLimitMinor,
+      totalLimitMinor: grants.totalLimitMinor,
       timeZone: workspaces.timeZone,
       nextTimeZone: workspaces.nextTimeZone,
       nextTimeZoneFrom: workspaces.nextTimeZoneFrom,
@@ -55,6 +56,9 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (or
         select jsonb_object_agg(${usageCounters.period} || ':' || ${usageCounters.periodStart}, ${usageCounters.usedMinor}::text) from ${usageCounters}
         where ${usageCounters.subjectId} = ${grants.id} and ${usageCounters.period} in ('day', 'month')
           and ${usageCounters.periodStart} = any(${at.starts})), '{}')`,
+      total: sql<string>`(case when ${grants.totalSeededAt} is null then ${sql.raw(paidByGrant('grants.id', 'grants.workspace_id'))}
+        else (select sum(${usageCounters.usedMinor}) from ${usageCounters}
+          where ${usageCounters.subjectId} = ${grants.id} and ${usageCounters.period} = 'total') end)::text`,
     })
     .from(grants)
     .innerJoin(workspaces, eq(workspaces.id, grants.workspaceId))
@@ -67,13 +71,14 @@ const startsAt = (at: Date): string[] => {
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
 }
 
-const unused: Usage = { dayMinor: 0n, monthMinor: 0n }
+const unused: Usage = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
 
 /** No other column: copies of whole grants were a third of what the collector had of a page. */
-const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor }: GrantRecord, usage: Usage) => ({
+const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, totalLimitMinor }: GrantRecord, usage: Usage) => ({
   perPaymentLimitMinor,
   dailyLimitMinor,
   monthlyLimitMinor,
+  totalLimitMinor,
   usage,
 })
 
@@ -83,9 +88,13 @@ export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[])
   const ids = [...new Set(records.flatMap(({ id, ancestorIds }) => [...ancestorIds, id]))]
   const rows = await db.run(linksOf, { ids, starts: startsAt(at) })
   const links = new Map(
-    rows.map(({ used, ...link }) => {
+    rows.map(({ used, total, ...link }) => {
       const { day, month } = periodsAt(at, effectiveTimeZone(link, at))
-      const usage = { dayMinor: BigInt(used[`day:${day}`] ?? 0), monthMinor: BigInt(used[`month:${month}`] ?? 0) }
+      const usage = {
+        dayMinor: BigInt(used[`day:${day}`] ?? 0),
+        monthMinor: BigInt(used[`month:${month}`] ?? 0),
+        totalMinor: BigInt(total ?? 0),
+      }
       return [link.id, { ...link, usage }]
     }),
   )

@@ -17,6 +17,9 @@ const wire = z.strictObject({
   per_payment_limit_minor: limit('The most that one payment may be.'),
   daily_limit_minor: limit("The most that its payments of one day of the workspace's time zone may add up to."),
   monthly_limit_minor: limit("The most that its payments of one month of the workspace's time zone may add up to."),
+  total_limit_minor: limit(
+    'For one job: the most that all its payments may add up to, since it was made. It never starts again; a person raises it.',
+  ),
   approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
   payment_types: z
     .array(PaymentType)
@@ -56,6 +59,7 @@ export const SpendingControls = z
     per_payment_limit_minor: MinorOut.optional(),
     daily_limit_minor: MinorOut.optional(),
     monthly_limit_minor: MinorOut.optional(),
+    total_limit_minor: MinorOut.optional(),
     approval_threshold_minor: MinorOut.optional(),
     payment_types: z.array(z.string()).optional(),
     beneficiary_ids: z.array(IdOut('beneficiary')).optional(),
@@ -74,11 +78,17 @@ export const Grant = z
     permissions: z.array(z.enum(permissions)),
     parent_grant_id: IdOut('grant').nullable(),
     spending_controls: SpendingControls,
-    usage: z
-      .object({ today_minor: MinorOut, month_minor: MinorOut })
-      .meta({ description: 'What this grant and the ones below it have used in the current day and month of the workspace.' }),
+    usage: z.object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut }).meta({
+      description:
+        'What this grant and the ones below it have used in the current day and month of the workspace, and in all since it was made.',
+    }),
     headroom: z
-      .object({ per_payment_minor: MinorOut.nullable(), today_minor: MinorOut.nullable(), month_minor: MinorOut.nullable() })
+      .object({
+        per_payment_minor: MinorOut.nullable(),
+        today_minor: MinorOut.nullable(),
+        month_minor: MinorOut.nullable(),
+        total_minor: MinorOut.nullable(),
+      })
       .meta({
         description:
           'How much the strictest limit of this grant and of every grant above it leaves, for each kind of limit; null if there is none.',

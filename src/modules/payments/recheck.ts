@@ -6,7 +6,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
-import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
+import { chargesFor, countsInTotal, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
@@ -65,8 +65,16 @@ const least = (minor: Minor): Minor => (minor < 0n ? 0n : minor)
 
 const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 
+/** When it was made, or a scheduled one was due. */
+const madeAt = ({ executeAt, createdAt }: Pick<PaymentRecord, 'executeAt' | 'createdAt'>): Date => executeAt ?? createdAt
+
 /** The counters of its day include the payment. A counter may be younger than it. */
-const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, periods: Periods): Usage => ({
+const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null }>(
+  { amountMinor, countedDay, ...payment }: PaymentRecord,
+  { usage, ...rules }: Rules,
+  periods: Periods,
+): Usage => ({
+  totalMinor: countsInTotal(rules, madeAt(payment)) ? least(usage.totalMinor - amountMinor) : usage.totalMinor,
   dayMinor: countedDay === periods.day ? least(usage.dayMinor - amountMinor) : usage.dayMinor,
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
 })
@@ -102,8 +110,8 @@ const evaluationAgain = (
   const own: PaymentContext = {
     ...context,
     unapproved: withoutOwnUnapproved(payment, context, asked, periods),
-    grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
-    policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
+    grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant, periods) })),
+    policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy, periods) })),
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, unitMinor: 1n, duplicateWindowSeconds: 0 }
@@ -160,12 +168,12 @@ const obstacleOf = async (
   const confirmed = answers === null ? authority : confirmedBy(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (payment.countedDay !== day) {
-    const charges = chargesFor(evaluation)
+    const charges = chargesFor(evaluation, madeAt(payment))
     // The next payment is decided with what is left; the month counts this one already where it stays the same.
     const month = monthOf(payment.countedDay)
     addUsage(
       state,
-      charges.filter(({ period, periodStart }) => period === 'day' || periodStart !== month),
+      charges.filter(({ period, periodStart }) => period === 'day' || (period === 'month' && periodStart !== month)),
       amountMinor,
     )
     moved.push({ payment: { ...payment, countedDay: day }, charges })

@@ -51,7 +51,7 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
 type DueAsk = Ask & { payment: PaymentRecord }
 
 const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing']): DueAsk => ({
-  ...{ payment, principal, standing },
+  ...{ payment, principal, standing, madeAt: payment.executeAt ?? payment.createdAt },
   input: {
     beneficiary_id: payment.beneficiaryId,
     amount_minor: payment.amountMinor,

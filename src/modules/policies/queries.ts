@@ -10,9 +10,10 @@ import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import { presenter } from '../../http/presenter.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { formatMinor } from '../../lib/money.ts'
+import { formatMinor, type Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
+import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
 import { presentMakers } from '../present-maker.ts'
 import { Policy } from './schema.ts'
@@ -56,7 +57,7 @@ const counters = prepare(
       .from(usageCounters)
       .where(
         sql`${usageCounters.subjectId} = any(${at.ids}::uuid[])
-          and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${at.day}), ('month', ${at.month}))`,
+          and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${at.day}), ('month', ${at.month}), ('total', '${sql.raw(totalStart)}'))`,
       ),
   'joined',
 )
@@ -70,8 +71,9 @@ export const readUsage = async (
 ): Promise<(id: Uuid) => Usage> => {
   const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
   const rows = ids.length === 0 ? [] : await db.run(counters, { ids: makePgArray([...ids]), day, month })
-  const used = new Map(rows.map(({ id, period, usedMinor }) => [`${id}:${period}`, usedMinor]))
-  return (id) => ({ dayMinor: used.get(`${id}:day`) ?? 0n, monthMinor: used.get(`${id}:month`) ?? 0n })
+  const used = (id: Uuid, period: string): Minor =>
+    rows.reduce((sum, row) => (row.id === id && row.period === period ? sum + row.usedMinor : sum), 0n)
+  return (id) => ({ dayMinor: used(id, 'day'), monthMinor: used(id, 'month'), totalMinor: used(id, 'total') })
 }
 
 const customTypes = {
@@ -79,6 +81,12 @@ const customTypes = {
   message:
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
+
+export const presentUsage = ({ dayMinor, monthMinor, totalMinor }: Usage) => ({
+  today_minor: formatMinor(dayMinor),
+  month_minor: formatMinor(monthMinor),
+  total_minor: formatMinor(totalMinor),
+})
 
 const shown = presenter(Policy)
 
@@ -88,6 +96,6 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
     warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
     status: record.archivedAt ? 'archived' : 'active',
     pending_change: presentPending(record),
-    ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
+    ...(usage && { usage: presentUsage(usage) }),
     ...presentMakers(record),
   })

@@ -21,6 +21,7 @@ export const policyInput = {
   per_payment_limit_minor: MinorIn.nullish().meta(about('perPaymentLimitMinor')),
   daily_limit_minor: MinorIn.nullish().meta(about('dailyLimitMinor')),
   monthly_limit_minor: MinorIn.nullish().meta(about('monthlyLimitMinor')),
+  total_limit_minor: MinorIn.nullish().meta(about('totalLimitMinor')),
   approval_threshold_minor: MinorIn.nullish().meta(about('approvalThresholdMinor')),
   required_approval_count: z.number().int().min(0).max(10).nullish().meta(about('requiredApprovalCount')),
   separation_of_duties: z.boolean().nullish().meta(about('separationOfDuties')),
@@ -37,6 +38,7 @@ const policyOutput = {
   per_payment_limit_minor: MinorOut.nullable(),
   daily_limit_minor: MinorOut.nullable(),
   monthly_limit_minor: MinorOut.nullable(),
+  total_limit_minor: MinorOut.nullable(),
   approval_threshold_minor: MinorOut.nullable(),
   required_approval_count: z.number().int(),
   separation_of_duties: z.boolean(),
@@ -107,10 +109,10 @@ export const Policy = z
       description:
         'A change that makes the policy less strict, and waits: it holds at `effective_at`, or when another approver confirms it.',
     }),
-    usage: z
-      .object({ today_minor: MinorOut, month_minor: MinorOut })
-      .optional()
-      .meta({ description: 'What counts towards its limits in the current day and month. Only where policies are read.' }),
+    usage: z.object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut }).optional().meta({
+      description:
+        'What counts towards its limits in the current day and month, and in all since its total limit was first set. Only where policies are read.',
+    }),
     created_by: MakerOut,
     changed_by: MakerOut.nullable().meta({ description: 'Who changed it last; null if no one has.' }),
     created_at: TimeOut,

@@ -3,13 +3,14 @@ import { statement, type Tx } from '../../db/client.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
+import { countedPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
-import { countedTotals } from '../../policy/scope-sql.ts'
+import { countedTotals, isInTotal, policyApplies, totalStart } from '../../policy/scope-sql.ts'
 import { changedBy, type Maker } from '../makers.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -26,7 +27,12 @@ const seed = statement(
    select 'policy', $1::uuid, w.account_id, c.period, c.day, c.used, c.payments
    from (select 'day' as period, day, used, payments from counted
      union all
-     select 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0) as c
+     select 'month', $2::date, sum(used), sum(payments) from counted having count(*) > 0
+     union all
+     select 'total', date '${totalStart}', sum(p.amount_minor), count(*) from payments p
+       cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id, $7::timestamptz as total_counted_since) as s
+     where p.workspace_id = $3 and p.created_at > $7::timestamptz - interval '91 days' and ${isInTotal('s', 'p')}
+       and p.status in ${countedPaymentsSql} and ${policyApplies('s', 'p')} having count(*) > 0) as c
    cross join (select ${balanceAccountSql('w')} as account_id from workspaces w where w.id = $3) as w`,
 )
 
@@ -64,17 +70,18 @@ const record = async (
 }
 
 /**
- * Stores the version, and counts the current month against it: a limit set at noon counts the morning. Earlier months are deleted: a payment of theirs
+ * Stores the version, and counts the current month against it: a limit set at noon counts the morning. A total counts from the version that first set
+ * it, read from the payments: those of another scope count by then. Earlier months are deleted: a payment of theirs
  * that ends unpaid gives nothing back. The caller holds the lock of the account that pays, which every payment takes first.
  */
 const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
   const { at } = tx
-  const { id, version, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId } = policy
+  const { id, version, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId, totalCountedSince } = policy
   const createdBy = policy.changedBy ?? policy.createdBy
   insertRow(tx, spendingPolicyVersions, { policyId: id, version, document: presentPolicy(policy), createdBy, createdAt: at })
   const { month } = periodsAt(at, effectiveTimeZone(workspace, at))
   tx.defer(tx.run(forget, { id }))
-  tx.defer(tx.query(seed, [id, month, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId]))
+  tx.defer(tx.query(seed, [id, month, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId, totalCountedSince]))
 }
 
 export const insertPolicy = (tx: Tx, changer: Changer, policy: PolicyRecord): Promise<PolicyRecord> => {
@@ -98,6 +105,7 @@ export const changePolicy = (
 export const newVersion = (tx: Tx, before: PolicyRecord, maker: Maker, terms: PolicyTerms, name = before.name) => ({
   ...terms,
   name,
+  totalCountedSince: terms.totalLimitMinor === null ? null : (before.totalCountedSince ?? tx.at),
   version: before.version + 1,
   ...changedBy(maker),
   updatedAt: tx.at,

@@ -69,7 +69,7 @@ export type Simulated = { decision: Decision; refusal: Refusal | null }
 const usageNow = statement(
   'simulation.usage',
   `select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
-     coalesce(sum(t.used_minor), 0)::bigint as "monthMinor" from ${countedTotals}`,
+     coalesce(sum(t.used_minor), 0)::bigint as "monthMinor", 0::bigint as "totalMinor" from ${countedTotals}`,
 )
 
 const proposedRules = async (
@@ -82,7 +82,7 @@ const proposedRules = async (
   const bindsGrantId = boundGrant(principal)
   const values = [periods.day, periods.month, principal.workspace.id, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const usage = only(await tx.query<Usage>(usageNow, values))
-  return { ...terms, id: proposedPolicyId, name, version: 0, bindsGrantId, usage }
+  return { ...terms, id: proposedPolicyId, name, version: 0, bindsGrantId, totalCountedSince: null, usage }
 }
 
 const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: PolicyRules, { day, month }: Periods) => ({

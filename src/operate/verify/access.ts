@@ -105,7 +105,7 @@ export const accessChecks = sqlChecks({
       select 'session ' || s.id from sessions s where s.identity_id is null and s.revoked_at is null
       union all
       select 'grant ' || g.id from grants g where 'account.manage' = any(g.permissions)
-        and num_nonnulls(g.per_payment_limit_minor, g.daily_limit_minor, g.monthly_limit_minor, g.approval_threshold_minor, g.payment_types, g.beneficiary_ids) > 0`,
+        and num_nonnulls(g.per_payment_limit_minor, g.daily_limit_minor, g.monthly_limit_minor, g.total_limit_minor, g.approval_threshold_minor, g.payment_types, g.beneficiary_ids) > 0`,
     'a closed account has no session, no grant and no money': `
       select a.id::text as subject from accounts a
       where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)

@@ -1,6 +1,6 @@
 import { sqlChecks } from '../../db/check.ts'
 import { countedPaymentsSql } from '../../db/transitions.ts'
-import { everyPayee, noGrant, totalApplies } from '../../policy/scope-sql.ts'
+import { everyPayee, isInTotal, noGrant, policyApplies, totalApplies, totalStart } from '../../policy/scope-sql.ts'
 
 const counting = `p.status in ${countedPaymentsSql}`
 
@@ -8,8 +8,12 @@ const counting = `p.status in ${countedPaymentsSql}`
 const counted = `
   select g.id, k.period, k.start, sum(p.amount_minor) as used, count(*) as payments
   from payments p join grants own on own.id = p.grant_id join grants g on g.id = any(own.ancestor_ids || own.id)
-  cross join lateral (values ('day', p.counted_day), ('month', date_trunc('month', p.counted_day)::date)) as k(period, start)
-  where ${counting} group by 1, 2, 3
+  cross join lateral (values ('day', p.counted_day), ('month', date_trunc('month', p.counted_day)::date), ('total', date '${totalStart}')) as k(period, start)
+  where ${counting} and (k.period <> 'total' or g.total_seeded_at is not null) group by 1, 2, 3
+  union all
+  select s.id, 'total', date '${totalStart}', sum(p.amount_minor), count(*)
+  from spending_policies s join payments p on p.workspace_id = s.workspace_id and ${policyApplies('s', 'p')} and ${isInTotal('s', 'p')}
+  where s.archived_at is null and ${counting} group by 1
   union all
   select p.mandate_id, 'total', date '0001-01-01', sum(p.amount_minor), count(*) from payments p where p.mandate_id is not null and ${counting} group by 1
   union all

@@ -23,15 +23,31 @@ const makers = ({ created_by, changed_by }: Fields): Fields => {
 }
 
 const pending = (value: unknown): Fields => {
-  const { change = null, requested_by = null, effective_at = null, version, result, message } = fieldsOf(value)
+  const {
+    change = null,
+    requested_by = null,
+    effective_at = null,
+    version = null,
+    result = null,
+    message = null,
+  } = fieldsOf(value)
   return when(value, {
     pending_change: change,
     pending_change_by: requested_by,
     pending_change_effective_at: effective_at,
-    // Not of an earlier release, which knew no results.
-    ...when(version, { pending_change_version: version, pending_terms: result, pending_change_message: message }),
+    ...{ pending_version: version, pending_terms: result, pending_text: message },
   })
 }
+
+/** Columns that an earlier release leaves behind when a change ends mean nothing. */
+const pendingColumns = Object.entries({
+  pending_version: 'to_jsonb(t.pending_change_version)',
+  pending_terms: "t.pending_change_result -> 'terms'",
+  pending_text: 'to_jsonb(t.pending_change_message)',
+}).map(
+  ([name, value]) =>
+    `'${name}', case when t.pending_change is not null and t.pending_change_result is not null then ${value} end`,
+)
 
 /** What of the answer to its creation can change. */
 const passing = [
@@ -141,7 +157,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
   },
   spending_policies: {
     made: ['policy.created'],
-    more: `jsonb_build_object('pending_terms', t.pending_change_result -> 'terms')`,
+    more: `jsonb_build_object(${pendingColumns.join(', ')})`,
     columns: ({ binds, status, pending_change, created_by, changed_by, ...after }) => ({
       ...after,
       ...when(binds, { binds_grant_id: fieldsOf(binds).grant_id ?? null }),

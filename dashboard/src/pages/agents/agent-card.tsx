@@ -10,13 +10,15 @@ import { type Agent, FreezeAgent } from './agents.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
-/** Of the limits that it has, the one that shows most: the month's, else the day's. */
+/** Of the limits that it has, the one that shows most: that of its one job, else the month's, else the day's. */
 const ringOf = ({ spending_controls: limits, usage }: Agent) =>
-  limits.monthly_limit_minor
-    ? { used: usage.month_minor, limit: limits.monthly_limit_minor, period: 'this month' }
-    : limits.daily_limit_minor
-      ? { used: usage.today_minor, limit: limits.daily_limit_minor, period: 'today' }
-      : null
+  limits.total_limit_minor
+    ? { used: usage.total_minor, limit: limits.total_limit_minor, period: 'in all' }
+    : limits.monthly_limit_minor
+      ? { used: usage.month_minor, limit: limits.monthly_limit_minor, period: 'this month' }
+      : limits.daily_limit_minor
+        ? { used: usage.today_minor, limit: limits.daily_limit_minor, period: 'today' }
+        : null
 
 /** A key or an agent: how much of its limit is used, what it did last, and the switch that stops it. */
 export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {

@@ -113,20 +113,23 @@ export const useWorkspaceAgents = (all = false) => {
 
 export type LimitUse = { key: string; name: string; period: string; used: string; limit: string; href: string }
 
-type Limited = { daily_limit_minor?: string | null | undefined; monthly_limit_minor?: string | null | undefined }
+type Limited = { [Name in 'daily_limit_minor' | 'monthly_limit_minor' | 'total_limit_minor']?: string | null | undefined }
 
 const uses = (
   key: string,
   name: string,
   href: string,
   limits: Limited,
-  usage: { today_minor: string; month_minor: string },
+  usage: { today_minor: string; month_minor: string; total_minor: string },
 ): LimitUse[] => [
   ...(limits.daily_limit_minor
     ? [{ key: `${key} day`, name, period: 'today', used: usage.today_minor, limit: limits.daily_limit_minor, href }]
     : []),
   ...(limits.monthly_limit_minor
     ? [{ key: `${key} month`, name, period: 'this month', used: usage.month_minor, limit: limits.monthly_limit_minor, href }]
+    : []),
+  ...(limits.total_limit_minor
+    ? [{ key: `${key} total`, name, period: 'in all', used: usage.total_minor, limit: limits.total_limit_minor, href }]
     : []),
 ]
 

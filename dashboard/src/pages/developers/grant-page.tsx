@@ -124,6 +124,7 @@ const removed = {
   per_payment_limit_minor: null,
   daily_limit_minor: null,
   monthly_limit_minor: null,
+  total_limit_minor: null,
   approval_threshold_minor: null,
   payment_types: null,
   beneficiary_ids: null,

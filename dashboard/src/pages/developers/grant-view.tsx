@@ -173,11 +173,17 @@ const Aside = ({ grant, facts }: Pick<Props, 'grant' | 'facts'>) => (
 
 type UsageProps = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
 
+const leftOf = (limit: string, used: string): string => {
+  const left = BigInt(limit) - BigInt(used)
+  return left > 0n ? left.toString() : '0'
+}
+
 export const GrantUsage = ({ grant }: UsageProps) => {
   const { currency } = useSession()
   const periods = [
     { name: 'Used today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
     { name: 'Used this month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },
+    { name: 'Used in all', used: grant.usage.total_minor, limit: grant.spending_controls.total_limit_minor },
   ]
   return (
     <div className="columns">
@@ -185,7 +191,12 @@ export const GrantUsage = ({ grant }: UsageProps) => {
         <div key={name} className="stack-xs">
           <p className="small">
             <span className="faint">{name}</span> {moneyText(used, currency)}
-            {limit !== undefined && <span className="faint"> of {moneyText(limit, currency)}</span>}
+            {limit !== undefined && (
+              <span className="faint">
+                {' '}
+                of {moneyText(limit, currency)}, {moneyText(leftOf(limit, used), currency)} left
+              </span>
+            )}
           </p>
           {limit !== undefined && <Meter used={used} limit={limit} currency={currency} label={name} />}
         </div>

@@ -29,6 +29,7 @@ type Need = {
   more?: { label: string; href: string }
 }
 
+const limitNames = { day: 'daily', month: 'monthly', total: 'total' } as const
 const nearlyUsed = 0.8
 
 type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
@@ -100,7 +101,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
         key: `limit ${need.policy_id} ${need.period}`,
         tone: 'info',
         icon: 'policy',
-        title: `${need.name}: ${percent(need.used_minor, need.limit_minor)} of the ${need.period === 'day' ? 'daily' : 'monthly'} limit is used`,
+        title: `${need.name}: ${percent(need.used_minor, need.limit_minor)} of the ${limitNames[need.period]} limit is used`,
         note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
         action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
       }

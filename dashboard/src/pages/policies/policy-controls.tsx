@@ -118,6 +118,7 @@ const controlsOf = (
     per_payment_limit_minor: limit('per_payment_limit_minor'),
     daily_limit_minor: limit('daily_limit_minor'),
     monthly_limit_minor: limit('monthly_limit_minor'),
+    total_limit_minor: limit('total_limit_minor'),
     approval_threshold_minor: (
       <LimitField
         name="approval_threshold_minor"
@@ -186,7 +187,13 @@ type Group = { legend: string; rows: readonly (readonly PolicyWireField[])[] }
 /** Every field in the order of the page: groups with a name, and in them rows of fields that stand side by side. */
 const groups = [
   { legend: 'What it applies to', rows: [['beneficiary_ids'], ['payment_types']] },
-  { legend: 'Limits', rows: [['per_payment_limit_minor', 'daily_limit_minor', 'monthly_limit_minor']] },
+  {
+    legend: 'Limits',
+    rows: [
+      ['per_payment_limit_minor', 'daily_limit_minor'],
+      ['monthly_limit_minor', 'total_limit_minor'],
+    ],
+  },
   {
     legend: 'Approval',
     rows: [['approval_threshold_minor', 'required_approval_count'], ['separation_of_duties'], ['approval_proof']],

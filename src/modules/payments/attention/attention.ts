@@ -11,7 +11,7 @@ import { daysAfter, lastDays } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
-import { everyPayee } from '../../../policy/scope-sql.ts'
+import { everyPayee, totalStart } from '../../../policy/scope-sql.ts'
 import type { Maker } from '../../../policy/types.ts'
 import { presentMaker } from '../../present-maker.ts'
 import { spending } from '../queries.ts'
@@ -32,7 +32,7 @@ type Refused = Maker & { count: number; id: Uuid; amountMinor: Minor; message: s
   payeeId: Uuid | null
   payeeName: string | null
 }
-type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
+type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month' | 'total'; usedMinor: Minor; limitMinor: Minor }
 
 // SQL text: runs among bounded newest rows, and limits compared as two periods of one table. Each reads a bounded number of rows by an index, so
 // they go together on the connection of pages.
@@ -151,7 +151,8 @@ const nearLimits = prepareText<NearLimit>()(
   { workspace: 'uuid', day: 'date', month: 'date' },
   `select p.id as "policyId", p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"
    from spending_policies p
-   cross join lateral (values ('day', key.day, p.daily_limit_minor), ('month', key.month, p.monthly_limit_minor)) as l(period, start, limit_minor)
+   cross join lateral (values ('day', key.day, p.daily_limit_minor), ('month', key.month, p.monthly_limit_minor),
+     ('total', date '${totalStart}', p.total_limit_minor)) as l(period, start, limit_minor)
    join usage_counters c on c.subject_id = p.id and c.period = l.period and c.period_start = l.start
    where p.workspace_id = key.workspace and p.archived_at is null and l.limit_minor > 0 and c.used_minor * 10 >= l.limit_minor * 8
    order by c.used_minor::numeric / l.limit_minor desc, p.id limit 5`,

@@ -57,7 +57,9 @@ export const LimitNearlyUsed = z
     kind: z.literal('limit_nearly_used').meta({ description: 'At least 80 % of a limit of a policy is used.' }),
     policy_id: IdOut('policy').meta({ description: 'The policy.' }),
     name: z.string().meta({ description: 'What the policy is called.' }),
-    period: z.enum(['day', 'month']).meta({ description: 'The limit’s period, in the workspace’s time zone.' }),
+    period: z
+      .enum(['day', 'month', 'total'])
+      .meta({ description: 'The limit’s period, in the workspace’s time zone; `total` has none.' }),
     used_minor: MinorOut.meta({ description: 'What is used of it.' }),
     limit_minor: MinorOut.meta({ description: 'The limit.' }),
   })

@@ -41,6 +41,8 @@ export type DecisionRequest = {
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   traceparent?: string | null
   ofBatch?: OfBatch | undefined
+  /** Of a scheduled payment the time at which it is due. */
+  madeAt?: Date
 }
 export type Accepted = {
   payment: PaymentRecord
@@ -218,7 +220,7 @@ export const decidePayment = (
     payment: recordOf(request, { evaluation, decision, context, at, currency }),
     decision,
     inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),
-    charges: executeAt ? [] : chargesFor(evaluation),
+    charges: executeAt ? [] : chargesFor(evaluation, request.madeAt ?? at),
     mandate,
     context,
   }

@@ -111,9 +111,13 @@ export const contextOf = (
   const named = state.beneficiaries.get(beneficiaryId)
   if (!workspace || !holder || named?.workspaceId !== workspaceId) return undefined
   const beneficiary = paidBy(named, accountReference)
-  const used = (id: Uuid, period: 'day' | 'month'): Minor =>
-    withoutUsage ? 0n : (state.usage.get(usageKey(id, period, periods[period])) ?? 0n)
-  const usageOf = (id: Uuid): Usage => ({ dayMinor: used(id, 'day'), monthMinor: used(id, 'month') })
+  const used = (id: Uuid, period: 'day' | 'month' | 'total', start: string | null): Minor =>
+    withoutUsage ? 0n : (state.usage.get(usageKey(id, period, start)) ?? 0n)
+  const usageOf = (id: Uuid): Usage => ({
+    dayMinor: used(id, 'day', periods.day),
+    monthMinor: used(id, 'month', periods.month),
+    totalMinor: used(id, 'total', null),
+  })
   const grants = lineage.flatMap((id) => state.grants.get(id) ?? [])
   // Without one of them its limits, and whether it is frozen or revoked, would not count.
   if (grants.length < lineage.length) throw new Error('a grant that a payment rests on was not read')

@@ -4,12 +4,9 @@ import { payments } from '../../../db/tables/payments.ts'
 import { spendingTotals, usageCounters } from '../../../db/tables/policies.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { everyPayee, noGrant, policiesOf } from '../../../policy/scope-sql.ts'
+import { everyPayee, isInTotal, noGrant, policiesOf, totalStart } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
-
-/** The period's start of a total, which has no period: so every counter has the same kind of key. */
-const totalStart = '0001-01-01'
 
 export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
@@ -23,14 +20,16 @@ const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant
 const chargesOf = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
-    select 'grant' as subject, unnest(g.ancestor_ids || g.id) as id from grants g where g.id = p.grant_id
+    select 'grant' as subject, one.id, one.total_seeded_at is not null as in_total
+    from grants g cross join lateral unnest(g.ancestor_ids || g.id) as chain(id)
+      cross join lateral (select id, total_seeded_at from grants where id = chain.id offset 0) as one where g.id = p.grant_id
     union all
-    select 'policy', s.id from ${policiesOf('p')} as s
+    select 'policy', s.id, ${isInTotal('s', 'p')} from ${policiesOf('p')} as s
     union all
-    select 'mandate', p.mandate_id where p.mandate_id is not null) as s
+    select 'mandate', p.mandate_id, true where p.mandate_id is not null) as s
   join lateral (values
     ('day', p.counted_day), ('month', date_trunc('month', p.counted_day)::date), ('total', date '${totalStart}')) as k(period, start)
-    on (s.subject = 'mandate') = (k.period = 'total')
+    on case when k.period = 'total' then s.in_total else s.subject <> 'mandate' end
   where p.id = any($1::uuid[]) group by 1, 2, 3, 4`
 const totalsOf = `
   select p.workspace_id, p.account_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments

@@ -11,7 +11,7 @@ import { only } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import type { ZoneSchedule } from '../../../policy/calendar.ts'
-import { mayApplyTo } from '../../../policy/scope-sql.ts'
+import { mayApplyTo, totalStart } from '../../../policy/scope-sql.ts'
 import type { Charge, GrantRules, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
@@ -142,13 +142,13 @@ const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as
 
 /** The columns that the rules of a grant and of a policy both have. */
 const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
-  monthly_limit_minor::text as "monthlyLimitMinor", approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes",
+  monthly_limit_minor::text as "monthlyLimitMinor", total_limit_minor::text as "totalLimitMinor", approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes",
   beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
-const grantColumns = `${ruleColumns}, label as name, frozen_at is not null as frozen, revoked_at is not null as revoked,
+const grantColumns = `${ruleColumns}, label as name, case when total_seeded_at is not null then 'epoch'::timestamptz end as "totalCountedSince", frozen_at is not null as frozen, revoked_at is not null as revoked,
   cardinality(ancestor_ids) as depth`
 const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, version, binds_grant_id as "bindsGrantId",
   required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties", approval_proof as "approvalProof",
-  duplicate_window_seconds as "duplicateWindowSeconds", payee_verification as "payeeVerification"`
+  total_counted_since as "totalCountedSince", duplicate_window_seconds as "duplicateWindowSeconds", payee_verification as "payeeVerification"`
 
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
 const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
@@ -186,7 +186,7 @@ const read = statement(
     ${list(
       `c.subject_id as "subjectId", c.period, c.period_start as "periodStart", c.used_minor::text as "usedMinor"`,
       `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
-         and c.period in ('day', 'month') and c.period_start = any($4::date[])`,
+         and c.period in ('day', 'month', 'total') and c.period_start = any($4::date[] || date '${totalStart}')`,
     )} as usage,
     ${unapproved} as unapproved`,
   'record',
@@ -208,7 +208,7 @@ const revive = (row: Record<string, unknown>): void => {
     const value = row[name]
     if (typeof value === 'string') {
       if (name.endsWith('Minor')) row[name] = BigInt(value)
-      else if (name === 'at' || name.endsWith('At') || name === 'nextTimeZoneFrom') row[name] = new Date(value)
+      else if (name === 'at' || /(At|Since|ZoneFrom)$/.test(name)) row[name] = new Date(value)
     } else if (Array.isArray(value)) {
       if (typeof value[0] === 'object') for (const each of value) revive(each)
     } else if (typeof value === 'object' && value !== null) revive(value as Record<string, unknown>)
@@ -219,6 +219,16 @@ const unique = (items: readonly string[]): string[] => [...new Set(items)]
 
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
+
+/** A subject whose payments two balances paid has a counter for each. */
+const usageOf = (rows: StateRow['usage']): LockedState['usage'] => {
+  const usage: LockedState['usage'] = new Map()
+  for (const { subjectId, period, periodStart, usedMinor } of rows) {
+    const key = usageKey(subjectId, period, period === 'total' ? null : periodStart)
+    usage.set(key, (usage.get(key) ?? 0n) + usedMinor)
+  }
+  return usage
+}
 
 const unapprovedOf = (rows: StateRow['unapproved']): LockedState['unapproved'] => {
   const grouped = Map.groupBy(rows, ({ familyId, day }) => familyDay(familyId, day))
@@ -265,9 +275,7 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
     ),
     grants: byId(row.grants),
     policies: Map.groupBy(row.policies, ({ workspaceId }) => workspaceId),
-    usage: new Map(
-      row.usage.map(({ subjectId, period, periodStart, usedMinor }) => [usageKey(subjectId, period, periodStart), usedMinor]),
-    ),
+    usage: usageOf(row.usage),
     unapproved: unapprovedOf(row.unapproved),
     periodStarts,
   }
