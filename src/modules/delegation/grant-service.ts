@@ -5,7 +5,7 @@ import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -15,11 +15,21 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { requireRoom as requireBound } from '../bounds.ts'
+import { noteAct } from '../session-acts.ts'
 import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
-import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, isActive, lastFreezes, lockActive, lockGrantOfWorkspace, seedTotal, shareChain } from './queries.ts'
+import { presentControls, viewGrant, viewsOf } from './present.ts'
+import {
+  type GrantRecord,
+  isActive,
+  lastFreezes,
+  lockActive,
+  lockGrantOfWorkspace,
+  lockThese,
+  seedTotal,
+  shareChain,
+} from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -227,7 +237,10 @@ export const changeGrant = async (
   const after = { ...before, ...changes }
   if (!isFurther && isDeepStrictEqual(summary(after), summary(before)))
     return { grant: before, view: await viewGrant(tx, at, before) }
-  if (widens(before, after) || (before.frozenAt && !frozenAt)) requireFreshProof(principal, at)
+  if (widens(before, after) || (before.frozenAt && !frozenAt)) {
+    requireFreshProof(principal, at)
+    noteAct(tx, principal, { kind: 'widened', workspaceId: before.workspaceId, recordId: grantId })
+  }
   const [view] = await Promise.all([
     viewGrant(tx, at, after),
     controls?.beneficiaryIds &&
@@ -243,6 +256,27 @@ export const changeGrant = async (
     after: summary(after),
   })
   return { grant: after, view }
+}
+
+/** Those that are active and not frozen. The caller has checked whether the actor may. */
+export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
+  const { at } = tx
+  const before = (await lockThese(tx, ids)).filter((grant) => grantLife(grant, at) === 'active' && grant.frozenAt === null)
+  const after = before.map((grant) => ({ ...grant, frozenAt: at }))
+  await updateRows(tx, grants, ['frozenAt'], after)
+  const views = await viewsOf(tx, at, after)
+  await appendEvents(
+    tx,
+    after.flatMap(({ id, accountId }) => {
+      const data = views.get(id)
+      return data ? [{ type: 'grant.updated' as const, accountId, workspaceId: null, data }] : []
+    }),
+  )
+  for (const grant of after) {
+    const { id: subject, workspaceId } = grant
+    const change = { before: { ...summary(grant), frozen: false }, after: summary(grant) }
+    audit(tx, principal, 'grant.update', { workspaceId, subject, ...change })
+  }
 }
 
 /** Who manages a workspace may stop and end every grant in it, including those of other accounts. */

@@ -5,7 +5,7 @@ import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
 import { type Db, first, statement, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
-import { selectPage, selectRow } from '../../db/select-rows.ts'
+import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -129,6 +129,14 @@ export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
+const lockByIds = prepare('grants.lock_these', { ids: 'uuid[]' }, (orm, at) =>
+  lockGrants(orm, sql`${grants.id} = any(${at.ids})`),
+)
+
+/** In the order of their depth. */
+export const lockThese = async (tx: Tx, ids: readonly Uuid[]): Promise<GrantRecord[]> =>
+  ids.length === 0 ? [] : tx.run(lockByIds, { ids })
+
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
   existing(await lockById(tx, { id }), 'a grant that must exist is missing')
 
@@ -172,12 +180,12 @@ const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uui
 export const lockDescendants = (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> =>
   tx.run(lockBelow, { roots: [rootOf(grant)], above: [grant.id], known: [grant.id] })
 
-/** What ends with a grant, already locked: its descendants, the grants created in sessions that these led to, and so on. */
-export const lockDependents = async (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> => {
+/** What ends with grants, already locked: its descendants, the grants created in sessions that these led to, and so on. */
+export const lockDependents = async (tx: Tx, roots: readonly GrantRecord[]): Promise<GrantRecord[]> => {
   const chain: GrantRecord[] = []
-  for (let last = [grant]; last.length > 0; ) {
+  for (let last = [...roots]; last.length > 0; ) {
     const from = last.map(({ id }) => id)
-    const known = () => [grant.id, ...chain.map(({ id }) => id)]
+    const known = () => [...roots, ...chain].map(({ id }) => id)
     const below = await tx.run(lockBelow, { roots: [...new Set(last.map(rootOf))], above: from, known: known() })
     chain.push(...below)
     const derived = await tx.run(lockDerived, { from, known: known() })
@@ -214,6 +222,15 @@ export const keyList = prepare(
     ),
   'page',
 )
+
+const keysAmong = prepare('api_keys.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  keysWithGrants(orm).where(sql`${apiKeys.id} = any(${at.ids})`),
+)
+
+export const listKeysWith = async (db: Db, ids: readonly Uuid[]): Promise<KeyWithGrant[]> =>
+  ids.length === 0 ? [] : db.run(keysAmong, { ids })
+
+export const listGrantsWith = selectAmong('grants.by_ids', grants, 'id')
 
 export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])
 

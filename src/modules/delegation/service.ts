@@ -13,6 +13,7 @@ import { type Actor, audit } from '../../events/audit.ts'
 import { isoTime, secondsAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { existing } from '../../lib/lists.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
@@ -33,6 +34,7 @@ import {
   lockDescendants,
   lockGrant,
   lockKey,
+  lockThese,
   scopeOf,
 } from './queries.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
@@ -42,14 +44,16 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
 )
 
 /**
- * Ends a grant with everything that came from it. The caller has checked whether the actor may. The grant is locked first and its descendants are
- * read afterwards, so that a child created meanwhile is found.
+ * Ends grants of one account with everything that came from them, however many, and returns these grants. The caller has checked whether the actor
+ * may. They are locked first and their descendants are read afterwards, so that a child created meanwhile is found.
  */
-export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid) => {
-  const root = await lockGrant(tx, grantId)
+export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantIds: readonly Uuid[]) => {
+  const found = await lockThese(tx, grantIds)
   const { at } = tx
-  if (root.revokedAt) return root
-  const ended = [root, ...(await lockDependents(tx, root))].map((grant) => ({ ...grant, revokedAt: at }))
+  const roots = found.filter(({ revokedAt }) => !revokedAt)
+  const [root] = roots
+  if (!root) return found
+  const ended = [...roots, ...(await lockDependents(tx, roots))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
   tx.defer(updateRows(tx, grants, ['revokedAt'], ended))
   // Keys that have expired stay expired; all others end now.
@@ -66,15 +70,19 @@ export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, acto
       return data ? [{ type: 'api_key.revoked' as const, accountId, workspaceId: null, data }] : []
     }),
   ])
-  for (const { id, workspaceId, label } of ended) {
-    const because = id === grantId ? {} : { with: formatId('grant', grantId) }
+  for (const { id, workspaceId, label, ancestorIds } of ended) {
+    const above = grantIds.find((one) => ancestorIds.includes(one)) ?? root.id
+    const because = grantIds.includes(id) ? {} : { with: formatId('grant', above) }
     audit(tx, actor, 'grant.revoke', { workspaceId, subject: id, after: { label, ...because } })
   }
   for (const { id, workspaceId, name } of keys) audit(tx, actor, 'api_key.revoke', { workspaceId, subject: id, after: { name } })
   const workspaceIds = [...new Set(ended.map(({ workspaceId }) => workspaceId))]
   await onGrantsRevoked(tx, actor, { accountId, grantIds: ids, workspaceIds })
-  return { ...root, revokedAt: at }
+  return found.map((grant) => ({ ...grant, revokedAt: grant.revokedAt ?? at }))
 }
+
+export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid): Promise<GrantRecord> =>
+  existing((await revokeGrants(tx, onGrantsRevoked, actor, [grantId]))[0], 'a grant that must exist is missing')
 
 /** Neither the grant nor a descendant stays active after `end`. The caller has locked the grant. */
 const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
@@ -104,9 +112,13 @@ export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, p
 type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
 
 export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, given: GrantsOf) => {
-  const revoked: GrantRecord[] = []
-  for (const { id } of await tx.run(activeRoots, given)) revoked.push(await revokeGrant(tx, onGrantsRevoked, actor, id))
-  return revoked
+  const roots = await tx.run(activeRoots, given)
+  return revokeGrants(
+    tx,
+    onGrantsRevoked,
+    actor,
+    roots.map(({ id }) => id),
+  )
 }
 
 /**

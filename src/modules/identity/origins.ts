@@ -1,27 +1,39 @@
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
-import { statement, type Tx } from '../../db/client.ts'
+import { type Db, statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { freezeGrants } from '../delegation/grant-service.ts'
 import { apiKeyStatus, viewGrants, viewKeys } from '../delegation/present.ts'
-import { findGrant, findKey, scopeOf } from '../delegation/queries.ts'
-import { revokeApiKey, revokeOwnGrant } from '../delegation/service.ts'
+import { listGrantsWith, listKeysWith } from '../delegation/queries.ts'
+import { revokeApiKey, revokeGrants } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
-import { endPendingInvitation } from '../workspaces/invitation-service.ts'
-import { invitationStatus, presentInvitation } from '../workspaces/present.ts'
-import { listInvitationsWith } from '../workspaces/queries.ts'
+import { findActs, findLoosened, type SessionAct } from '../session-acts.ts'
+import { freezeWorkspaces, type Lowered, lockManagedWorkspaces, lowerMembers } from '../workspaces/end-service.ts'
+import { endPendingInvitations } from '../workspaces/invitation-service.ts'
+import {
+  invitationStatus,
+  presentInvitation,
+  presentMember,
+  presentWorkspace,
+  shownOf,
+  workspaceStatus,
+} from '../workspaces/present.ts'
+import { listInvitationsWith, listMembersWith, listWorkspacesWith } from '../workspaces/queries.ts'
+import type { BeganHere } from './began-schema.ts'
 import { detachThese } from './identities/link.ts'
 import { listIdentities, presentIdentity } from './identities/queries.ts'
 import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
-import type { BeganHere } from './schema.ts'
 import { findSession } from './sessions/service.ts'
 
 /** `end`: with `everything` what began there ends too. */
-type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
+export type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
 
 /**
  * What began with a session or a sign-in method. A thief may link a method, begin a session with it and remove it: only the audit log says in which
- * session a removed method was linked. $4 and $5 are spared: the caller's own session and the method that began it.
+ * session a removed method was linked. The people who came by its invitations may have invited others. $4 and $5 are spared: the caller's own session
+ * and the method that began it.
  */
 const trace = statement(
   'origins.trace',
@@ -46,38 +58,93 @@ const trace = statement(
        union all select 'passkey', p.id from passkeys p where b.kind = 'session' and p.account_id = $1 and p.origin_session_id = b.id
        union all select 'invitation', v.id from invitations v
        where v.invited_by = $1 and case b.kind when 'session' then v.origin_session_id when 'grant' then v.origin_grant_id end = b.id
+       union all select 'member', m.id from invitations v join members m on m.workspace_id = v.workspace_id and m.account_id = v.accepted_by
+       where b.kind = 'invitation' and v.id = b.id and coalesce(m.invitation_id, v.id) = v.id
+       union all select 'invitation', v.id from members m
+         join invitations v on v.workspace_id = m.workspace_id and v.invited_by = m.account_id and v.created_at >= m.created_at
+       where b.kind = 'member' and m.id = b.id
+       union all select 'workspace', w.id from workspaces w
+       where w.owning_account_id = $1 and case b.kind when 'session' then w.origin_session_id when 'grant' then w.origin_grant_id end = b.id
      ) next where next.id is distinct from $4 and next.id is distinct from $5
    ) select kind, id from begun where id <> $3`,
 )
 
-type Traced = { kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation'; id: Uuid }
+type Traced = {
+  kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation' | 'member' | 'workspace'
+  id: Uuid
+}
+
+const traceFrom = async (db: Db, { accountId, originSessionId: own }: Principal, root: Pick<Root, 'kind' | 'id'>) => {
+  const session = own === null ? undefined : await findSession(db, { accountId, id: own })
+  const spared = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
+  const traced = await db.query<Traced>(trace, [accountId, root.kind, root.id, ...spared])
+  const acting = [root, ...traced].filter(({ kind }) => kind === 'session' || kind === 'grant').map(({ id }) => id)
+  return { traced, acts: await findActs(db, accountId, acting) }
+}
+
+const reached = statement(
+  'origins.accounts_reached',
+  `select distinct unnest(array[m.account_id, w.owning_account_id, w.balance_account_id]) as id
+   from members m join workspaces w on w.id = m.workspace_id where m.id = any($1::uuid[])
+   union select balance_account_id from workspaces where id = any($2::uuid[])
+   union select account_id from grants where id = any($3::uuid[])`,
+)
+
+/** The accounts of people who may lose their role, and of their workspaces: their locks are among the first of the transaction. */
+export const accountsReached = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
+  if (root.end === undefined || principal.originGrantId !== null) return []
+  const { traced, acts } = await traceFrom(db, principal, root)
+  const idsOf = (kind: Traced['kind']) => traced.flatMap((one) => (one.kind === kind ? [one.id] : []))
+  const changed = (act: SessionAct['kind']) => acts.flatMap(({ kind, recordId }) => (kind === act ? [recordId] : []))
+  const known = [[...idsOf('member'), ...changed('role')], idsOf('workspace'), changed('widened')]
+  const rows = await db.query<{ id: Uuid | null }>(reached, known)
+  return rows.flatMap(({ id }) => id ?? [])
+}
+
+const lowered = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
 
 /**
- * What was added in the root session or by the root method, or through what was added there, and is still active. The account is locked: nothing is
- * added meanwhile.
+ * What was added in the root session or by the root method, or through what was added there, and is still active, and what was changed there. The
+ * account is locked: nothing is added meanwhile.
  */
 const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
-  const { accountId, originSessionId: own } = principal
-  const session = own === null ? undefined : await findSession(tx, { accountId, id: own })
-  const spared = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
-  const traced = await tx.query<Traced>(trace, [accountId, root.kind, root.id, ...spared])
+  const { accountId } = principal
+  const { at } = tx
+  const { traced, acts } = await traceFrom(tx, principal, root)
   const idsOf = (kind: Traced['kind']): Uuid[] => traced.flatMap((one) => (one.kind === kind ? [one.id] : []))
+  const recordsOf = (kind: 'role' | 'widened'): Uuid[] => acts.flatMap((act) => (act.kind === kind ? [act.recordId] : []))
   const began = new Set(traced.map(({ id }) => id))
-  const scope = scopeOf(principal)
-  const [identities, passkeys, keys, grants, invitations] = await Promise.all([
+  const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened, loosened] = await Promise.all([
     listIdentities(tx, { accountId }),
     listPasskeys(tx, { accountId }),
-    Promise.all(idsOf('api_key').map((id) => findKey(tx, scope, id))),
-    Promise.all(idsOf('grant').map((id) => findGrant(tx, scope, id))),
+    listKeysWith(tx, idsOf('api_key')),
+    listGrantsWith(tx, idsOf('grant')),
     listInvitationsWith(tx, idsOf('invitation')),
+    listMembersWith(tx, idsOf('member')),
+    listMembersWith(tx, recordsOf('role')),
+    listWorkspacesWith(tx, idsOf('workspace')),
+    listGrantsWith(tx, recordsOf('widened')),
+    findLoosened(tx, acts),
   ])
-  const { at } = tx
+  const roles = raised.flatMap((member) => {
+    const own = acts.filter(({ kind, recordId }) => kind === 'role' && recordId === member.id)
+    const [first, last] = [own[0], own.at(-1)]
+    const [before, after] = [lowered(first?.before ?? null), lowered(last?.after ?? null)]
+    const isAsRaised = after?.role === member.role && after.status === member.status
+    return first && before && isAsRaised && !began.has(member.id) ? [{ member, before, raisedAt: first.createdAt }] : []
+  })
+  const isActive = (grant: (typeof grants)[number]): boolean => grantLife(grant, at) === 'active'
   return {
     identities: identities.filter(({ id }) => began.has(id)),
     passkeys: passkeys.filter(({ id }) => began.has(id)),
-    apiKeys: keys.flatMap((one) => (one && apiKeyStatus(one.key, one.grant, at) === 'active' ? [one] : [])),
-    grants: grants.flatMap((grant) => (grant && grantLife(grant, at) === 'active' ? [grant] : [])),
+    apiKeys: keys.filter(({ key, grant }) => apiKeyStatus(key, grant, at) === 'active'),
+    grants: grants.filter(isActive),
     invitations: invitations.filter((one) => ['pending', 'accepted'].includes(invitationStatus(one, at))),
+    members: members.filter(({ status }) => status === 'active'),
+    roles,
+    workspaces: workspaces.filter((workspace) => workspaceStatus(workspace) === 'active'),
+    widened: widened.filter((grant) => isActive(grant) && grant.frozenAt === null && !began.has(grant.id)),
+    loosened,
   }
 }
 
@@ -92,12 +159,22 @@ const newest = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[] =>
 
 const idOf = ({ id }: { id: string }) => id
 
-const presentBegun = async (tx: Tx, begun: Begun, ended: boolean): Promise<BeganHere> => {
+/** What could be undone is shown as it is now: what the account may no longer undo is left to a person. */
+const presentBegun = async (tx: Tx, { CURRENCY }: Parts['config'], begun: Begun, ended: boolean): Promise<BeganHere> => {
   const { at } = tx
   const revoked = ended ? { revokedAt: at } : {}
   const keys = newest(begun.apiKeys, ({ key }) => key.id).map(({ key, grant }) => ({ key: { ...key, ...revoked }, grant }))
   const grants = newest(begun.grants, idOf).map((grant) => ({ ...grant, ...revoked }))
-  const [keyViews, grantViews] = await Promise.all([viewKeys(tx, at, keys), viewGrants(tx, at, grants)])
+  const ids = (rows: readonly { id: Uuid }[]) => newest(rows, idOf).map(({ id }) => id)
+  const roles = newest(begun.roles, ({ member }) => member.id)
+  const [keyViews, grantViews, members, raised, workspaces, widened] = await Promise.all([
+    viewKeys(tx, at, keys),
+    viewGrants(tx, at, grants),
+    listMembersWith(tx, ids(begun.members)),
+    listMembersWith(tx, ids(roles.map(({ member }) => member))),
+    listWorkspacesWith(tx, ids(begun.workspaces)),
+    listGrantsWith(tx, ids(begun.widened)),
+  ])
   return {
     identities: newest(begun.identities, idOf).map((row) => presentIdentity(row)),
     passkeys: newest(begun.passkeys, idOf).map((row) => presentPasskey(row)),
@@ -106,18 +183,46 @@ const presentBegun = async (tx: Tx, begun: Begun, ended: boolean): Promise<Began
     invitations: newest(begun.invitations, idOf).map((invitation) =>
       presentInvitation(invitationStatus(invitation, at) === 'pending' ? { ...invitation, ...revoked } : invitation, at),
     ),
+    members: members.map(presentMember),
+    roles: roles.flatMap(({ member: { id }, before, raisedAt }) => {
+      const member = raised.find((one) => one.id === id)
+      const was = { role_before: before.role, status_before: before.status, raised_at: isoTime(raisedAt) }
+      return member ? [{ ...presentMember(member), ...was }] : []
+    }),
+    workspaces: workspaces.map((workspace) => presentWorkspace(shownOf(workspace), CURRENCY)),
+    widened: await viewGrants(tx, at, widened),
+    loosened: newest(begun.loosened, idOf),
   }
 }
 
-type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
+type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
 /** Grants first: with them end their keys, and the sign-in methods that they linked. */
-const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun, identityIds: readonly Uuid[]) => {
-  for (const { id } of begun.grants) await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, id)
-  for (const { key } of begun.apiKeys) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
+const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun) => {
+  const { accountId } = principal
+  const grantIds = begun.grants.map(({ id }) => id)
+  await revokeGrants(tx, deps.onGrantsRevoked, principal, grantIds)
+  // A key that was rotated there belongs to a grant that was there before.
+  for (const { key } of begun.apiKeys)
+    if (!grantIds.includes(key.grantId)) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
+  const identityIds = begun.identities.map(({ id }) => id)
   await detachThese(tx, deps, principal, identityIds)
   for (const { id } of begun.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
-  for (const invitation of begun.invitations) await endPendingInvitation(tx, principal, invitation)
+  await endPendingInvitations(tx, principal, begun.invitations)
+  const ofOthers = begun.widened.filter((grant) => grant.accountId !== accountId).map(({ workspaceId }) => workspaceId)
+  const managed = await lockManagedWorkspaces(tx, accountId, ofOthers)
+  const widened = begun.widened.filter((grant) => grant.accountId === accountId || managed.has(grant.workspaceId))
+  await freezeGrants(
+    tx,
+    principal,
+    widened.map(({ id }) => id),
+  )
+  await freezeWorkspaces(tx, deps.config, principal, begun.workspaces)
+  const people = new Map<Uuid, Lowered>([
+    ...begun.roles.map(({ member, before }) => [member.id, before] as const),
+    ...begun.members.map(({ id, role }) => [id, { role, status: 'suspended' }] as const),
+  ])
+  await lowerMembers(tx, deps, principal, [...begun.members, ...begun.roles.map(({ member }) => member)], people)
 }
 
 /**
@@ -143,6 +248,6 @@ export const endWithOrigins = async <Ended>(
     if (attached.every(({ id }) => id === root.id || identityIds.includes(id))) throw new Refusal('last_identity')
   }
   const ended = await end(tx)
-  if (everything && begun) await endBegun(tx, deps, principal, begun, identityIds)
-  return { ended, beganHere: begun && (await presentBegun(tx, begun, everything)) }
+  if (everything && begun) await endBegun(tx, deps, principal, begun)
+  return { ended, beganHere: begun && (await presentBegun(tx, deps.config, begun, everything)) }
 }

@@ -1,5 +1,5 @@
 import { readNewPasskey } from '../../auth/passkey.ts'
-import { requireFreshProof } from '../../auth/principal.ts'
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import type { App } from '../../http/app-type.ts'
 import { isRequestOfOwnPage } from '../../http/authorize.ts'
 import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
@@ -8,9 +8,10 @@ import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Parts } from '../parts.ts'
+import { EndedSession, UnlinkedIdentity } from './began-schema.ts'
 import { unlinkIdentity } from './identities/link.ts'
 import { listIdentities, pageIdentities, presentIdentity } from './identities/queries.ts'
-import { endWithOrigins } from './origins.ts'
+import { accountsReached, endWithOrigins, type Root } from './origins.ts'
 import {
   addPasskey,
   examineProof,
@@ -23,7 +24,6 @@ import {
 } from './passkeys/service.ts'
 import {
   CreatePasskey,
-  EndedSession,
   EndQuery,
   Identity,
   LinkFlow,
@@ -34,7 +34,6 @@ import {
   Prove,
   Proven,
   Session,
-  UnlinkedIdentity,
 } from './schema.ts'
 import { endSession, pageSessions, presentSession } from './sessions/service.ts'
 import { markBrowser } from './sign-in/cookie.ts'
@@ -46,6 +45,10 @@ const path = '/v1/accounts/me/passkeys'
 
 export const registerIdentities = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
+  const concernedBy = async (principal: Principal, root: Root) => [
+    ...(await deps.ownersRelyingOn(deps.db, principal.accountId)),
+    ...(await accountsReached(deps.db, principal, root)),
+  ]
   routes.list('/v1/accounts/me/identities', {
     config: { operation: 'identities.list', permission: 'account.read' },
     schema: {
@@ -225,7 +228,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       )
       return ok({ ...presentIdentity(ended), began_here: beganHere })
     },
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    concerned: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'identity', id, end }),
   })
   routes.delete('/v1/accounts/me/sessions/:id', {
     config: {
@@ -249,6 +252,6 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       )
       return ok({ ...presentSession(ended, deps.config, tx.at, principal.credential.id), began_here: beganHere })
     },
-    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+    concerned: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'session', id, end }),
   })
 }

@@ -6,8 +6,7 @@ import { flowProviders } from '../../db/tables/sign-in-flows.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, MinorOut, Name, SeveralOf, SignedMinorOut, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { historyTypes } from '../../ledger/reports.ts'
-import { ApiKey, Grant } from '../delegation/schema.ts'
-import { Funds, Invitation } from '../workspaces/schema.ts'
+import { Funds } from '../workspaces/schema.ts'
 
 const Capability = z.enum(['active', 'disabled'])
 
@@ -262,28 +261,6 @@ export const EndQuery = z.object({
       'After a theft: ends also what began there, except the session of this request and the method that began it. If no way to sign in would be left: 409 `last_identity`, and nothing is done.',
   }),
 })
-
-const BeganHere = z
-  .object({
-    identities: z.array(Identity),
-    passkeys: z.array(Passkey).meta({ description: 'What could approve payments.' }),
-    api_keys: z.array(ApiKey),
-    grants: z.array(Grant).meta({ description: 'Of these keys, and of agents that were let in there.' }),
-    invitations: z.array(Invitation).meta({ description: 'An accepted one is a member by now, who stays until removed.' }),
-  })
-  .meta({
-    id: 'BeganHere',
-    description:
-      'What was added in the session, or in sessions begun by the sign-in method, and through what was added there, and lived until this request: at most the newest 100 of each. What was made before origins were kept is not known.',
-  })
-export type BeganHere = z.output<typeof BeganHere>
-
-const began = {
-  began_here: BeganHere.nullable().meta({ description: 'Null for a key, which is not told of what others added.' }),
-}
-
-export const EndedSession = Session.extend(began).meta({ id: 'EndedSession' })
-export const UnlinkedIdentity = Identity.extend(began).meta({ id: 'UnlinkedIdentity' })
 
 export const CreateNonce = z
   .strictObject({

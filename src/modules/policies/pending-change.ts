@@ -30,6 +30,7 @@ import { findIdentity, proveSigner, walletKey } from '../identity/identities/que
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../identity/passkeys/service.ts'
 import { type Maker, readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
+import { noteAct } from '../session-acts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { StoredChange } from './schema.ts'
@@ -116,6 +117,7 @@ export const loosen = async (
   requireFreshProof(principal, tx.at)
   if (before.pendingChange !== null)
     throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
+  noteAct(tx, principal, { kind: 'loosened', workspaceId: workspace.id, recordId: before.id, before: String(before.version) })
   const [{ isGuarded }, maker] = await Promise.all([standingOf(tx, before, requester, null), readMaker(tx, principal)])
   if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
   const asked = { change, result, requester, grantId: grant?.id ?? null, renewed: false }

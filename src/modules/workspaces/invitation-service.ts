@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
-import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -21,6 +21,7 @@ import {
   type InvitationRecord,
   isAddressee,
   isMember,
+  listInvitationsWith,
   lockWorkspace,
   type WorkspaceMembership,
   type WorkspaceRecord,
@@ -85,11 +86,20 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
   return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
-/** If nobody has accepted it: read again under the lock that accepting takes. */
-export const endPendingInvitation = async (tx: Tx, principal: Principal, { id, workspaceId }: InvitationRecord) => {
-  await first(tx, lockWorkspace, { id: workspaceId })
-  const invitation = await findInvitation(tx, { workspaceId, id })
-  if (invitation && invitationStatus(invitation, tx.at) === 'pending') await revoke(tx, principal, invitation)
+const lockWorkspaces = statement(
+  'workspaces.lock_these',
+  'select id from workspaces where id = any($1::uuid[]) order by id for no key update',
+)
+
+/** Those that nobody has accepted: read again under the locks that accepting takes. */
+export const endPendingInvitations = async (tx: Tx, principal: Principal, found: readonly InvitationRecord[]): Promise<void> => {
+  if (found.length === 0) return
+  await tx.query(lockWorkspaces, [[...new Set(found.map(({ workspaceId }) => workspaceId))]])
+  const invitations = await listInvitationsWith(
+    tx,
+    found.map(({ id }) => id),
+  )
+  for (const one of invitations) if (invitationStatus(one, tx.at) === 'pending') await revoke(tx, principal, one)
 }
 
 /** Read under its workspace's lock: when two accounts accept it at once, the second finds it used. */

@@ -10,6 +10,7 @@ import { type Actor, audit } from '../../events/audit.ts'
 import { found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
+import { noteAct } from '../session-acts.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { presentRemoved } from './present.ts'
 import { activeOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
@@ -63,7 +64,7 @@ export const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
 /** They end with the right to create them: a member who is removed could return by one. `role`: null when removed. */
-const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: MemberRecord, role: Role | null) => {
+export const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: MemberRecord, role: Role | null) => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
   tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))
@@ -94,9 +95,9 @@ const checkChange = async (
   if (owners.length <= 1) throw new Refusal('last_owner')
 }
 
-const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })
+export const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })
 
-type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
+export type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
 
 const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, workspaceId }: NamedMember) => {
   await deps.onAuthorityLost(tx, actor, accountId)
@@ -112,6 +113,16 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   await checkChange(tx, principal, membership, target, change)
   const { at } = tx
   if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, at)
+  if (addsRights(target, change)) {
+    const { workspaceId, role, status } = target
+    noteAct(tx, principal, {
+      kind: 'role',
+      workspaceId,
+      recordId: id,
+      before: JSON.stringify({ role, status }),
+      after: JSON.stringify(change),
+    })
+  }
   updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   audit(tx, principal, 'member.update', {

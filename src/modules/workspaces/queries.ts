@@ -30,6 +30,18 @@ const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))
 const selectById = (orm: QueryBuilder, at: Places<{ id: 'uuid' }>) =>
   orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder).where(eq(workspaces.id, at.id))
 
+const among = prepare('workspaces.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select(workspaceColumns)
+    .from(workspaces)
+    .innerJoin(accounts, isHolder)
+    .where(sql`${workspaces.id} = any(${at.ids})`)
+    .orderBy(asc(workspaces.id)),
+)
+
+export const listWorkspacesWith = async (db: Db, ids: readonly Uuid[]): Promise<WorkspaceRecord[]> =>
+  ids.length === 0 ? [] : db.run(among, { ids })
+
 const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
@@ -138,6 +150,13 @@ export const memberList = prepare(
 export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
   named(orm).where(and(eq(members.workspaceId, at.workspaceId), eq(members.id, at.id))),
 )
+
+const membersAmong = prepare('members.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  named(orm).where(sql`${members.id} = any(${at.ids})`).orderBy(asc(members.id)),
+)
+
+export const listMembersWith = async (db: Db, ids: readonly Uuid[]): Promise<NamedMember[]> =>
+  ids.length === 0 ? [] : db.run(membersAmong, { ids })
 
 /** The account of a membership: read before the locks, because that account's lock is one of them. */
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>

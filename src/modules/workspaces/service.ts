@@ -47,7 +47,8 @@ const insertWorkspace = (
   tx: Tx,
   id: Uuid,
   ownerId: Uuid,
-  workspace: Pick<typeof workspaces.$inferSelect, 'name' | 'kind' | 'timeZone' | 'balanceAccountId'>,
+  workspace: Pick<typeof workspaces.$inferSelect, 'name' | 'kind' | 'timeZone' | 'balanceAccountId'> &
+    Partial<Pick<Principal, 'originSessionId' | 'originGrantId'>>,
 ) => {
   const { at } = tx
   const times = { createdAt: at, updatedAt: at }
@@ -213,7 +214,7 @@ export const createWorkspace = async (
   principal: Principal,
   input: CreateWorkspace,
 ) => {
-  const { accountId } = principal
+  const { accountId, originSessionId, originGrantId } = principal
   await lockAccount(tx, accountId)
   await requireRoom(tx, 'workspaces', accountId)
   await requireFinishedUpgrade(tx)
@@ -221,7 +222,8 @@ export const createWorkspace = async (
   const id = newId()
   const balanceAccountId = openHolder(tx, config, id)
   noteLocked(tx, [balanceAccountId])
-  insertWorkspace(tx, id, accountId, { name: input.name, kind: 'team', timeZone, balanceAccountId })
+  const origin = { originSessionId, originGrantId }
+  insertWorkspace(tx, id, accountId, { name: input.name, kind: 'team', timeZone, balanceAccountId, ...origin })
   const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])
   if (!workspace || !member) throw new Error('a new workspace has no owner')
   await publishWorkspaceEvent(tx, config, 'workspace.updated', workspace)

@@ -198,8 +198,12 @@ export const theftFlows = (world: World): void => {
   test('a stolen wallet is asked about before it is unlinked, and takes with it what its sessions added; a member that came by it is named', async () => {
     const owner = await signIn(world.service.api)
     const stolen = await link(owner.api)
+    const rule = { name: 'Careful', daily_limit_minor: '5000' }
+    const policy = (await owner.api.post('/v1/spending-policies', rule)).body
     const thief = await signIn(world.service.api, stolen)
     const added = await addAll(world, thief)
+    const looser = { version: 1, daily_limit_minor: null }
+    expect((await thief.api.patch(`/v1/spending-policies/${policy.id}`, looser)).status).toBe(200)
     const open = (await thief.api.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
     const accomplice = await signIn(world.service.api)
     expect((await accomplice.api.post('/v1/workspaces/invitations/accept', { token: open.token })).status).toBe(200)
@@ -214,8 +218,10 @@ export const theftFlows = (world: World): void => {
     await dialog.getByRole('button', { name: 'Unlink and end all of it' }).click()
     await page.getByRole('heading', { name: 'What was ended' }).waitFor()
     await expect.poll(() => dialog.getByText('Ended', { exact: true }).count()).toBe(4)
-    await expect.poll(() => dialog.getByText('Is a member now').count()).toBe(1)
-    await dialog.getByRole('link', { name: 'See members' }).waitFor()
+    await expect.poll(() => dialog.getByText('Suspended', { exact: true }).count()).toBe(1)
+    await dialog.getByRole('button', { name: 'Undo' }).click()
+    await dialog.getByRole('button', { name: 'Undone' }).waitFor()
+    await expect.poll(async () => (await owner.api.get(`/v1/spending-policies/${policy.id}`)).body.daily_limit_minor).toBe('5000')
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await takeScreenshots(page, 'ended-wallet')
     await expect.poll(async () => (await thief.api.get('/v1/accounts/me')).status).toBe(401)

@@ -3,6 +3,7 @@ import { addPasskey } from '../../harness/authenticator.ts'
 import type { Client, Json } from '../../harness/client.ts'
 import { credit, newBeneficiary } from '../../harness/money.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
+import { sentDuring } from '../../harness/sent.ts'
 import { openService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
 import { createTeam, join, standIn } from '../../workspaces/team.ts'
@@ -144,6 +145,114 @@ test('unlinking a stolen wallet ends what its sessions added; where no way to si
   expect([refused.status, refused.body.error]).toEqual([409, 'last_identity'])
   expect((await key.api.get('/v1/accounts/me')).status).toBe(200)
   expect(await list(other.api, '/v1/accounts/me/identities')).toHaveLength(2)
+})
+
+test('the people, roles, workspaces, wider grants and looser policies of a stolen session are listed, undone, or left to a person', async () => {
+  const team = await createTeam(service)
+  const { owner } = team
+  const [raised, bystander] = [await join(service, team, 'viewer'), await join(service, team, 'member')]
+  const limited = { spending_controls: { daily_limit_minor: '5000' } }
+  const [wider, thawed, manager] = [
+    await createKey(owner, limited),
+    await createKey(owner),
+    await createKey(owner, { permissions: ['policy.manage', 'policy.read'] }),
+  ]
+  await owner.api.patch(`/v1/accounts/me/grants/${thawed.grantId}`, { frozen: true })
+  const policyOf = async (name: string) =>
+    (await owner.api.post('/v1/spending-policies', { name, daily_limit_minor: '5000' })).body.id as string
+  const [looser, archived, byKey, kept] = [await policyOf('A'), await policyOf('B'), await policyOf('C'), await policyOf('D')]
+  // The theft.
+  const thief = raw(await signIn(service.api, owner.wallet))
+  await thief.put('/v1/workspaces/current', { workspace_id: team.id })
+  const stolen = await current(thief)
+  const invite = async (api: Client, role: string) => {
+    const { token } = (await api.post('/v1/workspaces/current/invitations', { role })).body
+    const guest = await signIn(service.api)
+    expect((await guest.api.post('/v1/workspaces/invitations/accept', { token })).status).toBe(200)
+    await standIn(guest, team.id)
+    return guest
+  }
+  const accomplice = await invite(thief, 'admin')
+  const further = await invite(accomplice.api, 'approver')
+  const member = `/v1/workspaces/current/members/${raised.memberId}`
+  expect((await thief.patch(member, { role: 'approver' })).status).toBe(200)
+  const made = (await thief.post('/v1/workspaces', { name: 'Elsewhere' })).body.workspace
+  await thief.patch(`/v1/accounts/me/api-keys/${wider.id}`, { spending_controls: { daily_limit_minor: '900000' } })
+  expect((await thief.patch(`/v1/accounts/me/grants/${thawed.grantId}`, { frozen: false })).status).toBe(200)
+  expect((await thief.patch(`/v1/spending-policies/${looser}`, { version: 1, daily_limit_minor: null })).status).toBe(200)
+  expect((await thief.delete(`/v1/spending-policies/${archived}`)).status).toBe(200)
+  const planted = await createKey({ api: thief }, { permissions: ['policy.manage', 'policy.read'] })
+  expect((await planted.api.patch(`/v1/spending-policies/${byKey}`, { version: 1, daily_limit_minor: '6000' })).status).toBe(200)
+  // What others did, or the owner elsewhere, is not among it.
+  expect((await manager.api.patch(`/v1/spending-policies/${kept}`, { version: 1, daily_limit_minor: '6000' })).status).toBe(200)
+
+  service.clock.advance(3600)
+  const path = `/v1/accounts/me/sessions/${stolen}`
+  const { began_here: began } = (await owner.api.delete(path)).body
+  const accounts = (rows: Json[]) => rows.map((row) => [row.account_id, row.status, row.role])
+  expect(accounts(began.members).toSorted()).toEqual(
+    [
+      [accomplice.accountId, 'active', 'admin'],
+      [further.accountId, 'active', 'approver'],
+    ].toSorted(),
+  )
+  expect(began.roles).toMatchObject([{ id: raised.memberId, role: 'approver', role_before: 'viewer', status_before: 'active' }])
+  expect(began.workspaces).toMatchObject([{ id: made.id, status: 'active' }])
+  expect(idsOf(began.widened)).toEqual([wider.grantId, thawed.grantId].toSorted())
+  expect(idsOf(began.loosened)).toEqual([looser, archived, byKey].toSorted())
+
+  const ended = await owner.api.delete(`${path}?end=everything`)
+  const { began_here: now } = ended.body
+  expect([ended.status, now.members.map(({ status }: Json) => status)]).toEqual([200, ['suspended', 'suspended']])
+  expect([now.roles[0].role, now.workspaces[0].status]).toEqual(['viewer', 'frozen'])
+  expect(now.widened.map(({ frozen }: Json) => frozen)).toEqual([true, true])
+  for (const { api } of [accomplice, further]) expect((await api.get('/v1/payments')).body.error).toBe('membership_suspended')
+  for (const { id, undo } of began.loosened) {
+    const answer = await owner.api.call(undo.method, undo.path, { body: undo.body })
+    expect([id, answer.status, answer.body.daily_limit_minor]).toEqual([id, id === archived ? 201 : 200, '5000'])
+  }
+  const roles = (await list(owner.api, '/v1/workspaces/current/members')).map((row: Json) => [
+    row.account_id,
+    row.role,
+    row.status,
+  ])
+  expect(roles).toContainEqual([bystander.accountId, 'member', 'active'])
+  expect(roles).toContainEqual([raised.accountId, 'viewer', 'active'])
+  const again = (await owner.api.delete(`${path}?end=everything`)).body.began_here
+  expect([again.members, again.roles, again.workspaces, again.widened, again.loosened.length]).toEqual([[], [], [], [], 1])
+  await service.settle()
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+})
+
+test('who no longer manages a workspace undoes nothing in it, and sees what is left to a person', async () => {
+  const team = await createTeam(service)
+  const admin = await join(service, team, 'admin')
+  const thief = raw(await signIn(service.api, admin.wallet))
+  await thief.put('/v1/workspaces/current', { workspace_id: team.id })
+  const { token } = (await thief.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
+  const guest = await signIn(service.api)
+  await guest.api.post('/v1/workspaces/invitations/accept', { token })
+  const stolen = await current(thief)
+  await team.owner.api.patch(`/v1/workspaces/current/members/${admin.memberId}`, { role: 'viewer' })
+  const ended = await admin.api.delete(`/v1/accounts/me/sessions/${stolen}?end=everything`)
+  expect([ended.status, ended.body.began_here.members]).toMatchObject([200, [{ account_id: guest.accountId, status: 'active' }]])
+})
+
+test('four hundred keys end with the session that made them in a few queries', async () => {
+  const owner = await signIn(service.api)
+  const thief = raw(await signIn(service.api, owner.wallet))
+  for (let round = 0; round < 4; round += 1) {
+    const root = await createKey({ api: thief })
+    await Promise.all(Array.from({ length: 99 }, () => createKey(root, {})))
+  }
+  const path = `/v1/accounts/me/sessions/${await current(thief)}?end=everything`
+  const { statements } = await sentDuring(async () => {
+    const ended = await owner.api.delete(path)
+    expect([ended.status, ended.body.began_here.api_keys.length]).toEqual([200, 100])
+  })
+  expect(statements.length).toBeLessThan(100)
+  expect((await list(owner.api, '/v1/accounts/me/api-keys')).filter(({ status }: Json) => status === 'active')).toEqual([])
 })
 
 test('a key is told nothing of what others added, and ends nothing of it', async () => {

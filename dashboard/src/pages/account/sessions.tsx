@@ -123,6 +123,11 @@ const merged = (one: Schemas['BeganHere'], other: Schemas['BeganHere']): Schemas
     api_keys: both(({ api_keys }) => api_keys),
     grants: both(({ grants }) => grants),
     invitations: both(({ invitations }) => invitations),
+    members: both(({ members }) => members),
+    roles: both(({ roles }) => roles),
+    workspaces: both(({ workspaces }) => workspaces),
+    widened: both(({ widened }) => widened),
+    loosened: both(({ loosened }) => loosened),
   }
 }
 

@@ -1,0 +1,89 @@
+import type { Principal } from '../auth/principal.ts'
+import { type Db, statement, type Tx } from '../db/client.ts'
+import { insertRow } from '../db/prepare-write.ts'
+import { sessionActs } from '../db/tables/workspaces.ts'
+import { isoTime } from '../lib/clock.ts'
+import { formatId, newId, type Uuid } from '../lib/ids.ts'
+import { policyFieldNames, wireName } from '../policy/fields.ts'
+
+// What a session changed beside what it added: rows that carry its id are found by that. Who ends a stolen session sees and undoes both.
+
+type Act = typeof sessionActs.$inferSelect
+type Noted = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
+
+/** With a key `sessionId` is the grant's id: what a key that was made in a session did is found through that key. */
+export const noteAct = (
+  tx: Tx,
+  { accountId, originSessionId, originGrantId }: Pick<Principal, 'accountId' | 'originSessionId' | 'originGrantId'>,
+  act: Noted,
+): void => {
+  const sessionId = originSessionId ?? originGrantId
+  if (sessionId === null) return
+  const origin = { accountId, sessionId, grantId: originGrantId }
+  insertRow(tx, sessionActs, { id: newId(), ...origin, before: null, after: null, ...act, createdAt: tx.at })
+}
+
+const ofSessions = statement(
+  'session_acts.of_sessions',
+  `select kind, record_id as "recordId", workspace_id as "workspaceId", before, after, created_at as "createdAt"
+   from session_acts where session_id = any($1::uuid[]) and account_id = $2 order by id`,
+)
+
+export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before' | 'after' | 'createdAt'>
+
+/** The oldest first. `ids`: of sessions and grants. */
+export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>
+  db.query<SessionAct>(ofSessions, [ids, accountId])
+
+type Document = Readonly<Record<string, unknown>>
+type Compared = {
+  id: Uuid
+  workspaceId: Uuid
+  name: string
+  version: number
+  archived: boolean
+  waiting: boolean
+  was: Document | null
+  current: Document | null
+}
+
+const compare = statement(
+  'session_acts.compare_policies',
+  `select p.id, p.workspace_id as "workspaceId", p.name, p.version, p.archived_at is not null as archived,
+     p.pending_change_effective_at is not null as waiting, was.document as was, current.document as current
+   from unnest($1::uuid[], $2::int[]) as x(id, version) join spending_policies p on p.id = x.id
+     left join spending_policy_versions was on was.policy_id = p.id and was.version = x.version
+     left join spending_policy_versions current on current.policy_id = p.id and current.version = p.version`,
+)
+
+const wireFields = policyFieldNames.map(wireName)
+
+const fieldsThat = (was: Document, keep: (field: string) => boolean): Document =>
+  Object.fromEntries(wireFields.filter((field) => field in was && keep(field)).map((field) => [field, was[field]]))
+
+const path = '/v1/spending-policies'
+
+/** Null where the terms are as they were. */
+const undoOf = ({ id, name, version, archived, waiting, was, current }: Compared) => {
+  const own = `${path}/${formatId('policy', id)}`
+  if (archived && was) return { method: 'POST' as const, path, body: { name, ...fieldsThat(was, () => true) } }
+  const changed = was && current ? fieldsThat(was, (field) => JSON.stringify(was[field]) !== JSON.stringify(current[field])) : {}
+  if (Object.keys(changed).length > 0) return { method: 'PATCH' as const, path: own, body: { version, ...changed } }
+  return waiting ? { method: 'DELETE' as const, path: `${own}/pending-change`, body: null } : null
+}
+
+/** Policies that are looser than before the first of these acts, or will be, with the request that undoes it. */
+export const findLoosened = async (db: Db, acts: readonly SessionAct[]) => {
+  const firsts = new Map<Uuid, SessionAct>()
+  for (const act of acts) if (act.kind === 'loosened' && !firsts.has(act.recordId)) firsts.set(act.recordId, act)
+  if (firsts.size === 0) return []
+  const versions = [...firsts.values()].map(({ before }) => Number(before))
+  const rows = await db.query<Compared>(compare, [[...firsts.keys()], versions])
+  return rows.flatMap((row) => {
+    const undo = undoOf(row)
+    const at = firsts.get(row.id)?.createdAt
+    if (!undo || !at) return []
+    const id = formatId('policy', row.id)
+    return [{ id, workspace_id: formatId('workspace', row.workspaceId), name: row.name, loosened_at: isoTime(at), undo }]
+  })
+}

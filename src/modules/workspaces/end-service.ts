@@ -1,0 +1,100 @@
+import { effectivePermissions } from '../../auth/permissions.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Config } from '../../config.ts'
+import { holdsLock } from '../../db/account-lock.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { updateRows } from '../../db/prepare-write.ts'
+import { members, workspaces } from '../../db/tables/workspaces.ts'
+import { appendEvents } from '../../events/append.ts'
+import { audit } from '../../events/audit.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { auditView, type Ends, endInvitations, rolesSince } from './member-service.ts'
+import { publishWorkspaceStatusEvent } from './membership.ts'
+import { presentMember } from './present.ts'
+import { listMembersWith, listWorkspacesWith, type MemberRecord, type NamedMember, type WorkspaceRecord } from './queries.ts'
+
+// What ending everything that began in a stolen session undoes in workspaces, many at once. Only what the account may still undo; the rest is
+// listed as it is, for a person.
+
+const lockManaged = statement(
+  'workspaces.lock_joined',
+  `select w.id, w.owning_account_id as "owningAccountId", m.role from workspaces w
+     join members m on m.workspace_id = w.id and m.account_id = $2 and m.status = 'active'
+   where w.id = any($1::uuid[]) order by w.id for no key update of w`,
+)
+
+type Managed = { id: Uuid; owningAccountId: Uuid; role: MemberRecord['role'] }
+
+/** Locked, in the order of their ids. */
+export const lockManagedWorkspaces = async (
+  tx: Tx,
+  accountId: Uuid,
+  ids: readonly Uuid[],
+): Promise<ReadonlyMap<Uuid, Managed>> => {
+  const rows = ids.length === 0 ? [] : await tx.query<Managed>(lockManaged, [[...new Set(ids)], accountId])
+  return new Map(rows.filter(({ role }) => effectivePermissions(role, null).has('workspace.manage')).map((row) => [row.id, row]))
+}
+
+export type Lowered = Pick<MemberRecord, 'role' | 'status'>
+
+/** `wanted`: by the member's id. The caller has locked the accounts of the members that it knew: others are left alone. */
+export const lowerMembers = async (
+  tx: Tx,
+  deps: Ends,
+  principal: Principal,
+  found: readonly NamedMember[],
+  wanted: ReadonlyMap<Uuid, Lowered>,
+): Promise<void> => {
+  const managed = await lockManagedWorkspaces(
+    tx,
+    principal.accountId,
+    found.map(({ workspaceId }) => workspaceId),
+  )
+  const { at } = tx
+  const current = await listMembersWith(tx, [...wanted.keys()])
+  const changed = current.flatMap((before) => {
+    const workspace = managed.get(before.workspaceId)
+    const to = wanted.get(before.id)
+    const isFixed = [workspace?.owningAccountId, principal.accountId].includes(before.accountId)
+    if (!workspace || !to || isFixed || !holdsLock(tx, before.accountId)) return []
+    if ((before.role === 'owner' && workspace.role !== 'owner') || (before.role === to.role && before.status === to.status))
+      return []
+    return [{ before, after: { ...before, ...to, ...rolesSince(to, at, before), updatedAt: at } }]
+  })
+  const rows = changed.map(({ after }) => after)
+  await updateRows(tx, members, ['role', 'status', 'decidingSince', 'requestingSince', 'updatedAt'], rows)
+  await appendEvents(
+    tx,
+    rows.map((after) => {
+      const { accountId, workspaceId } = after
+      return { type: 'member.updated' as const, accountId, workspaceId, data: presentMember(after) }
+    }),
+  )
+  for (const { before, after } of changed) {
+    const { id: subject, workspaceId } = after
+    audit(tx, principal, 'member.update', { workspaceId, subject, before: auditView(before), after: auditView(after) })
+    await endInvitations(tx, principal, before, after.status === 'suspended' ? null : after.role)
+  }
+  for (const [accountId, own] of Map.groupBy(rows, (row) => row.accountId)) {
+    await deps.onAuthorityLost(tx, principal, accountId)
+    await deps.onRequesterLost(tx, principal, { accountId, workspaceIds: own.map(({ workspaceId }) => workspaceId) })
+  }
+}
+
+/** Of the account's own workspaces. */
+export const freezeWorkspaces = async (tx: Tx, config: Config, principal: Principal, found: readonly WorkspaceRecord[]) => {
+  const { accountId } = principal
+  const managed = await lockManagedWorkspaces(
+    tx,
+    accountId,
+    found.map(({ id }) => id),
+  )
+  const before = (await listWorkspacesWith(tx, [...managed.keys()])).filter(({ frozenAt }) => frozenAt === null)
+  const reason = 'Made in a session that was ended with everything that began there.'
+  const rows = before.map(({ id }) => ({ id, frozenAt: tx.at, freezeReason: reason, updatedAt: tx.at }))
+  await updateRows(tx, workspaces, ['frozenAt', 'freezeReason', 'updatedAt'], rows)
+  for (const workspace of before) {
+    audit(tx, principal, 'workspace.freeze', { workspaceId: workspace.id, subject: workspace.id, after: { reason } })
+    await publishWorkspaceStatusEvent(tx, config, workspace)
+  }
+}
