@@ -6,6 +6,7 @@ import { registerCredentials } from './credentials/routes.ts'
 import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
 import { registerCorrections, registerReconciliation } from './exceptions/routes.ts'
+import { registerSuspense } from './exceptions/suspense-routes.ts'
 import { registerAccounts, registerAdminAccounts } from './identity/accounts/routes.ts'
 import { openHolder } from './identity/accounts/service.ts'
 import { registerIdentities } from './identity/routes.ts'
@@ -63,6 +64,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAdminWorkspaces(app, deps)
   registerCorrections(app, deps)
   registerAdminLedger(app, deps)
+  registerSuspense(app, deps)
   registerReconciliation(app, deps)
   registerAuditLog(app, deps)
 }

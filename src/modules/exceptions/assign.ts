@@ -1,11 +1,9 @@
 import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
-import { updateRow } from '../../db/prepare-write.ts'
-import { suspenseItems } from '../../db/tables/rails.ts'
 import { isPaid } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
-import { lockBalance, type Reference, transfer, transferWithin } from '../../ledger/ledger.ts'
+import { lockBalance, type Reference, transfer } from '../../ledger/ledger.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
@@ -19,13 +17,13 @@ import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.
 import { settlePayments } from '../payments/settle.ts'
 import { balanceNamed, mayDecideAlone } from '../suspense/adjustment-service.ts'
 import {
+  bookItem,
   endAssigned,
   findReceiptHolders,
   leaveSuspense,
   receiptOfItem,
   receiptTaken,
   type SuspenseRecord,
-  transferOf,
   writeClaims,
 } from '../suspense/receipts-service.ts'
 import type { AssignSuspense, EnterAmount } from '../suspense/schema.ts'
@@ -155,8 +153,7 @@ export const enterAmount = async (
     if (holder) throw receiptTaken(item.providerReceipt, holder)
     writeClaims(tx, [{ ...name, owner: { kind: 'suspense', id }, amountMinor }])
   }
-  await transferWithin(tx, [transferOf(booked, { transferId: booked.transferId, memo: item.reason })])
-  updateRow(tx, suspenseItems, { id }, { amountMinor, transferId: booked.transferId })
+  await bookItem(tx, booked)
   audit(tx, operator, 'admin.enter_suspense_amount', { subject: id, after: { amount_minor: formatMinor(amountMinor), note } })
   if (payment && isWhole) {
     await leaveSuspense(tx, booked, 'assigned')

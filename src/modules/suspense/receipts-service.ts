@@ -147,6 +147,13 @@ export const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
+/** An item whose amount became known later. The caller has locked it, and given it its receipt. */
+export const bookItem = async (tx: Tx, item: Item & { transferId: Uuid; amountMinor: Minor; reason: string }): Promise<void> => {
+  const { id, amountMinor, transferId, reason } = item
+  await transferWithin(tx, [transferOf(item, { transferId, memo: reason })])
+  updateRow(tx, suspenseItems, { id }, { amountMinor, transferId })
+}
+
 /** Moves a resolved item's money to the adjustment that was made for it, or back to where it came from. */
 export const leaveSuspense = async (
   tx: Tx,
