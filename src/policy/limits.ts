@@ -1,5 +1,5 @@
 import type { FieldError } from '../lib/errors.ts'
-import type { Minor } from '../lib/money.ts'
+import { formatMinor, type Minor } from '../lib/money.ts'
 import { approvalProofs, duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../lib/policy-answers.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.ts'
 import type { Limits, Usage } from './types.ts'
@@ -38,6 +38,12 @@ export const controlContradictions = (controls: Controls, under = ''): FieldErro
     ...(controls.beneficiaryIds?.length === 0 ? [{ path: `${under}beneficiary_ids`, message }] : []),
   ]
 }
+
+export const presentUsage = ({ dayMinor, monthMinor, totalMinor }: Usage) => ({
+  today_minor: formatMinor(dayMinor),
+  month_minor: formatMinor(monthMinor),
+  total_minor: formatMinor(totalMinor),
+})
 
 export type Headroom = {
   perPaymentMinor: Minor | null

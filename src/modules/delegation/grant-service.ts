@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { and, sql } from 'drizzle-orm'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
-import { first, type Tx } from '../../db/client.ts'
+import { first, statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
@@ -13,6 +13,7 @@ import { isoTimeOrNull } from '../../lib/clock.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
+import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { requireRoom as requireBound } from '../bounds.ts'
 import { noteAct } from '../session-acts.ts'
@@ -20,16 +21,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant, viewsOf } from './present.ts'
-import {
-  type GrantRecord,
-  isActive,
-  lastFreezes,
-  lockActive,
-  lockGrantOfWorkspace,
-  lockThese,
-  seedTotal,
-  shareChain,
-} from './queries.ts'
+import { type GrantRecord, isActive, lastFreezes, lockActive, lockGrantOfWorkspace, lockThese, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -213,6 +205,18 @@ export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: Gr
   if (frozen === false && grant.frozenAt) await requireOwnFreeze(tx, grant)
   return changeGrant(tx, principal, grant, change)
 }
+
+/** Behind the lock of the account that pays: no payment is counted meanwhile. */
+const seedTotal = statement(
+  'grants.seed_total',
+  `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
+   select 'grant', $1::uuid, t.account_id, 'total', date '${totalStart}', sum(t.used_minor), sum(t.payments)
+   from grants below join spending_totals t on t.grant_id = below.id
+   where below.workspace_id = $2 and (below.id = $1 or below.ancestor_ids @> array[$1::uuid])
+     and t.workspace_id = $2 and t.payee_id = '${everyPayee}' group by t.account_id
+   on conflict (subject_id, period, period_start, account_id) do update
+     set used_minor = excluded.used_minor, payments = excluded.payments`,
+)
 
 /** The caller has locked the grant and may change it. */
 export const changeGrant = async (

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, isNull, lt, ne, or, type SQL, sql } from '
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
-import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
 import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
@@ -10,7 +10,7 @@ import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
-import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
+import { everyPayee } from '../../policy/scope-sql.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
 
@@ -112,18 +112,6 @@ export const paidByGrant = (grant: string, workspace: string): string =>
   `(select sum(t.used_minor) from grants below join spending_totals t on t.grant_id = below.id
     where below.workspace_id = ${workspace} and (below.id = ${grant} or below.ancestor_ids @> array[${grant}])
       and t.workspace_id = ${workspace} and t.payee_id = '${everyPayee}')`
-
-/** Behind the lock of the account that pays: no payment is counted meanwhile. */
-export const seedTotal = statement(
-  'grants.seed_total',
-  `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
-   select 'grant', $1::uuid, t.account_id, 'total', date '${totalStart}', sum(t.used_minor), sum(t.payments)
-   from grants below join spending_totals t on t.grant_id = below.id
-   where below.workspace_id = $2 and (below.id = $1 or below.ancestor_ids @> array[$1::uuid])
-     and t.workspace_id = $2 and t.payee_id = '${everyPayee}' group by t.account_id
-   on conflict (subject_id, period, period_start, account_id) do update
-     set used_minor = excluded.used_minor, payments = excluded.payments`,
-)
 
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
 

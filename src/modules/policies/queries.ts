@@ -10,8 +10,9 @@ import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import { presenter } from '../../http/presenter.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { formatMinor, type Minor } from '../../lib/money.ts'
+import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
+import { presentUsage } from '../../policy/limits.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
@@ -81,12 +82,6 @@ const customTypes = {
   message:
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
-
-export const presentUsage = ({ dayMinor, monthMinor, totalMinor }: Usage) => ({
-  today_minor: formatMinor(dayMinor),
-  month_minor: formatMinor(monthMinor),
-  total_minor: formatMinor(totalMinor),
-})
 
 const shown = presenter(Policy)
 
