@@ -310,7 +310,10 @@ test('a notice of money that cannot be read is kept and waits in suspense, once;
   expect([await kept(), (await items()).length]).toEqual([before + 1, earlier.length + 1])
   const [item] = await items()
   expect(item).toMatchObject({ direction: 'in', amount_minor: null, booked: false })
-  const shown = await railCommands['suspense show']({ deps: service.deps } as unknown as Console, { words: [item.id], options: {} })
+  const shown = await railCommands['suspense show']({ deps: service.deps } as unknown as Console, {
+    words: [item.id],
+    options: {},
+  })
   expect(shown).toMatchObject({ id: item.id, told: expect.stringContaining('SGHUNREAD1') })
   for (const TransID of ['SGHCASE001', 'sghcase001'])
     await deliver(urlOf(), notice({ TransID, BillRefNumber: instructions.account_number, TransAmount: '50.00' }))
