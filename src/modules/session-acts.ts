@@ -1,5 +1,7 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
 import { insertRow } from '../db/prepare-write.ts'
 import { sessionActs } from '../db/tables/workspaces.ts'
 import { isoTime } from '../lib/clock.ts'
@@ -23,17 +25,19 @@ export const noteAct = (
   insertRow(tx, sessionActs, { id: newId(), ...origin, before: null, after: null, ...act, createdAt: tx.at })
 }
 
-const ofSessions = statement(
-  'session_acts.of_sessions',
-  `select kind, record_id as "recordId", workspace_id as "workspaceId", before, after, created_at as "createdAt"
-   from session_acts where session_id = any($1::uuid[]) and account_id = $2 order by id`,
+const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(sessionActs)
+    .where(and(sql`${sessionActs.sessionId} = any(${at.ids})`, eq(sessionActs.accountId, at.accountId)))
+    .orderBy(asc(sessionActs.id)),
 )
 
 export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before' | 'after' | 'createdAt'>
 
 /** The oldest first. `ids`: of sessions and grants. */
 export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>
-  db.query<SessionAct>(ofSessions, [ids, accountId])
+  db.run(ofSessions, { ids, accountId })
 
 type Document = Readonly<Record<string, unknown>>
 type Compared = {

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { proofReason, withProofReason } from '../../scripts/fresh-proof.ts'
 import type { RouteEntry } from '../../src/http/route-table.ts'
@@ -193,34 +194,54 @@ test('the routes that need a fresh proof are these, and no others', () => {
   expect(administrators.filter(({ freshProof }) => freshProof !== 'always')).toEqual([])
 })
 
-const send = (api: Client, [method, path, body]: Act) => api.call(method, path, body ? { body } : {})
+type Holder = 'young' | 'old' | 'token'
+/** What each request got, by the request: the table of docs/security.md. */
+const outcomes = new Map<string, Partial<Record<Holder, string>>>()
+
+const send = async (api: Client, act: Act, holder: Holder) => {
+  const [method, path, body] = act
+  const answer = await api.call(method, path, body ? { body } : {})
+  const ids = { approver: scene.approverId, member: scene.memberId, own: scene.ownSessionId, other: scene.sessionId }
+  const whose = Object.entries(ids).reduce((text, [name, id]) => text.replace(id, `:${name}`), path)
+  const named = `${method} ${whose} ${body ? JSON.stringify(body) : ''}`.replaceAll(/\b[a-z]{3}_[0-9a-z]{26}\b/g, ':id').trim()
+  // A session that has ended itself says nothing about its proof.
+  if (answer.status !== 401)
+    outcomes.set(named, { ...outcomes.get(named), [holder]: answer.body?.error === 'step_up_required' ? '403' : 'yes' })
+  return answer
+}
 
 describe.each(Object.entries(acts).filter(([, { needs }]) => needs({} as typeof scene).length > 0))('%s', (operation, act) => {
   test('in an old session is refused with the time of its proof, and what only narrows is not', async () => {
     for (const one of act.needs(scene)) {
-      const refused = await send(scene.raw, one)
+      const refused = await send(scene.raw, one, 'old')
       expect([one, refused.status, refused.body]).toMatchObject([
         one,
         403,
         { error: 'step_up_required', details: { max_age_seconds: 600, proven_at: expect.stringMatching(/Z$/) } },
       ])
     }
-    for (const one of act.also?.(scene) ?? []) expect([one, (await send(scene.raw, one)).status]).toEqual([one, 200])
+    for (const one of act.also?.(scene) ?? []) expect([one, (await send(scene.raw, one, 'old')).status]).toEqual([one, 200])
   })
 
   test('with a dashboard token is refused, however fresh its session is, which may do it itself', async () => {
     await prove({ api: scene.raw, wallet: scene.owner.wallet })
     const bearer = (await scene.raw.post('/v1/auth/dashboard-tokens')).body.token
     for (const one of act.needs(scene)) {
-      const refused = await send(service.api.as({ bearer }), one)
+      const refused = await send(service.api.as({ bearer }), one, 'token')
       expect([one, refused.status, refused.body]).toMatchObject([
         one,
         403,
         { error: 'step_up_required', details: { max_age_seconds: 600, proven_at: null } },
       ])
     }
-    const again = await send(scene.raw, act.needs(scene)[0] ?? ['GET', '/'])
-    expect([operation, again.body?.error]).not.toEqual([operation, 'step_up_required'])
+    // The session that this would end is needed below.
+    if (operation !== 'sessions.revoke')
+      for (const one of act.also?.(scene) ?? []) await send(service.api.as({ bearer }), one, 'token')
+    for (const one of act.needs(scene)) {
+      const again = await send(scene.raw, one, 'young')
+      expect([operation, again.body?.error]).not.toEqual([operation, 'step_up_required'])
+    }
+    for (const one of act.also?.(scene) ?? []) await send(scene.raw, one, 'young')
   })
 })
 
@@ -242,4 +263,37 @@ test('a key, its dashboard token and an agent need no proof for what a person ga
   const agent = await authorizeAgent(service.api, await signIn(service.api))
   service.clock.advance(900)
   expect((await agent.api.post('/v1/accounts/me/api-keys', { name: 'Child' })).status).not.toBe(403)
+})
+
+test('reading, and what the rules of the workspace guard, needs no proof of any of them', async () => {
+  const { beneficiaryId: beneficiary_id } = scene
+  const free: Act[] = [
+    ['GET', '/v1/accounts/me'],
+    ['GET', '/v1/payments'],
+    ['POST', '/v1/payments', { beneficiary_id, amount_minor: '100' }],
+    ['POST', '/v1/beneficiaries', { type: 'supplier' }],
+    ['POST', '/v1/workspaces', {}],
+  ]
+  const bearer = (await scene.raw.post('/v1/auth/dashboard-tokens')).body.token
+  const notRefused = async (api: Client, holder: Holder) => {
+    for (const one of free) expect([one, (await send(api, one, holder)).body.error]).not.toEqual([one, 'step_up_required'])
+  }
+  await notRefused(scene.raw, 'old')
+  await notRefused(service.api.as({ bearer }), 'token')
+  await prove({ api: scene.raw, wallet: scene.owner.wallet })
+  await notRefused(scene.raw, 'young')
+})
+
+test('docs/security.md says what a stolen cookie can do, as these requests were answered', () => {
+  const page = new URL('../../docs/security.md', import.meta.url)
+  const text = readFileSync(page, 'utf8')
+  const cell = (outcome: string | undefined) => outcome ?? ''
+  const rows = [...outcomes].map(
+    ([request, { young, old, token }]) => `| \`${request}\` | ${cell(young)} | ${cell(old)} | ${cell(token)} |`,
+  )
+  const written = ['| Request | Young | Old | Token |', '|---|---|---|---|', ...rows.toSorted()].join('\n')
+  const [begin, end] = ['<!-- stolen cookie -->\n', '\n<!-- /stolen cookie -->']
+  const now = `${text.slice(0, text.indexOf(begin) + begin.length)}${written}${text.slice(text.indexOf(end))}`
+  if (process.env.RECORD_EXAMPLES) writeFileSync(page, now)
+  else expect(text).toBe(now)
 })

@@ -2,7 +2,7 @@ import { effectivePermissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { holdsLock } from '../../db/account-lock.ts'
-import { statement, type Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import { updateRows } from '../../db/prepare-write.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -11,28 +11,40 @@ import type { Uuid } from '../../lib/ids.ts'
 import { auditView, type Ends, endInvitations, rolesSince } from './member-service.ts'
 import { publishWorkspaceStatusEvent } from './membership.ts'
 import { presentMember } from './present.ts'
-import { listMembersWith, listWorkspacesWith, type MemberRecord, type NamedMember, type WorkspaceRecord } from './queries.ts'
+import {
+  listMembersWith,
+  listWorkspacesWith,
+  lockWorkspaces,
+  type MemberRecord,
+  membershipsIn,
+  type NamedMember,
+  type WorkspaceRecord,
+} from './queries.ts'
 
 // What ending everything that began in a stolen session undoes in workspaces, many at once. Only what the account may still undo; the rest is
 // listed as it is, for a person.
 
-const lockManaged = statement(
-  'workspaces.lock_joined',
-  `select w.id, w.owning_account_id as "owningAccountId", m.role from workspaces w
-     join members m on m.workspace_id = w.id and m.account_id = $2 and m.status = 'active'
-   where w.id = any($1::uuid[]) order by w.id for no key update of w`,
-)
+type Managed = { owningAccountId: Uuid; role: MemberRecord['role'] }
 
-type Managed = { id: Uuid; owningAccountId: Uuid; role: MemberRecord['role'] }
-
-/** Locked, in the order of their ids. */
+/** Those that the account manages, locked. */
 export const lockManagedWorkspaces = async (
   tx: Tx,
   accountId: Uuid,
   ids: readonly Uuid[],
 ): Promise<ReadonlyMap<Uuid, Managed>> => {
-  const rows = ids.length === 0 ? [] : await tx.query<Managed>(lockManaged, [[...new Set(ids)], accountId])
-  return new Map(rows.filter(({ role }) => effectivePermissions(role, null).has('workspace.manage')).map((row) => [row.id, row]))
+  const locked = await lockWorkspaces(tx, ids)
+  if (locked.length === 0) return new Map()
+  const own = await tx.run(membershipsIn, { accountId, ids: locked.map(({ id }) => id) })
+  const managing = own.filter(
+    ({ role, status }) => status === 'active' && effectivePermissions(role, null).has('workspace.manage'),
+  )
+  const roles = new Map(managing.map(({ workspaceId, role }) => [workspaceId, role]))
+  return new Map(
+    locked.flatMap(({ id, owningAccountId }) => {
+      const role = roles.get(id)
+      return role ? [[id, { owningAccountId, role }] as const] : []
+    }),
+  )
 }
 
 export type Lowered = Pick<MemberRecord, 'role' | 'status'>

@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
-import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -23,6 +23,7 @@ import {
   isMember,
   listInvitationsWith,
   lockWorkspace,
+  lockWorkspaces,
   type WorkspaceMembership,
   type WorkspaceRecord,
 } from './queries.ts'
@@ -86,15 +87,13 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
   return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
-const lockWorkspaces = statement(
-  'workspaces.lock_these',
-  'select id from workspaces where id = any($1::uuid[]) order by id for no key update',
-)
-
 /** Those that nobody has accepted: read again under the locks that accepting takes. */
 export const endPendingInvitations = async (tx: Tx, principal: Principal, found: readonly InvitationRecord[]): Promise<void> => {
   if (found.length === 0) return
-  await tx.query(lockWorkspaces, [[...new Set(found.map(({ workspaceId }) => workspaceId))]])
+  await lockWorkspaces(
+    tx,
+    found.map(({ workspaceId }) => workspaceId),
+  )
   const invitations = await listInvitationsWith(
     tx,
     found.map(({ id }) => id),

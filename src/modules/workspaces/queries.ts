@@ -54,6 +54,19 @@ export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, at
   selectById(orm, at).for('no key update', { of: workspaces }),
 )
 
+/** In the order of their ids. */
+const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ id: workspaces.id, owningAccountId: workspaces.owningAccountId })
+    .from(workspaces)
+    .where(sql`${workspaces.id} = any(${at.ids})`)
+    .orderBy(asc(workspaces.id))
+    .for('no key update'),
+)
+
+export const lockWorkspaces = async (tx: Tx, ids: readonly Uuid[]) =>
+  ids.length === 0 ? [] : tx.run(lockAmong, { ids: [...new Set(ids)] })
+
 export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, at) =>
   selectById(orm, at).for('share', { of: workspaces }),
 )
@@ -149,6 +162,13 @@ export const memberList = prepare(
 
 export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
   named(orm).where(and(eq(members.workspaceId, at.workspaceId), eq(members.id, at.id))),
+)
+
+export const membershipsIn = prepare('members.of_account_in', { accountId: 'uuid', ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select()
+    .from(members)
+    .where(and(eq(members.accountId, at.accountId), sql`${members.workspaceId} = any(${at.ids})`)),
 )
 
 const membersAmong = prepare('members.by_ids', { ids: 'uuid[]' }, (orm, at) =>
