@@ -71,6 +71,7 @@ const writeSettings = async (): Promise<string> => {
     .replace('/var/lib/payments', join(folder, 'home/data'))
     .replace(/^DATABASE_URL=.*$/m, `DATABASE_URL=${database.url}`)
     .replace(/^RAILS=.*$/m, 'RAILS=sandbox\nSHUTDOWN_DELAY_MS=0')
+    .replace(/^SIGN_UP=.*$/m, 'SIGN_UP=open')
   await writeFile(join(etc, 'settings.env'), text)
   return join(etc, 'settings.env')
 }
