@@ -70,12 +70,12 @@ const details = {
   reason: z
     .union([
       z.string().meta({ enum: Object.keys(conflictReasons) }),
-      z.enum(['database_lost_writes', 'sign_up', 'upgrade_running']),
+      z.enum(['database_lost_writes', 'not_an_approver', 'sign_up', 'upgrade_running']),
     ])
     .optional()
     .meta({
       description:
-        'Why there is a conflict. Of a 503: the database has lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. Of a 403, `sign_up`: this person may not begin an account here.',
+        'Why there is a conflict. Of a 503: the database has lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. Of a 403, `not_an_approver`: a policy names who alone decides; `sign_up`: this person may not begin an account here.',
     }),
   ...duplicates,
   existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),

@@ -16,23 +16,36 @@ import {
   verdict,
 } from './findings.ts'
 import { byText } from './scope.ts'
-import type { Charge, Decision, Evaluation, TraceEntry } from './types.ts'
+import type { Charge, Decision, Evaluation, PolicyRules, TraceEntry } from './types.ts'
 import { warningsOf } from './warnings.ts'
 
-const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
+/** The accounts that every policy with a list names; undefined: no policy has one. */
+const onlyApprovers = (policies: readonly Pick<PolicyRules, 'approverIds'>[]): readonly string[] | undefined => {
+  const [first, ...others] = policies.flatMap(({ approverIds }) => (approverIds?.length ? [approverIds] : []))
+  return first?.filter((id) => others.every((list) => list.includes(id)))
+}
+
+const signerMayApprove = (
+  { mandate, payment, approvers }: Evaluation,
+  separationOfDuties: boolean,
+  only: readonly string[] | undefined,
+): boolean =>
   mandate !== null &&
+  (only === undefined || only.includes(mandate.signerAccountId)) &&
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
   !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
 
 /** The last of the trace: whether the signer may approve, and whether enough people can give the rest. */
 const quorumEntries = (
   { mandate, payment, approvers }: Evaluation,
-  quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof'>,
+  quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof' | 'approverIds'>,
   mayApprove: boolean,
 ): TraceEntry[] => {
   if (quorum.requiredApprovals === 0) return []
   const isSigned = quorum.approvalProof === 'signature'
-  const able = new Set(isSigned ? approvers.signingAccountIds : approvers.eligibleAccountIds)
+  const { approverIds: only } = quorum
+  const eligible = isSigned ? approvers.signingAccountIds : approvers.eligibleAccountIds
+  const able = new Set(only ? eligible.filter((id) => only.includes(id)) : eligible)
   // A payment by an API key or an agent counts as its account's, and the signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.approvalsByMandate > 0) able.delete(mandate.signerAccountId)
@@ -46,6 +59,7 @@ const quorumEntries = (
       outcome: needed > able.size ? 'deny' : 'allow',
       requiredApprovals: needed,
       eligibleApprovers: able.size,
+      ...(only && { approverIds: only }),
       ...(isSigned && { approvalProof: 'signature' }),
     },
   ]
@@ -70,7 +84,8 @@ export const evaluate = (input: Evaluation): Decision => {
 
   // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
-  const mayApprove = signerMayApprove(input, dutiesSeparated)
+  const only = onlyApprovers(policies)
+  const mayApprove = signerMayApprove(input, dutiesSeparated, only)
   const quorumFor = (minor: Minor) => {
     const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, minor)))
     const fits =
@@ -82,6 +97,7 @@ export const evaluate = (input: Evaluation): Decision => {
       separationOfDuties: required > 0 && dutiesSeparated,
       approvalProof: required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : ('any' as const),
       approvalsByMandate: required > 0 && fits && mayApprove ? 1 : 0,
+      ...(required > 0 && only && { approverIds: only }),
     }
   }
   const quorum = quorumFor(amount)
@@ -143,5 +159,7 @@ export const stillCovered = (decision: Decision, approvals: GivenApprovals): boo
   const approvers = new Set(decision.approvalProof === 'signature' ? approvals.signedAccountIds : approvals.approverAccountIds)
   if (decision.mandateApproverAccountId !== undefined) approvers.add(decision.mandateApproverAccountId)
   if (decision.separationOfDuties) approvers.delete(approvals.initiatorAccountId)
+  const { approverIds: only } = decision
+  if (only) for (const id of approvers) if (!only.includes(id)) approvers.delete(id)
   return approvers.size >= decision.requiredApprovals
 }

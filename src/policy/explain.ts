@@ -1,3 +1,4 @@
+import { formatId } from '../lib/ids.ts'
 import { displayAmount, type Minor } from '../lib/money.ts'
 import { ofRequest } from '../lib/policy-answers.ts'
 import { quoted } from '../lib/text.ts'
@@ -5,6 +6,8 @@ import type { VerificationStatus } from '../lib/verification.ts'
 import { approvalsRequired, ceiling, type Finding, leastThatSuffices, mandateCounts, verdict } from './findings.ts'
 import { ruleOf } from './rules.ts'
 import type { Decision, Evaluation, Maker, Remedy, TraceEntry, TraceSource, Warning } from './types.ts'
+
+const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
 
 const kinds: Record<TraceSource['kind'], string> = {
   policy: 'policy',
@@ -28,6 +31,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
     resets: entry.resetsAt?.toISOString().replace('.000Z', 'Z') ?? 'an unknown time',
     needed: entry.requiredApprovals ?? 0,
     able: entry.eligibleApprovers ?? 0,
+    named: (entry.approverIds ?? []).map((id) => (isUuid(id) ? formatId('account', id) : id)),
     day: 'today',
     month: 'this month',
     signed: entry.approvalProof === 'signature',

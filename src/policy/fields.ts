@@ -13,6 +13,7 @@ export type PolicyFields = {
   requiredApprovalCount: number
   separationOfDuties: boolean
   approvalProof: ApprovalProof
+  approverIds: readonly string[] | null
   duplicateWindowSeconds: number | null
   onDuplicate: DuplicateAnswer | null
   newPayees: NewPayeeAnswer | null
@@ -70,6 +71,11 @@ export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
     absent: 'any',
     meaning:
       'Which approvals count: `any`, or `signature`, only those that a passkey or a wallet signed. It holds for every approval that such a payment needs.',
+  },
+  approverIds: {
+    absent: null,
+    meaning:
+      'Only these accounts count as approvers of payments under this policy, the owner too only if it is named; an empty list is every approver. They do not decide who confirms a change of the policy.',
   },
   duplicateWindowSeconds: {
     absent: null,

@@ -218,6 +218,7 @@ const finds: Readonly<Record<PolicyField, Finds | null>> = {
     thresholdMinor === null && approvals > 0 ? [ask(source, 'required_approval_count', approvals)] : [],
   separationOfDuties: null,
   approvalProof: null,
+  approverIds: null,
   duplicateWindowSeconds: null,
   onDuplicate: (policy, source, input) => {
     if (!looksForDuplicates(policy)) return []

@@ -61,6 +61,7 @@ const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
   const value = document[wireName(field)]
   if (value === undefined) return policyFields[field].absent
   if (field === 'beneficiaryIds') return Array.isArray(value) ? value.map(uuidOf) : []
+  if (field === 'approverIds') return Array.isArray(value) && value.length > 0 ? value.map(uuidOf) : null
   return field.endsWith('Minor') && typeof value === 'string' ? BigInt(value) : value
 }
 

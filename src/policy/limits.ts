@@ -99,6 +99,8 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
   requiredApprovalCount: (before, after) => count(after) < count(before),
   separationOfDuties: (before, after) => before.separationOfDuties && !after.separationOfDuties,
   approvalProof: (before, after) => isMilder(approvalProofs, before.approvalProof, after.approvalProof, 'any'),
+  approverIds: ({ approverIds: before }, { approverIds: after }) =>
+    before !== null && (after === null || after.some((id) => !before.includes(id))),
   // The service's own window, which null stands for, may be shorter or longer than any that is named.
   duplicateWindowSeconds: (before, { duplicateWindowSeconds: now }) => {
     const { duplicateWindowSeconds: old, onDuplicate } = before

@@ -14,6 +14,8 @@ export type RuleWords = {
   needed: number
   /** People who may give them. */
   able: number
+  /** The accounts that a policy names as its only approvers (`eligible_approvers`); empty: it names none. */
+  named: readonly string[]
   /** Only approvals by passkey or wallet count (`eligible_approvers`). */
   signed: boolean
   passed: boolean
@@ -214,12 +216,14 @@ const engineRules = {
   },
   eligible_approvers: {
     meaning: 'There are as many people who may approve as are needed.',
-    stops: ({ needed, able, signed }) =>
-      signed
-        ? `The payment needs ${approvals(needed)} by passkey or wallet, and ${only(able)} who may approve has one. An approver adds a passkey on the Account page.`
-        : `The payment needs ${approvals(needed)}, and ${only(able)} can give one.`,
-    checked: ({ needed, able, signed, passed }) => {
-      const how = signed ? ' by passkey or wallet' : ''
+    stops: ({ needed, able, signed, named }) =>
+      named.length > 0
+        ? `The payment needs ${approvals(needed)} by people whom a policy names (${named.join(', ')}), and ${only(able)} of them can give one. An owner changes the policy's approver_ids.`
+        : signed
+          ? `The payment needs ${approvals(needed)} by passkey or wallet, and ${only(able)} who may approve has one. An approver adds a passkey on the Account page.`
+          : `The payment needs ${approvals(needed)}, and ${only(able)} can give one.`,
+    checked: ({ needed, able, signed, passed, named }) => {
+      const how = `${named.length > 0 ? ', of those whom a policy names,' : ''}${signed ? ' by passkey or wallet' : ''}`
       return passed
         ? `${capital(people(able))} can approve${how}.`
         : `${approvals(needed)}${how} required, but ${people(able)} can approve${how}.`

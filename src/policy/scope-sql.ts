@@ -67,6 +67,15 @@ export const policiesOf = (payment: string): string =>
        where other.workspace_id = ${payment}.workspace_id and other.archived_at is null and cardinality(other.beneficiary_ids) <> 1) as s
      where ${policyApplies('s', payment)})`
 
+const withApprovers = (policyIds: string): string =>
+  `spending_policies s where s.id = any(${policyIds}) and s.archived_at is null and cardinality(s.approver_ids) > 0`
+
+/** The accounts that each of these policies with a list names (`onlyApprovers`); null: none has one. */
+export const namedApproversSql = (policyIds: string): string =>
+  `(select case when exists (select from ${withApprovers(policyIds)}) then array(
+     select named.id from (select unnest(s.approver_ids) as id from ${withApprovers(policyIds)}) as named
+     group by named.id having count(*) = (select count(*) from ${withApprovers(policyIds)}) order by named.id) end)`
+
 /** Those of them that separate duties. */
 export const separatingPoliciesOf = (payment: string): string =>
   `(select * from ${policiesOf(payment)} as s where s.separation_of_duties)`

@@ -111,6 +111,11 @@ const parts: { readonly [Field in PolicyField]: Part } = {
         : null,
   },
   approvalProof: { saidWith: 'separationOfDuties' },
+  approverIds: {
+    slot: 'clause',
+    say: ({ approver_ids: ids }) =>
+      ids?.length ? `is approved only by ${ids.length === 1 ? 'the person' : `the ${ids.length} people`} whom it names` : null,
+  },
   duplicateWindowSeconds: { saidWith: 'onDuplicate' },
   onDuplicate: { slot: 'clause', say: duplicateClause },
   newPayees: { slot: 'clause', say: newPayeeClause },

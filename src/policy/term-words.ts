@@ -14,7 +14,7 @@ export const answerWords: Readonly<Record<RuleAnswer, string>> = {
   deny: 'Refuse',
 }
 
-export type Words = Omit<Names, 'boundTo'>
+export type Words = Omit<Names, 'boundTo'> & { personOf: (accountId: string) => string }
 
 /** `value`: null where the policy has no such rule, which `absent` then says. `other`: the terms that it is compared with. */
 type Row = {
@@ -86,6 +86,11 @@ const rows: { readonly [Field in PolicyField]: Row } = {
     label: 'Approvals that count',
     absent: 'all',
     value: ({ approval_proof: proof }) => (proof === 'signature' ? 'only by passkey or wallet' : null),
+  },
+  approverIds: {
+    label: 'Only approvers',
+    absent: 'every approver',
+    value: ({ approver_ids: own }, { personOf }, other) => entries(own ?? [], other.approver_ids ?? [], personOf),
   },
   newPayees: answer('A beneficiary that no person has confirmed', 'new_payees'),
   payeeVerification: answer('A name that is not confirmed', 'payee_verification'),

@@ -181,6 +181,8 @@ export type TraceEntry = {
   requiredApprovals?: number
   /** Accounts that may give them (eligible_approvers). */
   eligibleApprovers?: number
+  /** The only accounts whose approvals count (eligible_approvers). */
+  approverIds?: readonly string[]
   /** Only signed approvals count, and only accounts that can sign may give them (eligible_approvers). */
   approvalProof?: 'signature'
   /** The rule decided the outcome: it is as strict as the decision. */
@@ -206,6 +208,8 @@ export type Decision = {
   separationOfDuties: boolean
   /** `signature`: only approvals that a passkey or a wallet signed count. */
   approvalProof: ApprovalProof
+  /** The only accounts whose approvals count. Absent: every approver's do. */
+  approverIds?: readonly string[]
   /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
   approvalsByMandate: number
   /** The account whose approval the mandate gives: its own decision does not count a second time. */

@@ -41,6 +41,7 @@ export const policyRules = (id: string): fc.Arbitrary<PolicyRules> =>
     requiredApprovalCount: fc.constantFrom(0, 0, 0, 0, 0, 1, 2, 3),
     separationOfDuties: fc.boolean(),
     approvalProof: mostly('any' as const, fc.constant('signature' as const)),
+    approverIds: mostly(null, fc.subarray(['ada', 'ben', 'cat'], { minLength: 2 })),
     duplicateWindowSeconds: mostly(null, fc.constantFrom(0, 60, 3600)),
     onDuplicate: mostly(null, fc.constantFrom(...duplicateAnswers)),
     newPayees: mostly(null, fc.constantFrom(...newPayeeAnswers)),

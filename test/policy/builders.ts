@@ -70,6 +70,7 @@ export const policy = (over: Partial<PolicyRules> = {}): PolicyRules => ({
   requiredApprovalCount: (over.approvalThresholdMinor ?? null) === null ? 0 : 1,
   separationOfDuties: false,
   approvalProof: 'any',
+  approverIds: null,
   duplicateWindowSeconds: null,
   onDuplicate: null,
   newPayees: null,

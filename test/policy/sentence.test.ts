@@ -29,6 +29,7 @@ const set: PolicyFields = {
   requiredApprovalCount: 2,
   separationOfDuties: true,
   approvalProof: 'signature',
+  approverIds: ['acc_1'],
   duplicateWindowSeconds: 3600,
   onDuplicate: 'deny',
   newPayees: 'require_approval',

@@ -12,6 +12,7 @@ const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   required_approval_count: 'the number of approvals',
   separation_of_duties: 'who may approve',
   approval_proof: 'which approvals count',
+  approver_ids: 'who alone approves',
   beneficiary_ids: 'the beneficiaries',
   payment_types: 'the payment types',
   duplicate_window_seconds: 'how recent',

@@ -41,6 +41,7 @@ export const traceWords = (entry: TraceEntry, currency: string, at: number): str
     resets: entry.resets_at ? shortTime(entry.resets_at) : 'later',
     needed: entry.required_approvals ?? 0,
     able: entry.eligible_approvers ?? 0,
+    named: entry.approver_ids ?? [],
     ...periodWords(at),
     signed: entry.approval_proof === 'signature',
     passed: entry.outcome === 'allow',
@@ -113,9 +114,10 @@ type Bound = Pick<Schemas['SpendingPolicy'], 'binds' | 'created_by'>
 const boundTo = ({ binds, created_by: { label } }: Bound): string | null => (binds === 'all' ? null : (label ?? 'a key'))
 
 /** How this page names what the terms of a policy name. */
-export const termWords = ({ currency, nameOf }: { currency: string; nameOf: Words['nameOf'] }): Words => ({
+export const termWords = ({ currency, nameOf, personOf }: Pick<Words, 'nameOf' | 'personOf'> & { currency: string }): Words => ({
   money: (minor) => moneyText(minor, currency),
   nameOf,
+  personOf,
   typeName: typeLabel,
 })
 
@@ -124,7 +126,7 @@ export const policySentence = (
   terms: PolicyWire,
   bound: Bound | null,
   names: { currency: string; nameOf: Words['nameOf'] },
-): string => sentenceOf(terms, { ...termWords(names), boundTo: bound && boundTo(bound) })
+): string => sentenceOf(terms, { ...termWords({ ...names, personOf: () => '' }), boundTo: bound && boundTo(bound) })
 
 export const answerOptions = <Answer extends RuleAnswer>(answers: readonly Answer[]) =>
   answers.map((value) => ({ value, label: answerWords[value] }))

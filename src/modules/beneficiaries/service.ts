@@ -11,6 +11,7 @@ import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
+import { filtersOf } from '../../http/pagination.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
@@ -197,17 +198,14 @@ export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, 
   if (before.frozenAt && change.status === 'active') requireFreshProof(principal, at)
   refuseOtherPayee(before, change)
   refuseUnderFrozenPaybill(before, change)
-  const fields = {
-    type: change.type ?? before.type,
-    displayName: change.display_name ?? before.displayName,
-    legalName: change.legal_name === undefined ? before.legalName : change.legal_name,
-    metadata: change.metadata ?? before.metadata,
-    accountReferenceRequired: change.account_reference_required ?? before.accountReferenceRequired,
-  }
+  // Every field of the request but the status, which is the payee's: a field that is new in the schema is not forgotten here.
+  const { status: _, ...rest } = change
+  const named = filtersOf(rest) as Partial<BeneficiaryRecord>
+  const fields = { ...before, ...named }
   const renamed = fields.displayName !== before.displayName || fields.legalName !== before.legalName
   const written = updateRow(tx, beneficiaries, before, {
-    ...fields,
-    ...(maker && renamed && renamedBy(maker, { ...before, ...fields }, at)),
+    ...named,
+    ...(maker && renamed && renamedBy(maker, fields, at)),
     updatedAt: at,
   })
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null

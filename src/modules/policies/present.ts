@@ -34,6 +34,7 @@ const presentEntry = (entry: TraceEntry): PresentedEntry => ({
   ...(entry.requestedMinor !== undefined && { requested_minor: formatMinor(entry.requestedMinor) }),
   ...(entry.resetsAt !== undefined && { resets_at: isoTime(entry.resetsAt) }),
   ...(entry.requiredApprovals !== undefined && { required_approvals: entry.requiredApprovals }),
+  ...(entry.approverIds && { approver_ids: entry.approverIds.map((id) => formatId('account', id)) }),
   ...(entry.eligibleApprovers !== undefined && { eligible_approvers: entry.eligibleApprovers }),
   ...(entry.approvalProof !== undefined && { approval_proof: entry.approvalProof }),
   ...(entry.decisive !== undefined && { decisive: entry.decisive }),
@@ -100,6 +101,7 @@ export const presentDecision = (decision: Decided, currency: string): Decision =
   required_approvals: decision.requiredApprovals,
   separation_of_duties: decision.separationOfDuties,
   approval_proof: decision.approvalProof,
+  ...(decision.approverIds && { approver_ids: decision.approverIds.map((id) => formatId('account', id)) }),
   approvals_by_mandate: decision.approvalsByMandate,
   policy_versions: decision.policyVersions
     .filter(({ id }) => id !== proposedPolicyId)

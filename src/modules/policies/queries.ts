@@ -1,14 +1,16 @@
 import { eq, isNull, or, sql } from 'drizzle-orm'
 import { makePgArray } from 'drizzle-orm/pg-core'
+import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
-import type { Db, Tx } from '../../db/client.ts'
+import { type Db, statement, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
+import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import { presenter } from '../../http/presenter.ts'
-import { found } from '../../lib/errors.ts'
+import { found, invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
@@ -18,7 +20,7 @@ import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
 import { presentMakers } from '../present-maker.ts'
 import { Policy } from './schema.ts'
-import { presentPending } from './waiting.ts'
+import { presentPending, shownApprovers } from './waiting.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
@@ -32,6 +34,30 @@ export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'work
     lockPolicy(tx, { workspaceId: workspace.id, id }),
   ])
   return found(policy)
+}
+
+const deciders = statement(
+  'policies.deciders',
+  `select m.account_id as id from members m join accounts a on a.id = m.account_id
+   where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`,
+)
+
+/** `known`: those that the policy names already, who may be on leave. */
+export const requireApprovers = async (
+  db: Db,
+  workspaceId: Uuid,
+  ids: readonly Uuid[] | null,
+  known: readonly Uuid[] = [],
+): Promise<void> => {
+  const added = (ids ?? []).filter((id) => !known.includes(id))
+  if (added.length === 0) return
+  const able = new Set((await db.query<{ id: Uuid }>(deciders, [workspaceId, added])).map(({ id }) => id))
+  const problems = (ids ?? []).flatMap((id, index) =>
+    added.includes(id) && !able.has(id)
+      ? [{ path: `approver_ids.${index}`, message: 'is not an account of a member of this workspace who may decide approvals' }]
+      : [],
+  )
+  if (problems.length > 0) throw invalidFields(...problems)
 }
 
 export const policyList = prepare(
@@ -83,14 +109,21 @@ const customTypes = {
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
 
+/** A policy without a total limit counts none. */
+const shownUsage = (
+  { total_minor, ...periods }: ReturnType<typeof presentUsage>,
+  { totalLimitMinor }: PolicyRecord,
+): Policy['usage'] => (totalLimitMinor === null ? periods : { ...periods, total_minor })
+
 const shown = presenter(Policy)
 
 export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
   shown(record, {
     binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
+    approver_ids: shownApprovers(record),
     warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
     status: record.archivedAt ? 'archived' : 'active',
     pending_change: presentPending(record),
-    ...(usage && { usage: presentUsage(usage) }),
+    ...(usage && { usage: shownUsage(presentUsage(usage), record) }),
     ...presentMakers(record),
   })

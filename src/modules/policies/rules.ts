@@ -23,6 +23,8 @@ export const policyTerms = (input: PolicyInput, current?: PolicyTerms): PolicyTe
     const value = given[wireName(field)]
     if (value === undefined && current) return current[field]
     const meant = value ?? policyFields[field].absent
+    // An empty list of approvers is every approver, as null is.
+    if (field === 'approverIds' && Array.isArray(meant) && meant.length === 0) return null
     return Array.isArray(meant) ? [...new Set(meant)] : meant
   }
   const fields = Object.fromEntries(policyFieldNames.map((field) => [field, merged(field)])) as Omit<PolicyTerms, 'countImplied'>

@@ -26,6 +26,7 @@ export const policyInput = {
   required_approval_count: z.number().int().min(0).max(10).nullish().meta(about('requiredApprovalCount')),
   separation_of_duties: z.boolean().nullish().meta(about('separationOfDuties')),
   approval_proof: z.enum(approvalProofs).nullish().meta(about('approvalProof')),
+  approver_ids: z.array(IdIn('account')).max(20).nullish().meta(about('approverIds')),
   duplicate_window_seconds: z.number().int().min(0).max(604_800).nullish().meta(about('duplicateWindowSeconds')),
   on_duplicate: z.enum(duplicateAnswers).nullish().meta(about('onDuplicate')),
   new_payees: z.enum(newPayeeAnswers).nullish().meta(about('newPayees')),
@@ -43,6 +44,7 @@ const policyOutput = {
   required_approval_count: z.number().int(),
   separation_of_duties: z.boolean(),
   approval_proof: z.enum(approvalProofs),
+  approver_ids: z.array(IdOut('account')),
   duplicate_window_seconds: z.number().int().nullable(),
   on_duplicate: z.enum(duplicateAnswers).nullable(),
   new_payees: z.enum(newPayeeAnswers).nullable(),
@@ -109,9 +111,9 @@ export const Policy = z
       description:
         'A change that makes the policy less strict, and waits: it holds at `effective_at`, or when another approver confirms it.',
     }),
-    usage: z.object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut }).optional().meta({
+    usage: z.object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut.optional() }).optional().meta({
       description:
-        'What counts towards its limits in the current day and month, and in all since its total limit was first set. Only where policies are read.',
+        'What counts towards its limits in the current day and month, and, where it has a total limit, in all since that was first set. Only where policies are read.',
     }),
     created_by: MakerOut,
     changed_by: MakerOut.nullable().meta({ description: 'Who changed it last; null if no one has.' }),
@@ -138,6 +140,7 @@ export const TraceEntry = z.object({
   resets_at: TimeOut.optional(),
   required_approvals: z.number().int().optional(),
   eligible_approvers: z.number().int().optional(),
+  approver_ids: z.array(IdOut('account')).optional().meta({ description: 'The only accounts whose approvals count.' }),
   approval_proof: z.literal('signature').optional().meta({ description: 'Only approvals by passkey or wallet count.' }),
   decisive: z.boolean().optional().meta({ description: 'This rule decided the outcome.' }),
 })
@@ -189,6 +192,10 @@ export const Decision = z
     approval_proof: z.enum(approvalProofs).meta({
       description: 'Which approvals count: any, or only those that a passkey or a wallet signed.',
     }),
+    approver_ids: z
+      .array(IdOut('account'))
+      .optional()
+      .meta({ description: 'The only accounts whose approvals count; left out where every approver’s do.' }),
     approvals_by_mandate: z.number().int(),
     policy_versions: z.array(z.object({ id: IdOut('policy'), version: z.number().int() })),
     warnings: z.array(Warning).meta({ description: 'What the decision does not refuse, and the caller should know.' }),

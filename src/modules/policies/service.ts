@@ -11,7 +11,7 @@ import { loosens } from '../../policy/limits.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { createdBy, readMaker } from '../makers.ts'
 import { loosen, tighten } from './pending-change.ts'
-import { lockOwnPolicy, type PolicyRecord, presentPolicy } from './queries.ts'
+import { lockOwnPolicy, type PolicyRecord, presentPolicy, requireApprovers } from './queries.ts'
 import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { insertPolicy, nothingPending } from './write.ts'
@@ -46,6 +46,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     readMaker(tx, principal),
     requireRoom(tx, workspace.id),
     requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),
+    requireApprovers(tx, workspace.id, terms.approverIds),
   ])
   const record: PolicyRecord = {
     id: newId(),
@@ -54,7 +55,6 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     bindsGrantId: boundGrant(principal),
     ...terms,
     totalCountedSince: terms.totalLimitMinor === null ? null : at,
-    approverIds: null,
     version: 1,
     ...nothingPending,
     ...createdBy(maker),
@@ -99,6 +99,8 @@ export const updatePolicy = async (
   const after = { ...before, ...terms, name: change.name ?? before.name }
   if (isDeepStrictEqual(after, before)) return { policy: before, waits: false }
   await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
+  const known = before.approverIds ?? []
+  await requireApprovers(tx, principal.workspace.id, terms.approverIds, known)
   const result = { ...terms, name: after.name }
   if (loosens(before, terms)) return loosen(tx, principal, before, { change: changeOf(change, before, after), result }, currency)
   return { policy: await tighten(tx, principal, before, result, currency), waits: false }

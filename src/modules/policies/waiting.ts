@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sha256 } from '../../auth/secrets.ts'
-import type { Db } from '../../db/client.ts'
+import { type Db, statement } from '../../db/client.ts'
+import { personNameSql } from '../../db/person-name.ts'
 import type { spendingPolicies } from '../../db/tables/policies.ts'
 import { presenter } from '../../http/presenter.ts'
 import { Name } from '../../http/wire.ts'
@@ -36,7 +37,12 @@ const StoredResult = z.strictObject({
   terms: z.strictObject({ name: Name, ...policyInput }).nullable(),
 })
 
-const shownTerms = presenter(TermsOut)
+const copiedTerms = presenter(TermsOut)
+
+export const shownApprovers = ({ approverIds }: Pick<PolicyTerms, 'approverIds'>): string[] =>
+  (approverIds ?? []).map((id) => formatId('account', id))
+
+const shownTerms = (terms: NamedTerms) => copiedTerms(terms, { approver_ids: shownApprovers(terms) })
 
 export type Waiting = { result: Result; renewed: boolean; message: string }
 
@@ -52,17 +58,22 @@ export const waitingOf = (record: PolicyRecord): Waiting | undefined => {
   return { result, renewed, message }
 }
 
-type Wording = { currency: string; workspace: { id: Uuid; name: string }; nameOf: (beneficiaryId: string) => string }
+type Wording = {
+  currency: string
+  workspace: { id: Uuid; name: string }
+  nameOf: (beneficiaryId: string) => string
+  personOf: (accountId: string) => string
+}
 
 /** The text that confirms the change. It names the terms in words, and binds all of them by their digest. */
 const textOf = (
   policy: PolicyRecord,
   result: Result,
   { requester, at }: { requester: Uuid; at: Date },
-  { currency, workspace, nameOf }: Wording,
+  { currency, workspace, nameOf, personOf }: Wording,
 ): string => {
   const [before, after] = [shownTerms(policy), result && shownTerms(result)]
-  const words = { money: (minor: string) => displayAmount(BigInt(minor), currency), nameOf, typeName: quoted }
+  const words = { money: (minor: string) => displayAmount(BigInt(minor), currency), nameOf, personOf, typeName: quoted }
   const renamed = after && after.name !== before.name ? [`- Name: ${quoted(before.name)} → ${quoted(after.name)}`] : []
   const changes = after
     ? changedTerms(before, after, words).map((each) => `- ${each.label}: ${each.before} → ${each.after}`)
@@ -96,18 +107,27 @@ type Asked = {
   renewed: boolean
 }
 
+const readPeople = statement(
+  'policies.people',
+  `select id, ${personNameSql('named.id')} as name from unnest($1::uuid[]) as named(id)`,
+)
+
 /** The columns of a change that waits from now on. `policy`: the version that it is laid over. */
 export const waitingColumns = async (
   db: Db,
   policy: PolicyRecord,
   { change, result, requester, grantId, renewed }: Asked,
-  { at, ...wording }: Omit<Wording, 'nameOf'> & { at: Date },
+  { at, ...wording }: Omit<Wording, 'nameOf' | 'personOf'> & { at: Date },
 ) => {
   const ids = new Set([...policy.beneficiaryIds, ...(result?.beneficiaryIds ?? [])])
   const names = new Map(
     (await findBeneficiaries(db, [...ids])).map(({ id, displayName }) => [formatId('beneficiary', id), displayName]),
   )
   const nameOf = (id: string) => `${quoted(names.get(id) ?? '')} (${id})`
+  const accounts = [...(policy.approverIds ?? []), ...(result?.approverIds ?? [])]
+  const people = accounts.length === 0 ? [] : await db.query<{ id: Uuid; name: string | null }>(readPeople, [accounts])
+  const named = new Map(people.map(({ id, name }) => [formatId('account', id), name]))
+  const personOf = (id: string) => `${quoted(named.get(id) ?? '')} (${id})`
   return {
     pendingChange: change,
     pendingChangeBy: requester,
@@ -121,7 +141,7 @@ export const waitingColumns = async (
       count_implied: result?.countImplied ?? false,
       terms: result && shownTerms(result),
     },
-    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf }),
+    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf, personOf }),
   }
 }
 

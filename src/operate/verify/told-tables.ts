@@ -158,8 +158,9 @@ export const toldTables: Readonly<Record<string, Told>> = {
   spending_policies: {
     made: ['policy.created'],
     more: `jsonb_build_object(${pendingColumns.join(', ')})`,
-    columns: ({ binds, status, pending_change, created_by, changed_by, ...after }) => ({
+    columns: ({ binds, status, pending_change, created_by, changed_by, approver_ids, ...after }) => ({
       ...after,
+      ...when(approver_ids, { approver_ids: Array.isArray(approver_ids) && approver_ids.length > 0 ? approver_ids : null }),
       ...when(binds, { binds_grant_id: fieldsOf(binds).grant_id ?? null }),
       ...when(status, { archived: status === 'archived' }),
       ...pending(pending_change),

@@ -120,7 +120,7 @@ const uses = (
   name: string,
   href: string,
   limits: Limited,
-  usage: { today_minor: string; month_minor: string; total_minor: string },
+  usage: { today_minor: string; month_minor: string; total_minor?: string },
 ): LimitUse[] => [
   ...(limits.daily_limit_minor
     ? [{ key: `${key} day`, name, period: 'today', used: usage.today_minor, limit: limits.daily_limit_minor, href }]
@@ -129,7 +129,7 @@ const uses = (
     ? [{ key: `${key} month`, name, period: 'this month', used: usage.month_minor, limit: limits.monthly_limit_minor, href }]
     : []),
   ...(limits.total_limit_minor
-    ? [{ key: `${key} total`, name, period: 'in all', used: usage.total_minor, limit: limits.total_limit_minor, href }]
+    ? [{ key: `${key} total`, name, period: 'in all', used: usage.total_minor ?? '0', limit: limits.total_limit_minor, href }]
     : []),
 ]
 

@@ -84,7 +84,7 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
 const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames([...before.beneficiary_ids, ...(result?.beneficiary_ids ?? [])])
-  const words = termWords({ currency, nameOf })
+  const words = termWords({ currency, nameOf, personOf: usePeople() })
   const renamed = result && result.name !== before.name ? [{ label: 'Name', before: before.name, after: result.name }] : []
   const changes = result
     ? [...renamed, ...changedTerms(before, result, words)]

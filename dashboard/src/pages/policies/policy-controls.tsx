@@ -17,6 +17,7 @@ import { useSession } from '../../shell/session.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/beneficiary-field.tsx'
 import { CheckField, fieldsOf, SelectField } from '../../ui/field.tsx'
 import { draftOfLimits, LimitField, type LimitName, type LimitsDraft, limitsOf, raisedLimits } from '../../ui/limits.tsx'
+import { ApproversField } from './approvers-field.tsx'
 
 type PolicyDraft = LimitsDraft & {
   name: string
@@ -25,6 +26,7 @@ type PolicyDraft = LimitsDraft & {
   required_approval_count: string
   separation: boolean
   signed: boolean
+  approver_ids: string[]
   on_duplicate: '' | DuplicateAnswer
   new_payees: '' | NewPayeeAnswer
   payee_verification: '' | PayeeVerificationAnswer
@@ -40,6 +42,7 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   required_approval_count: String(policy?.required_approval_count ?? 0),
   separation: policy?.separation_of_duties ?? false,
   signed: policy?.approval_proof === 'signature',
+  approver_ids: policy?.approver_ids ?? [],
   // A window alone warns.
   on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
   new_payees: policy?.new_payees ?? '',
@@ -60,6 +63,7 @@ const termsOf = (draft: PolicyDraft) => {
     required_approval_count: limits.approval_threshold_minor !== null && count === 0 ? 1 : count,
     separation_of_duties: draft.separation,
     approval_proof: draft.signed ? 'signature' : 'any',
+    approver_ids: draft.approver_ids,
     on_duplicate: draft.on_duplicate || null,
     new_payees: draft.new_payees || null,
     payee_verification: draft.payee_verification || null,
@@ -145,6 +149,7 @@ const controlsOf = (
         {...at('signed')}
       />
     ),
+    approver_ids: <ApproversField value={draft.approver_ids} onChange={(approver_ids) => set({ approver_ids })} />,
     new_payees: (
       <SelectField
         label="If a key or an agent made the beneficiary"
@@ -196,7 +201,12 @@ const groups = [
   },
   {
     legend: 'Approval',
-    rows: [['approval_threshold_minor', 'required_approval_count'], ['separation_of_duties'], ['approval_proof']],
+    rows: [
+      ['approval_threshold_minor', 'required_approval_count'],
+      ['separation_of_duties'],
+      ['approval_proof'],
+      ['approver_ids'],
+    ],
   },
   { legend: 'The beneficiary', rows: [['new_payees'], ['payee_verification']] },
   { legend: 'Possible duplicates', rows: [['on_duplicate', 'duplicate_window_seconds']] },

@@ -177,10 +177,11 @@ const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['Spe
 const PolicyDetail = ({ policy }: { policy: Policy }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames(policy.beneficiary_ids)
+  const personOf = usePeople()
   return (
     <Card>
       <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
-      <Facts stacked facts={termsInWords(policy, termWords({ currency, nameOf }))} />
+      <Facts stacked facts={termsInWords(policy, termWords({ currency, nameOf, personOf }))} />
     </Card>
   )
 }

@@ -108,7 +108,7 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
     .filter(({ countsFrom }) => !record.asksForTwo || countsFrom === null || countsFrom <= now)
     .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
     .map(({ accountId }) => accountId)
-    .filter((id) => !excluded.has(id))
+    .filter((id) => !excluded.has(id) && (record.onlyApprovers?.includes(id) ?? true))
 }
 
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>

@@ -178,6 +178,25 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
   })
 }
 
+/** `case`: a workspace whose policies name nobody, as most do, looks at no payment. */
+const readUnnamed = statement(
+  'approvals.unnamed',
+  `select case when exists (select from spending_policies where workspace_id = $3 and archived_at is null and cardinality(approver_ids) > 0)
+     then exists (select from payments p cross join lateral ${policiesOf('p')} as s
+       where p.id = any($1::uuid[]) and cardinality(s.approver_ids) > 0 and $2::uuid <> all(s.approver_ids)) else false end as unnamed`,
+)
+
+/** A policy that applies may name who alone decides: for it, or for one payment of the batch. */
+const requireNamed = async (tx: Tx, { payment, payments }: LockedApproval, accountId: Uuid): Promise<void> => {
+  const values = [payments.map(({ id }) => id), accountId, payment.workspaceId]
+  const [row] = await tx.query<{ unnamed: boolean }>(readUnnamed, values)
+  if (row?.unnamed !== false)
+    throw new Refusal('forbidden', {
+      message: 'A policy names who alone decides about this payment, and this account is not one of them.',
+      details: { reason: 'not_an_approver' },
+    })
+}
+
 export const freezesOf = ({ accountStatus, workspace }: Pick<Principal, 'accountStatus' | 'workspace'>) => ({
   accountFrozen: accountStatus !== 'active',
   workspaceFrozen: workspace.frozen || workspace.closed,
@@ -203,6 +222,7 @@ const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
   const stop = choice === 'approve' ? stopOfGiver(giver) : undefined
   if (stop) throw stop
+  await requireNamed(tx, record, accountId)
   if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
   const settled = alreadyDecided(record, choice, giver)
   if (settled) return settled

@@ -24,6 +24,7 @@ import { type Fact, factTypes, inOrder } from '../../../lib/approval-facts.ts'
 import { isoTimeOrNull } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { levelOf, nameFacts } from '../../../policy/facts.ts'
+import { namedApproversSql } from '../../../policy/scope-sql.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
@@ -78,6 +79,10 @@ const selection = {
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
   /** Whether the decisions of more than one person are needed: then an approver of yesterday counts, and one of today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
+  /** The only accounts that the policies behind it let decide; null: every approver. */
+  onlyApprovers: sql<Uuid[] | null>`${sql.raw(
+    namedApproversSql("array(select (v ->> 'id')::uuid from jsonb_array_elements(approvals.policy_versions) as v)"),
+  )}`,
   /** Asked for before writes were lost: it may have been sent in them. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }

@@ -13,6 +13,7 @@ import { existing, only } from '../../../lib/lists.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import { warningText } from '../../../policy/explain.ts'
 import { factsOf } from '../../../policy/facts.ts'
+import { namedApproversSql } from '../../../policy/scope-sql.ts'
 import type { Decision } from '../../../policy/types.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { destinationContext, findBeneficiary } from '../../beneficiaries/queries.ts'
@@ -29,6 +30,11 @@ const readRequest = statement(
   'approvals.request',
   `select w.name as workspace, w.kind = 'team' and w.balance_account_id is null as "sharedBalance", g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
    from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`,
+)
+
+const readApprovers = statement(
+  'approvals.named_approvers',
+  `select ${personNameSql('named.id')} as name from unnest(${namedApproversSql('$1::uuid[]')}) as named(id)`,
 )
 
 type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace' | 'sharedBalance'> & { isFirst: boolean }
@@ -72,9 +78,11 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   const executeAt = payment.status === 'scheduled' ? payment.executeAt : null
   // What is scheduled can be approved until it is due.
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
+  const ids = needs.policyVersions.map((version) => version.id)
+  const names = await tx.query<{ name: string | null }>(readApprovers, [ids])
   const facts = {
     ...{ domain: new URL(config.publicUrl).host, approvalId: id, currency, nonce, executeAt, expiresAt },
-    approverNames: [],
+    approverNames: names.map(({ name }) => name ?? 'an approver'),
     policyVersions: needs.policyVersions,
     ...requestedBy,
   }

@@ -147,7 +147,7 @@ const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor"
 const grantColumns = `${ruleColumns}, label as name, case when total_seeded_at is not null then 'epoch'::timestamptz end as "totalCountedSince", frozen_at is not null as frozen, revoked_at is not null as revoked,
   cardinality(ancestor_ids) as depth`
 const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, version, binds_grant_id as "bindsGrantId",
-  required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties", approval_proof as "approvalProof",
+  required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties", approver_ids as "approverIds", approval_proof as "approvalProof",
   total_counted_since as "totalCountedSince", duplicate_window_seconds as "duplicateWindowSeconds", payee_verification as "payeeVerification"`
 
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
