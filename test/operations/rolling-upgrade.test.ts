@@ -18,7 +18,7 @@ const perSecond = isFull ? 50 : 4
 const leastPayments = isFull ? 500 : 60
 const clients = isFull ? 12 : 3
 const fromEachSide = isFull ? 20 : 6
-const grownPayments = isFull ? 1_000_000 : 20_000
+const grownPayments = 1_000_000
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -107,9 +107,10 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
   const paying = payAtRate(payer, { perSecond, clients, atLeast: leastPayments + 1, mayEnd: () => upgraded })
   let sides = 0
   try {
-    const before = readMigrations(old.migrations).length
+    const before = new Set(readMigrations(old.migrations).map(({ tag }) => tag))
     const applied = await migrate(database.url, { folder: next.migrations, pauseMs: 1_000 })
-    expect(applied).toHaveLength(readMigrations(next.migrations).length - before)
+    const during = readMigrations(next.migrations).filter(({ tag, afterUpgrade }) => !before.has(tag) && !afterUpgrade)
+    expect(applied).toEqual(during.map(({ tag }) => tag))
     // The processes of the version before are ready on the newer schema.
     for (const api of apis) expect((await api.get('/readyz')).body.status).toBe('ok')
     await pair.restartEach(balancer, next.start, async () => {
@@ -219,13 +220,16 @@ describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeo
   })
 
   for (const version of all)
-    test(`${version} decides payments by its own plans on the schema of this version, and after a rollback`, async ({ skip }) => {
-      const released = version === last ? await installing : await committedRelease(version)
-      if (typeof released === 'string') {
-        process.stderr.write(`the plans of ${version} are not tried: ${released}\n`)
-        return skip()
-      }
-      if (version !== last) ends.push(released.remove)
-      await keepsItsPlans(released)
-    })
+    test.runIf(isFull)(
+      `${version} decides payments by its own plans on the schema of this version, and after a rollback`,
+      async ({ skip }) => {
+        const released = version === last ? await installing : await committedRelease(version)
+        if (typeof released === 'string') {
+          process.stderr.write(`the plans of ${version} are not tried: ${released}\n`)
+          return skip()
+        }
+        if (version !== last) ends.push(released.remove)
+        await keepsItsPlans(released)
+      },
+    )
 })
