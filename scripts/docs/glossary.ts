@@ -25,6 +25,7 @@ export const words: Readonly<Record<string, string>> = {
   approvals_by_mandate: 'How many approvals the mandate gives: 0 or 1.',
   approve: 'The text to sign in order to approve.',
   approved_by: 'Who approved it; empty where no approval was needed.',
+  approver_ids: 'The only accounts whose decisions count for these payments; null for every member who may decide.',
   at: 'When it happened.',
   authorization_details_types_supported: 'The types of `authorization_details` (RFC 9396).',
   authorization_endpoint: 'Where a person is sent to authorize.',
@@ -197,6 +198,9 @@ export const words: Readonly<Record<string, string>> = {
   token_type: 'How the token is sent: `Bearer`.',
   topup_id: 'The top-up, by id; null for what is none.',
   topups: 'Whether the account may be topped up.',
+  total_limit_minor:
+    'What all payments may add up to, in minor units: counted since the limit was first set, and never starts again; null for no limit.',
+  total_minor: 'In all, in minor units; null for no limit.',
   totals: 'What the entries add up to.',
   type: 'What kind it is.',
   updated_at: 'When it was last changed.',
