@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseTable, type Row } from '../../scripts/authorization.ts'
 import { addPasskey } from '../harness/authenticator.ts'
 import { createMandate } from '../harness/mandates.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { fund, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { type PushService, startPushService } from '../harness/push-service.ts'
@@ -37,7 +37,7 @@ const made = async (answer: Promise<{ status: number; body: { id: string }; text
 const furnish = async (): Promise<Record<string, Owned>> => {
   const { owner } = team
   const { api } = owner
-  await credit(service, owner.accountId, 5_000_000n)
+  await fund(service, owner, 5_000_000n)
   const member = await join(service, team, 'member')
   const key = await createKey(owner)
   const spare = await createKey(owner)

@@ -68,7 +68,8 @@ describe('listing', () => {
     service.clock.set(new Date('2026-04-01T20:59:59.000Z'))
     expect((await owner.api.get(`${path}/${root.grantId}`)).body.usage.today_minor).toBe('400')
     service.clock.set(new Date('2026-04-01T21:00:00.000Z'))
-    expect((await owner.api.get(`${path}/${root.grantId}`)).body.usage).toEqual({ today_minor: '0', month_minor: '1900' })
+    const { usage } = (await owner.api.get(`${path}/${root.grantId}`)).body
+    expect(usage).toEqual({ today_minor: '0', month_minor: '1900', total_minor: '0' })
   })
 })
 
