@@ -139,6 +139,10 @@ const reasons: Readonly<Record<string, string>> = {
   'sign_in.create_dashboard_token': 'A dashboard token cannot create another one.',
   'workspaces.current': ownWorkspace,
   'workspaces.switch': ownWorkspace,
+  'workspaces.separate_balance': 'Only the owning account, whose balance it is.',
+  'workspaces.confirm_separation':
+    'Not the account that asked for it while another approver counts, and only a role that is older than the rule, or than 24 hours.',
+  'workspaces.withdraw_separation': 'Every approver, and the account that asked for it.',
   'workspaces.unfreeze': 'A delegated caller can freeze and not unfreeze.',
   'members.update': `${membership} Only owners give and remove the role owner; a delegated caller can remove permissions and not give them.`,
   'members.remove': `${membership} Only a person in their own session can leave.`,

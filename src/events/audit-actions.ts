@@ -31,7 +31,16 @@ const workspaceActions = {
   policy: ['archived', 'change_requested', 'change_withdrawn', 'created', 'updated'],
   suspense: ['record'],
   topup: ['deposit', 'expired', 'failed', 'initiate', 'other_amount', 'receipt', 'succeeded'],
-  workspace: ['create', 'freeze', 'unfreeze', 'update'],
+  workspace: [
+    'create',
+    'freeze',
+    'unfreeze',
+    'update',
+    'separate',
+    'separation_request',
+    'separation_confirm',
+    'separation_withdraw',
+  ],
 } as const
 
 /** Actions of people about their own accounts, and of administrators: they are in no workspace's log. */

@@ -36,7 +36,10 @@ const resources = {
   passkey: { permission: 'account.read', verbs: ['added', 'removed'] },
   session: { permission: 'account.manage', verbs: ['created', 'revoked'] },
   member: { permission: 'workspace.read', verbs: ['invited', 'joined', 'updated', 'removed'] },
-  workspace: { permission: 'workspace.read', verbs: ['frozen', 'unfrozen', 'updated'] },
+  workspace: {
+    permission: 'workspace.read',
+    verbs: ['frozen', 'unfrozen', 'updated', 'separation_requested', 'separated', 'separation_withdrawn'],
+  },
 } as const satisfies Record<string, { permission: Permission; verbs: readonly string[] }>
 
 export type EventResource = keyof typeof resources

@@ -1,4 +1,5 @@
 import { type Check, sqlChecks } from '../db/check.ts'
+import { balanceAccountsSql } from '../db/tables/workspaces.ts'
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
@@ -121,7 +122,8 @@ export const ledgerChecks: readonly Check[] = [
       'a top-up that succeeded was credited once for each payment under it, whole, to its account, and no other one was': `
         select p.id::text as subject from topups p
           left join lateral (
-            select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
+            select count(*) as credits,
+              coalesce(sum(t.amount_minor) filter (where c.owner_id in (select holder.id from workspaces w cross join lateral ${balanceAccountsSql('w')} as holder(id) where w.id = p.workspace_id)), 0) as credited
             from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
             where t.kind = 'direct' and ((t.reference_type = 'topup' and t.reference_id = p.id)
               or (t.reference_type = 'deposit' and t.reference_id in (select d.id from deposits d where d.topup_id = p.id and d.state = 'credited')))) as booked on true

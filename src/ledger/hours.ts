@@ -1,8 +1,8 @@
-import { type Database, inTx, statement } from '../db/client.ts'
+import { type Database, inTx, statement, type Tx } from '../db/client.ts'
 import { idSlack } from '../db/list-queries.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { bookingTypes } from '../db/tables/ledger.ts'
-import { firstId, lastId } from '../lib/ids.ts'
+import { firstId, lastId, type Uuid } from '../lib/ids.ts'
 
 // As `createdBetween` of db/list-queries.ts, for SQL text: a time that is null bounds nothing.
 
@@ -170,6 +170,28 @@ export const countHours = async (db: Database, now: Date): Promise<void> => {
       return true
     })
 }
+
+const moveMadeRows = statement(
+  'ledger.move_made',
+  `with moved as (
+     select h.hour, count(*) as entries, sum(p.amount_minor)::bigint as minor from payments p join hour_totals h on h.account_id = p.account_id
+       and h.workspace_id = p.workspace_id and h.type = 'made' and h.hour = ${hourOf('p.created_at')}
+     where p.workspace_id = $1 and p.account_id = $3 and p.status = 'scheduled' group by 1),
+   added as (
+     insert into hour_totals (account_id, workspace_id, beneficiary_id, hour, entries, came_in_minor, went_out_minor, type)
+     select $2, $1, '${firstId}', hour, entries, 0, minor, 'made' from moved),
+   emptied as (
+     delete from hour_totals h using moved m
+     where h.account_id = $3 and h.workspace_id = $1 and h.type = 'made' and h.hour = m.hour and h.entries = m.entries)
+   update hour_totals h set entries = h.entries - m.entries, went_out_minor = h.went_out_minor - m.minor from moved m
+   where h.account_id = $3 and h.workspace_id = $1 and h.type = 'made' and h.hour = m.hour and h.entries > m.entries`,
+)
+
+export type BalanceMove = { workspaceId: Uuid; holder: Uuid; from: Uuid }
+
+/** Of the payments that are scheduled and move to another account: called before they do. */
+export const moveMade = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> =>
+  void (await tx.query(moveMadeRows, [workspaceId, holder, from]))
 
 /** The first transfer while older hours are left to count, else the end of what is counted; null on an empty ledger. */
 export const uncountedSince = `

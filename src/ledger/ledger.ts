@@ -11,7 +11,7 @@ import { fieldsOf } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 
 export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
-export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
+export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense' | 'separation'; id: Uuid }
 const systemAccounts = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 export type SystemAccount = (typeof systemAccounts)[number]
 

@@ -11,7 +11,7 @@ import { bookedSql, bookingColumns, idAhead, idBehind, isBookingType, localDate,
 
 export { transferKinds } from '../db/tables/ledger.ts'
 
-export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment'] as const
+export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'separation', 'adjustment'] as const
 type HistoryType = (typeof historyTypes)[number]
 
 const parameters = {

@@ -3,8 +3,9 @@ export const conflictReasons = {
   already_member: 'The person who is invited is already a member.',
   archived: 'It is archived: it cannot be changed or paid.',
   balance: 'The account still has money.',
+  balance_own: 'The workspace has a balance of its own already.',
   change_pending:
-    'A change that makes the policy less strict waits already: confirm or withdraw it first. A stricter change is accepted at once.',
+    'A change that makes a rule less strict, or moves money to a balance of its own, waits already: confirm or withdraw it first.',
   decided: 'It is already decided.',
   exhausted: 'The total of the mandate is spent.',
   expired: 'It has expired.',

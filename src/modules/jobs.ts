@@ -8,6 +8,7 @@ import type { Sweep, Work } from '../jobs/jobs.ts'
 import { countHours } from '../ledger/hours.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../queue/idempotency-keys.ts'
+import { applyDueSeparations } from './balances/separate-service.ts'
 import { createNamesLane } from './beneficiaries/names-service.ts'
 import { revokeDueGrants } from './delegation/service.ts'
 import { findLostDeposits, settleDeposits } from './deposits/deposit.ts'
@@ -55,6 +56,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
     { name: 'policies.complete', everySeconds: 30, run: () => completeWaiting(deps) },
+    { name: 'balances.separate', everySeconds: 30, run: () => applyDueSeparations(deps) },
     { name: 'policies.change', everySeconds: 30, run: () => applyDueChanges(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },

@@ -1,6 +1,7 @@
 import type { Feed } from '../events/feed.ts'
 import type { App } from '../http/app-type.ts'
 import { registerAuditLog, registerWorkspaceAuditLog } from './audit-log/routes.ts'
+import { registerBalances } from './balances/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
@@ -46,6 +47,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
     endDelegations: async (tx, actor, member) => void (await revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member)),
     openHolder,
   })
+  registerBalances(app, deps)
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)
   registerBeneficiaries(app, deps)

@@ -132,6 +132,8 @@ const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?:
     needs: ({ approverId }) => [['DELETE', `/v1/workspaces/current/members/${approverId}`]],
     also: ({ memberId }) => [['DELETE', `/v1/workspaces/current/members/${memberId}`]],
   },
+  'workspaces.separate_balance': { needs: () => [['POST', '/v1/workspaces/current/separate-balance', { amount_minor: '1' }]] },
+  'workspaces.confirm_separation': { needs: () => [['POST', '/v1/workspaces/current/separate-balance/confirm', {}]] },
   'workspaces.unfreeze': {
     needs: () => [['POST', '/v1/workspaces/current/unfreeze']],
     also: () => [['POST', '/v1/workspaces/current/freeze', {}]],

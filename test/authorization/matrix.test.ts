@@ -9,7 +9,7 @@ import type { App } from '../../src/http/app-type.ts'
 import { registerRouteGuard } from '../../src/http/route-table.ts'
 import { withoutPermission } from '../../src/http/without-permission.ts'
 import { startAdministered } from '../admin/administrators.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -264,14 +264,18 @@ describe('while the workspace is stopped', () => {
     ).toEqual([])
   }
 
-  test.each(['frozen by its members', 'suspended by an administrator'])(
+  test.each(['frozen by its members', 'suspended by an administrator', 'on the balance of its owner, who is frozen'])(
     '%s: only requests that stop something or return money are accepted',
     async (how) => {
       const other = await createTeam(service)
       const member = await join(service, other, 'admin')
       const key = await keyOf(member, held())
       if (how.startsWith('frozen')) await other.owner.api.post('/v1/workspaces/current/freeze')
-      else await admin.api.post(`/v1/admin/workspaces/${other.id}/suspend`)
+      else if (how.startsWith('suspended')) await admin.api.post(`/v1/admin/workspaces/${other.id}/suspend`)
+      else {
+        await shareBalance(service, other.id)
+        await admin.api.patch(`/v1/admin/accounts/${other.owner.accountId}`, { status: 'frozen' })
+      }
       await expectStopped({ cookie: member.cookie }, (row) => row.admin === '●')
       await expectStopped({ bearer: key.key }, (row) => row.admin === '●' && row.key !== '·')
     },

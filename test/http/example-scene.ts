@@ -11,6 +11,7 @@ import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { newAuthenticator } from '../harness/authenticator.ts'
 import { createBrowser } from '../harness/browser.ts'
 import type { Client, Json } from '../harness/client.ts'
+import { shareBalance } from '../harness/money.ts'
 import { newPkce, obtainCode, postForm } from '../harness/oauth.ts'
 import { newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -362,6 +363,13 @@ const playTeam = async (service: TestService, play: Play, { api }: Person) => {
   const kept = (await api.post('/v1/spending-policies', { name: 'Two people', required_approval_count: 2 })).body as Json
   await api.delete(`/v1/spending-policies/${kept.id}`)
   await play('policies.withdraw_change', api, { path: { id: kept.id } })
+  await shareBalance(service, id)
+  const separation = { amount_minor: '100000' }
+  await play('workspaces.separate_balance', api, { body: separation })
+  await play('workspaces.read_separation', api)
+  await play('workspaces.withdraw_separation', api)
+  await api.post('/v1/workspaces/current/separate-balance', separation)
+  await play('workspaces.confirm_separation', clerk.api, { body: {} })
   const { grant } = (await clerk.api.post('/v1/accounts/me/api-keys', { name: 'Clerk’s agent' })).body
   await play('workspace_grants.list', api)
   await play('workspace_grants.freeze', api, { path: { id: grant.id }, body: { frozen: true } })

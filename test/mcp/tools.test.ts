@@ -96,8 +96,8 @@ describe('the tools', () => {
       if (operation !== null && !route) throw new Error(`there is no ${operation}`)
       return route?.permissions[0] ?? []
     })
-    // The balance of a personal workspace is shown to whoever may read the account.
-    expect([...new Set(['account.read', ...needed])].toSorted()).toEqual([...mcpScopes].toSorted())
+    // The balance of a personal workspace is read with account.read.
+    expect([...new Set([...needed, 'account.read'])].toSorted()).toEqual([...mcpScopes].toSorted())
   })
 
   test('are the same for a client of 2025, which pays as well', async () => {

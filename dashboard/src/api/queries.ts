@@ -105,9 +105,14 @@ export const sessionsQuery = listing(['sessions'], '/v1/accounts/me/sessions', {
 export type HistoryFilters = Omit<Filters<'/v1/accounts/me/history'>, 'type'> & {
   type?: Schemas['HistoryEntry']['type'] | undefined
 }
-export const historyQuery = (filters: HistoryFilters, limit = 25) =>
-  listing(['history', filters, limit], '/v1/accounts/me/history', { ...filters, type: one(filters.type), limit }, steady)
-export const historySummaryQuery = reading(['summary', 'history'], '/v1/accounts/me/history/summary')
+/** `ofTeam`: of the balance of the workspace, and not of the account's own, which others may share. */
+export const historyPath = (ofTeam: boolean) => (ofTeam ? '/v1/workspaces/current/history' : '/v1/accounts/me/history')
+export const historyQuery = (filters: HistoryFilters, ofTeam: boolean, limit = 25) =>
+  listing(['history', filters, ofTeam, limit], historyPath(ofTeam), { ...filters, type: one(filters.type), limit }, steady)
+export const historySummaryQuery = (ofTeam: boolean) =>
+  reading(['summary', 'history', ofTeam], ofTeam ? '/v1/workspaces/current/history/summary' : '/v1/accounts/me/history/summary')
+
+export const separationQuery = reading(['separation'], '/v1/workspaces/current/separate-balance')
 
 export type PaymentFilters = Filters<'/v1/payments'>
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
@@ -153,8 +158,7 @@ export const statementQuery = (month: string | undefined, own: boolean) =>
     queryFn: async ({ pageParam }) => {
       const query = parametersOf({ from: month && `${month}-01`, limit: 100, cursor: pageParam })
       if (own) return api.GET('/v1/accounts/me/statement', { query })
-      const read = await api.GET('/v1/workspaces/current/statement', { query })
-      return { ...read, opening_balance_minor: null, closing_balance_minor: null }
+      return api.GET('/v1/workspaces/current/statement', { query })
     },
     ...pages,
   })

@@ -135,6 +135,10 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'topup.succeeded': 'A top-up succeeded',
   'workspace.create': 'created the workspace',
   'workspace.freeze': 'froze the workspace',
+  'workspace.separate': 'gave the workspace a balance of its own',
+  'workspace.separation_confirm': 'confirmed a balance of its own for the workspace',
+  'workspace.separation_request': 'asked for a balance of its own for the workspace',
+  'workspace.separation_withdraw': 'withdrew the request for a balance of its own',
   'workspace.unfreeze': 'unfroze the workspace',
   'workspace.update': 'changed the workspace’s settings',
 }

@@ -7,7 +7,7 @@ import { refreshEverything, refreshLists } from './refresh.ts'
 
 /** Which queries an event makes out of date, by the first part of its type. Names are the first part of query keys. */
 const affected: Readonly<Record<EventResource, readonly string[]>> = {
-  balance: ['account', 'history', 'summary'],
+  balance: ['account', 'workspace', 'workspaces', 'history', 'summary'],
   topup: ['topup', 'account', 'history', 'summary'],
   payment: [
     'payment',

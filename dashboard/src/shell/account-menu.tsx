@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type Schemas, workspacesQuery } from '../api/queries.ts'
 import { chooseTheme, type Theme, theme, themes } from '../lib/choices.ts'
 import { useStore } from '../lib/store.ts'
-import { initials, shortAddress, statusText } from '../lib/words.ts'
+import { initials, moneyText, shortAddress, statusText } from '../lib/words.ts'
 import { Icon, type IconName } from '../ui/button.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
 import { useSession, useSignOut, useSwitchWorkspace } from './session.tsx'
@@ -106,6 +106,7 @@ export const WorkspaceMenu = () => {
                 <br />
                 <span className="faint small">
                   {statusText(view.membership.status === 'active' ? view.membership.role : view.membership.status)}
+                  {view.workspace.balance && `, ${moneyText(view.workspace.balance.available_minor, view.workspace.currency)}`}
                 </span>
               </span>
             </MenuItem>

@@ -29,8 +29,13 @@ export type Session = {
   workspace: Schemas['Workspace']
   membership: Schemas['WorkspaceView']['membership']
   currency: string
-  /** The workspace draws on this account's balance. */
+  /** What the workspace pays from; null where it is not this reader's to see. */
+  balance: Schemas['Workspace']['balance']
   ownsBalance: boolean
+  /** The balance is the team's own: history and statements are the workspace's, and not the account's. */
+  ofTeam: boolean
+  /** This account made the workspace. */
+  owns: boolean
   can: (permission: Permission) => boolean
 }
 
@@ -92,7 +97,10 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
     workspace,
     membership,
     currency: workspace.currency,
-    ownsBalance: workspace.owning_account_id === account.id,
+    balance: workspace.balance,
+    ownsBalance: workspace.balance !== null,
+    ofTeam: workspace.kind === 'team' && !workspace.balance_shared,
+    owns: workspace.owning_account_id === account.id,
     can: (permission) => permissions.has(permission),
   }
   return (

@@ -176,7 +176,8 @@ const obstacleOf = async (
       charges.filter(({ period, periodStart }) => period === 'day' || (period === 'month' && periodStart !== month)),
       amountMinor,
     )
-    moved.push({ payment: { ...payment, countedDay: day }, charges })
+    // Its limits go by the balance that its workspace has now.
+    moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day }, charges })
   }
   return undefined
 }

@@ -2,7 +2,6 @@ import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
-import { Assertion, challengeFor } from '../../auth/passkey.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
@@ -11,23 +10,13 @@ import { inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
-import { bounded, MessageDigest } from '../../http/wire.ts'
-import {
-  conflict,
-  found,
-  invalidFields,
-  orRefusal,
-  permissionMissing,
-  Refusal,
-  wrongPasskey,
-  wrongSignature,
-} from '../../lib/errors.ts'
+import { MessageDigest } from '../../http/wire.ts'
+import { conflict, found, invalidFields, orRefusal, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
 import { loosens } from '../../policy/limits.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
-import { findIdentity, proveSigner, walletKey } from '../identity/identities/queries.ts'
-import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../identity/passkeys/service.ts'
+import { proveText, requireSigned, signedText, type TextProof } from '../identity/passkeys/signed-text-service.ts'
 import { type Maker, readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { noteAct } from '../session-acts.ts'
@@ -42,19 +31,11 @@ import { archived, type Changer, changePolicy, newVersion, nothingPending, type 
 
 export const ConfirmChange = z
   .strictObject({
-    passkey: Assertion.optional().meta({
-      description:
-        'An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of `pending_change.message`.',
-    }),
-    signature: bounded(20_000)
-      .min(1)
-      .optional()
-      .meta({ description: 'The signature of a linked wallet over `pending_change.message`.' }),
+    ...signedText('pending_change.message'),
     message_digest: MessageDigest.optional().meta({
       description:
         'The SHA-256 of the `pending_change.message` that was shown, in hexadecimal. If the text has changed since, the confirmation is refused: 409, reason `message_changed`.',
     }),
-    address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
   })
   .meta({ id: 'ConfirmPolicyChange' })
 export type ConfirmChange = z.output<typeof ConfirmChange>
@@ -166,21 +147,18 @@ const textThatWaits = (policy: PolicyRecord): Waiting => {
   return waiting
 }
 
-type Confirmation = { message: string; proof: UsedPasskey | { problem: string } | { signer: string | undefined } | null }
+type Confirmation = { message: string; proof: TextProof }
 
 /** Called before the transaction: none waits for a chain. */
 export const proveConfirmation = async (
-  { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
+  deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
-  { passkey: assertion, signature, address: named, message_digest: shown }: ConfirmChange,
+  { message_digest: shown, ...signed }: ConfirmChange,
 ): Promise<Confirmation> => {
-  const message = textThatWaits(requirePending(await findPolicy(db, { workspaceId: workspace.id, id }))).message
+  const message = textThatWaits(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id }))).message
   if (shown !== undefined && shown !== sha256(message).toString('hex')) return { message: '', proof: null }
-  if (assertion)
-    return { message, proof: await provePasskey(db, config, accountId, { assertion, challenge: challengeFor(message) }) }
-  if (signature === undefined) return { message, proof: null }
-  return { message, proof: { signer: await proveSigner(db, contractWallets, { message, signature, named }) } }
+  return { message, proof: await proveText(deps, accountId, message, signed) }
 }
 
 const checkProof = async (tx: Tx, principal: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
@@ -194,13 +172,7 @@ const checkProof = async (tx: Tx, principal: Principal, policy: PolicyRecord, { 
     const message = 'or a wallet must sign `pending_change.message`: the policy asks for signatures'
     throw invalidFields({ path: 'passkey', message })
   }
-  if ('signer' in proof) {
-    const identity = proof.signer === undefined ? undefined : await findIdentity(tx, walletKey(proof.signer))
-    if (identity?.accountId !== accountId) throw wrongSignature(proof.signer)
-    return
-  }
-  if ('problem' in proof) throw wrongPasskey(proof.problem)
-  if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
+  await requireSigned(tx, accountId, proof)
 }
 
 /** Who asked for it made the version. */

@@ -1,15 +1,12 @@
-import { effectivePermissions } from '../../auth/permissions.ts'
 import { maySeeBalance, type Principal } from '../../auth/principal.ts'
-import type { Db, Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
-import { type Balance, balanceIn, getBalance, getBalances } from '../../ledger/ledger.ts'
+import { getBalance } from '../../ledger/ledger.ts'
 import { Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
-import { only } from '../../lib/lists.ts'
 import type { Parts } from '../parts.ts'
 import type { OpenHolder } from '../ports.ts'
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './invitation-service.ts'
@@ -18,7 +15,6 @@ import { presentInvitation, presentMember, presentRemoved, presentWorkspace, pre
 import {
   accountOfMember,
   listInvitations,
-  type MemberRecord,
   memberList,
   membershipList,
   type WorkspaceMembership,
@@ -51,26 +47,7 @@ import {
   unfreezeWorkspace,
   updateWorkspace,
 } from './service.ts'
-
-/** With its balance, where the caller may see it: by its role there, or by its grant. */
-const viewsOf = async (
-  db: Db,
-  currency: string,
-  { accountId, grant, permissions }: Principal,
-  memberships: readonly WorkspaceMembership[],
-): Promise<WorkspaceView[]> => {
-  const mayRead = ({ role, status }: MemberRecord) =>
-    grant ? permissions : effectivePermissions(status === 'active' ? role : null, null)
-  const seen = memberships.filter(({ workspace, member }) =>
-    maySeeBalance({ accountId, workspace, permissions: mayRead(member) }),
-  )
-  const holders = seen.map(({ workspace }) => workspace.balanceAccountId)
-  const balances = holders.length > 0 ? await getBalances(db, holders) : new Map<Uuid, Balance>()
-  return memberships.map(({ workspace, member }) => {
-    const balance = seen.some((one) => one.workspace === workspace) ? balanceIn(balances, workspace.balanceAccountId) : null
-    return presentWorkspaceView({ workspace: shownOf(workspace), ...member, balance }, currency)
-  })
-}
+import { viewMembership, viewMemberships } from './view-service.ts'
 
 export const registerWorkspaces = (
   app: App,
@@ -80,7 +57,7 @@ export const registerWorkspaces = (
   const routes = routesOf(app, deps)
   const { CURRENCY: currency } = deps.config
   const view = async (tx: Tx, { principal }: { principal: Principal }, membership: WorkspaceMembership) =>
-    only(await viewsOf(tx, currency, principal, [membership]))
+    viewMembership(tx, currency, principal, membership)
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
   routes.list('/v1/workspaces', {
@@ -95,7 +72,7 @@ export const registerWorkspaces = (
     read: (page, { principal: { accountId, grant, workspace } }) =>
       deps.db.run(membershipList, { accountId, only: grant && workspace.id, ...page }),
     idOf: (row) => row.workspace.id,
-    present: (rows, { principal }) => viewsOf(deps.db, currency, principal, rows),
+    present: (rows, { principal }) => viewMemberships(deps.db, currency, principal, rows),
   })
   routes.post('/v1/workspaces', {
     config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },

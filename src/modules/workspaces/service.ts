@@ -206,6 +206,10 @@ export const requireFinishedUpgrade = async (tx: Tx): Promise<void> => {
   })
 }
 
+/** From now on it draws on `holder`, and no longer on its owner's balance. */
+export const giveOwnBalance = (tx: Tx, id: Uuid, holder: Uuid): void =>
+  void updateRow(tx, workspaces, { id }, { balanceAccountId: holder, separatedAt: tx.at, updatedAt: tx.at })
+
 /** With a balance of its own, which is empty. */
 export const createWorkspace = async (
   tx: Tx,

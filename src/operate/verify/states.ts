@@ -68,6 +68,10 @@ const paymentMoves = `
        and not (current = 'pending_approval' and coalesce(status, first) = 'scheduled'))
      or c.transaction > s.transaction`
 
+/** What waited when its workspace was separated goes on under the new balance's account; what was decided before keeps the old one. */
+const wasSeparated = (workspace: string): string =>
+  `coalesce((select w.separated_at is not null from workspaces w where w.id = ${workspace}), false)`
+
 export const stateChecks = sqlChecks({
   I5: {
     [`${published} payment ${follow}, begin with its creation, and the last one is its status`]: paymentMoves,
@@ -110,9 +114,10 @@ export const stateChecks = sqlChecks({
       where d.received_at >= $since and d.account_id is distinct from a.account_id
       union all select a.id::text from approvals a join payments p on p.id = a.payment_id where a.updated_at >= $since and a.account_id <> p.account_id
       union all select d.id::text from approval_decisions d join approvals a on a.id = d.approval_id
-      where d.decided_at >= $since and d.owning_account_id <> a.account_id
+      where d.decided_at >= $since and d.owning_account_id <> a.account_id and not ${wasSeparated('a.workspace_id')}
       union all select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
       where v.voided_at >= $since and v.owning_account_id <> d.owning_account_id
+        and not ${wasSeparated('(select a.workspace_id from approvals a where a.id = d.approval_id)')}
       union all select k.subject_id::text from usage_counters k left join grants g on g.id = k.subject_id left join spending_policies s on s.id = k.subject_id
         left join intent_mandates m on m.id = k.subject_id join workspaces w on w.id in (g.workspace_id, s.workspace_id, m.workspace_id)
       where k.account_id <> ${balanceAccountSql('w')}

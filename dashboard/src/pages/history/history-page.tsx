@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { historyQuery, type Schemas } from '../../api/queries.ts'
+import { historyPath, historyQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { moneyText, sumMinor, together } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -10,7 +10,7 @@ import { CsvButton, FilterBar } from '../../ui/filter-bar.tsx'
 import { Listing, Table } from '../../ui/listing.tsx'
 import { Amount, Empty, EmptyCard, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
 
-type Entry = Schemas['HistoryEntry']
+type Entry = Schemas['WorkspaceHistoryEntry']
 type EntryType = Entry['type']
 
 const titles: Readonly<Record<EntryType, string>> = {
@@ -18,6 +18,7 @@ const titles: Readonly<Record<EntryType, string>> = {
   payment_hold: 'Held for a payment',
   payment: 'Payment completed',
   payment_release: 'Returned to balance',
+  separation: 'Balance separated',
   adjustment: 'Adjustment',
 }
 
@@ -63,17 +64,18 @@ const OwnHistory = () => {
     type: types.find((type) => type === filters.get('type')),
     ...filters.days,
   }
-  const query = historyQuery(parameters)
+  const { ofTeam } = useSession()
+  const query = historyQuery(parameters, ofTeam)
   return (
     <Page
       title="History"
-      lead="Every entry on your balance, newest first."
+      lead={ofTeam ? 'Every entry on the balance of this workspace, newest first.' : 'Every entry on your balance, newest first.'}
       actions={
         <>
           <LinkButton href="/statements" icon="receipt">
             Statements
           </LinkButton>
-          <CsvButton path="/v1/accounts/me/history" query={parameters} name="history" />
+          <CsvButton path={historyPath(ofTeam)} query={parameters} name="history" />
         </>
       }
     >
@@ -132,7 +134,7 @@ const Line = ({ entry, minor, held, children }: LineProps) => {
         )}
       </td>
       <td className="figure">
-        <Amount minor={entry.available_after_minor} currency={currency} />
+        {entry.available_after_minor !== null && <Amount minor={entry.available_after_minor} currency={currency} />}
       </td>
     </tr>
   )

@@ -38,8 +38,8 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
 )
 
 export const MandatesPage = () => {
-  const { currency, can, ownsBalance } = useSession()
-  const create = can('mandate.manage') && ownsBalance && <NewLink href="/mandates/new">New mandate</NewLink>
+  const { currency, can, owns } = useSession()
+  const create = can('mandate.manage') && owns && <NewLink href="/mandates/new">New mandate</NewLink>
   return (
     <Page
       title="Mandates"

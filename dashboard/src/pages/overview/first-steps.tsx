@@ -20,11 +20,12 @@ const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) =>
 
 /** Once there are payments and something that acts for the person, the steps are taken, and nothing more is read for them. */
 export const useHas = () => {
+  const { ofTeam } = useSession()
   const grants = useInfiniteQuery(grantsQuery)
   const payments = useInfiniteQuery(recentPaymentsQuery)
   const taken = some(grants) && some(payments)
   const asked = { enabled: !taken && grants.isSuccess && payments.isSuccess }
-  const summary = useQuery({ ...historySummaryQuery, ...asked })
+  const summary = useQuery({ ...historySummaryQuery(ofTeam), ...asked })
   const beneficiaries = useQuery({ ...newestBeneficiariesQuery, ...asked })
   const policies = useInfiniteQuery({ ...policiesQuery('active'), ...asked })
   return {

@@ -23,16 +23,17 @@ import { useWorkspaceAgents } from '../agents/agents.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 import { FirstSteps, useHas } from './first-steps.tsx'
 import { Needs, useMorningSentence } from './needs.tsx'
+import { SeparateBalance } from './separate-balance.tsx'
 
 // Few people administer the service.
 const ServiceWaiting = laterPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
 
 /** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
 const useReady = (): boolean => {
-  const { ownsBalance } = useSession()
+  const { ownsBalance, ofTeam } = useSession()
   const inbox = useInbox()
   const attention = useQuery(attentionQuery)
-  const balance = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
+  const balance = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
   const steps = useHas()
   const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(recentPaymentsQuery)]
   // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
@@ -106,12 +107,13 @@ const AgentsStrip = () => {
   )
 }
 
-/** The balance over 30 days where it is the reader's own, and what was spent in this workspace on each day. */
+/** The balance over 30 days where it is the reader's to see, and what was spent in this workspace on each day. */
 const Balance = () => {
-  const { account, workspace, ownsBalance, currency } = useSession()
+  const { balance, workspace, ofTeam, owns, currency } = useSession()
+  const ownsBalance = balance !== null
   const attention = useQuery(attentionQuery)
-  const summary = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
-  const { available_minor: available, held_minor: held } = account.balance
+  const summary = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
+  const { available_minor: available, held_minor: held } = balance ?? { available_minor: '0', held_minor: '0' }
   const spent = attention.data?.by_day ?? []
   const into = new Map(summary.data?.days.map((day) => [day.date, day.in_minor]))
   const days = spent.map(({ date, amount_minor: up }) => ({ date, up, mark: into.get(date) ?? '0' }))
@@ -132,7 +134,13 @@ const Balance = () => {
                     <Amount minor={held} currency={currency} /> more is held for payments in progress
                   </p>
                 )}
+                {ofTeam && available === '0' && held === '0' && (
+                  <p>
+                    {workspace.name} has a balance of its own. <Link href="/top-up">Add money</Link> before its first payment.
+                  </p>
+                )}
               </div>
+              {workspace.balance_shared && owns && <SeparateBalance />}
               {summary.isError && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
               {summary.data && (
                 <BalanceLine total={(BigInt(available) + BigInt(held)).toString()} days={summary.data.days} currency={currency} />

@@ -42,9 +42,9 @@ type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun> }
 
 /** Keeps the last answer visible, faded, while the next one loads, so that nothing moves while typing. */
 export const DryRun = ({ draft, run }: DryRunProps) => {
-  const { account, ownsBalance, currency } = useSession()
+  const { balance, currency } = useSession()
   const { query, simulated, decision } = run
-  const available = ownsBalance ? account.balance.available_minor : null
+  const available = balance?.available_minor ?? null
   return (
     <Card title="What will happen">
       <div className={cx('stack dry-run', !decision && 'is-stale')}>

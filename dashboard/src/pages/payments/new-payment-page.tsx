@@ -101,13 +101,13 @@ const useSend = (onSent: () => void) => {
 
 /** Two steps, form and review: money leaves from the second only. */
 const PaymentForm = ({ first }: { first: PaymentFields }) => {
-  const { currency, account, ownsBalance } = useSession()
+  const { account, currency, balance } = useSession()
   const form = useDraft('payment', account.id, () => first)
   const beneficiaries = useBeneficiaries([form.value.beneficiary])
   const [reviewing, setReviewing] = useState(false)
   const draft = draftOf(form.value)
   const run = useDryRun(draft)
-  const available = ownsBalance ? account.balance.available_minor : null
+  const available = balance?.available_minor ?? null
   const verdict = draft && run.decision ? verdictOf(run.decision, draft, available, currency) : null
   const send = useSend(form.clear)
   const beneficiary = beneficiaries.find(form.value.beneficiary)
@@ -159,7 +159,7 @@ const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): 
 type FieldsProps = { form: ReturnType<typeof useDraft<PaymentFields>>; beneficiaries: Beneficiaries; error: unknown }
 
 const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => {
-  const { currency, account, ownsBalance } = useSession()
+  const { currency, balance } = useSession()
   const mandates = useMandateOptions()
   const beneficiary = beneficiaries.find(value.beneficiary)
   const field = fieldsOf(value, set, error)
@@ -182,7 +182,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         {...field('amount', 'amount_minor')}
         {...(unreadable && { error: unreadableAmount })}
         currency={currency}
-        hint={ownsBalance && `${moneyText(account.balance.available_minor, currency)} available`}
+        hint={balance && `${moneyText(balance.available_minor, currency)} available`}
       />
       <TextField
         label="Purpose"

@@ -197,14 +197,14 @@ const daysAhead = 30
 
 /** The coming days: what is scheduled, and what it leaves of the balance that is there today. */
 const Coming = () => {
-  const { account, ownsBalance, currency } = useSession()
+  const { balance, ownsBalance, currency } = useSession()
   const scheduled = useQuery(scheduledQuery)
   const dates = Array.from({ length: daysAhead + 1 }, (_, ahead) => localDate(now() + ahead * dayMs))
   const due = (scheduled.data ?? []).map(({ execute_at: at, amount_minor: minor }) => ({
     date: localDate(Date.parse(at ?? '')),
     minor,
   }))
-  let left = BigInt(account.balance.available_minor)
+  let left = BigInt(balance?.available_minor ?? '0')
   const days = dates.map((date) => {
     const own = due.filter((payment) => payment.date === date)
     const minor = sumMinor(own.map((payment) => payment.minor))
@@ -234,7 +234,7 @@ const Coming = () => {
       )}
       {scheduled.data && ownsBalance && (
         <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))}>
-          Available today {shortMoney(account.balance.available_minor, currency)}, after what is scheduled{' '}
+          Available today {shortMoney(balance?.available_minor ?? '0', currency)}, after what is scheduled{' '}
           {shortMoney(days.at(-1)?.left ?? '0', currency)}
         </BalanceFigure>
       )}

@@ -12,7 +12,7 @@ import { Loading, More, Table } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
 
 type Type = Schemas['StatementEntry']['type']
-type Entry = Schemas['WorkspaceStatementEntry'] & { balance_after_minor?: string }
+type Entry = Schemas['WorkspaceStatementEntry']
 type Period = Omit<Schemas['WorkspaceStatement'], 'entries'> & {
   opening_balance_minor: string | null
   closing_balance_minor: string | null
@@ -40,7 +40,8 @@ const PrintButton = ({ query }: { query: StatementQuery }) => {
 
 /** A month as a company's books need it: opening, in, out by payee, closing. Members without the balance see their workspace's payments. */
 export const StatementPage = () => {
-  const { ownsBalance, workspace } = useSession()
+  const { balance, ofTeam, workspace } = useSession()
+  const ownsBalance = balance !== null && !ofTeam
   const filters = useFilters()
   const chosen = filters.get('month')
   const month = isMonth(chosen) ? chosen : undefined
@@ -188,7 +189,7 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
         <td className="figure">
           <Amount minor={entry.amount_minor} currency={period.currency} signed />
         </td>
-        {entry.balance_after_minor !== undefined && (
+        {entry.balance_after_minor !== null && (
           <td className="figure">
             <Amount minor={entry.balance_after_minor} currency={period.currency} />
           </td>

@@ -124,7 +124,7 @@ const RecentTopUps = () => {
   return (
     <List
       title="Recent top-ups"
-      query={historyQuery({ type: 'topup' }, 6)}
+      query={historyQuery({ type: 'topup' }, useSession().ofTeam, 6)}
       rows={2}
       whole
       empty={<Empty icon="topup" title="No top-ups yet" />}

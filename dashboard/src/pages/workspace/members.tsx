@@ -32,7 +32,8 @@ const MemberRow = ({ member }: { member: Member }) => {
       note={
         <>
           {statusText(member.role)}
-          {owning && `, payments come from ${own ? 'your' : 'their'} balance`}
+          {owning &&
+            (workspace.balance_shared ? `, payments come from ${own ? 'your' : 'their'} balance` : ', made this workspace')}
           {member.email && member.display_name && `, ${member.email}`}
         </>
       }

@@ -20,7 +20,7 @@ export const NewWorkspacePage = () => {
   return (
     <Page
       title="New workspace"
-      lead="For a team, with its own members, beneficiaries and policies. Its payments come from your balance."
+      lead="For a team, with its own members, beneficiaries and policies. It begins with an empty balance of its own: add money before its first payment."
       back={{ href: '/workspace', label: 'Workspace' }}
     >
       <FormCard action="Create workspace" making={create} ready={value.name.trim() !== ''}>

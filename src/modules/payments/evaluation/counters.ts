@@ -2,6 +2,8 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { insertRows, updateRows } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { spendingTotals, usageCounters } from '../../../db/tables/policies.ts'
+import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
+import type { BalanceMove } from '../../../ledger/hours.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { everyPayee, isInTotal, noGrant, policiesOf, totalStart } from '../../../policy/scope-sql.ts'
@@ -32,7 +34,7 @@ const chargesOf = `
     on case when k.period = 'total' then s.in_total else s.subject <> 'mandate' end
   where p.id = any($1::uuid[]) group by 1, 2, 3, 4`
 const totalsOf = `
-  select p.workspace_id, p.account_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
+  select p.workspace_id, (select ${balanceAccountSql('w')} from workspaces w where w.id = p.workspace_id) as account_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
   from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5, 6, 7`
 
 const release = statement(
@@ -99,4 +101,20 @@ export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<vo
   const rows = moved.map(({ payment }) => payment)
   const ids = rows.map(({ id }) => id)
   await Promise.all([releaseCharges(tx, ids), updateRows(tx, payments, ['countedDay'], rows), chargeCounters(tx, moved)])
+}
+
+const moveUsage = statement(
+  'counters.follow_balance',
+  `update usage_counters set account_id = $2 where account_id = $3 and subject_id in (
+     select id from spending_policies where workspace_id = $1 union all select id from grants where workspace_id = $1
+     union all select id from intent_mandates where workspace_id = $1)`,
+)
+const moveTotals = statement(
+  'counters.totals_follow_balance',
+  'update spending_totals set account_id = $2 where workspace_id = $1 and account_id = $3',
+)
+
+/** A workspace's limits are counted where it pays from now on. */
+export const moveCounters = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> => {
+  await Promise.all([moveUsage, moveTotals].map((move) => tx.query(move, [workspaceId, holder, from])))
 }

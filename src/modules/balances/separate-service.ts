@@ -1,0 +1,323 @@
+import { eq, sql } from 'drizzle-orm'
+import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
+import { decidingRoles } from '../../auth/permissions.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { sha256 } from '../../auth/secrets.ts'
+import type { Config } from '../../config.ts'
+import { lockAccounts, lockFurtherAccounts, noteLocked } from '../../db/account-lock.ts'
+import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { namesSql } from '../../db/tables/columns.ts'
+import { balanceSeparations, separationConfirmations } from '../../db/tables/workspaces.ts'
+import { appendEvents } from '../../events/append.ts'
+import { type Actor, audit } from '../../events/audit.ts'
+import { presenter } from '../../http/presenter.ts'
+import { getBalance, transfer } from '../../ledger/ledger.ts'
+import { daysAfter, isoTime } from '../../lib/clock.ts'
+import { conflict, found, invalidFields, permissionMissing, Refusal } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
+import { quoted } from '../../lib/text.ts'
+import { type Sweeping, sweepOf } from '../for-each-row.ts'
+import { balanceUpdated, openHolder } from '../identity/accounts/service.ts'
+import { proveText, requireSigned, type TextProof } from '../identity/passkeys/signed-text-service.ts'
+import type { Parts } from '../parts.ts'
+import { followToOwnBalance } from '../payments/own-balance-service.ts'
+import { presentWorkspace, shownOf, workspaceStatus } from '../workspaces/present.ts'
+import { findMembership, findWorkspace, type WorkspaceRecord, workspacesOnBalance } from '../workspaces/queries.ts'
+import { giveOwnBalance, requireFinishedUpgrade } from '../workspaces/service.ts'
+import { viewMembership } from '../workspaces/view-service.ts'
+import { type ConfirmSeparation, PendingSeparation, type SeparationView } from './schema.ts'
+
+type Separation = typeof balanceSeparations.$inferSelect
+type Using = Pick<Config, 'CURRENCY'>
+
+const shown = presenter(PendingSeparation)
+const presentSeparation = (separation: Separation | undefined): PendingSeparation | null =>
+  separation ? shown(separation) : null
+
+/** Of a workspace that would get a balance of its own, else the oldest one that takes from the balance which the workspace draws on. */
+const pending = prepare('balances.pending', { workspaceId: 'uuid', holderId: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(balanceSeparations)
+    .where(
+      sql`${balanceSeparations.outcome} is null and (${balanceSeparations.workspaceId} = ${at.workspaceId} or ${balanceSeparations.accountId} = ${at.holderId})`,
+    )
+    .orderBy(sql`${balanceSeparations.workspaceId} <> ${at.workspaceId}`, balanceSeparations.id)
+    .limit(1),
+)
+export const findPending = (db: Db, { id, balanceAccountId }: { id: Uuid; balanceAccountId: Uuid }) =>
+  first(db, pending, { workspaceId: id, holderId: balanceAccountId })
+
+export const viewSeparation = async (db: Db, currency: string, principal: Principal): Promise<SeparationView> => {
+  const { workspace, accountId } = principal
+  const [current, member, separation] = await Promise.all([
+    findWorkspace(db, workspace.id),
+    findMembership(db, workspace.id, accountId),
+    findPending(db, workspace),
+  ])
+  const view = await viewMembership(db, currency, principal, { workspace: found(current), member: found(member) })
+  return { ...view, pending_separation: presentSeparation(separation) }
+}
+
+/**
+ * The workspaces on a balance in which a rule asks for two people or a signature: money does not leave such a balance by one person. `others`: members
+ * who count under its rules and did not ask. `confirmed`: by one who still counts; `signedBy`: with a signature.
+ */
+const readGuards = statement(
+  'balances.guards',
+  `select w.id, exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and p.approval_proof = 'signature') as signed,
+     array(select m.account_id from members m join accounts a on a.id = m.account_id
+       where m.workspace_id = w.id and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'
+         and ${countsUnder('m', 'w', 'spending_policies', '$3::timestamptz')}) as counting,
+     array(select c.account_id from separation_confirmations c where c.separation_id = $2 and c.workspace_id = w.id) as confirmed,
+     array(select c.account_id from separation_confirmations c where c.separation_id = $2 and c.workspace_id = w.id and c.signed) as "signedBy"
+   from workspaces w
+   where w.owning_account_id = $1 and w.balance_account_id is null and w.closed_at is null
+     and exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and ${asksForTwo('p', 'required_approval_count')})
+   order by w.id`,
+)
+type Guard = { id: Uuid; signed: boolean; counting: Uuid[]; confirmed: Uuid[]; signedBy: Uuid[] }
+
+const guardsOf = (tx: Tx, holderId: Uuid, separationId: Uuid | null): Promise<Guard[]> =>
+  tx.query<Guard>(readGuards, [holderId, separationId, tx.at])
+
+const othersIn = ({ counting }: Guard, requester: Uuid): Uuid[] => counting.filter((account) => account !== requester)
+
+/** With nobody else its requester signs, where a signature is asked for. */
+const isConfirmed = (guard: Guard, requester: Uuid): boolean => {
+  const others = othersIn(guard, requester)
+  const given = guard.signed ? guard.signedBy : guard.confirmed
+  return given.some((account) => (others.length > 0 ? others : [requester]).includes(account))
+}
+
+const textOf = (workspace: WorkspaceRecord, separation: Omit<Separation, 'message'>, currency: string): string =>
+  [
+    'CONFIRM that a sum leaves a balance that several workspaces share, and becomes the balance of one of them alone.',
+    '',
+    `Amount: ${displayAmount(separation.amountMinor, currency)}`,
+    `Workspace that gets it: ${quoted(workspace.name)}`,
+    'From then on the rules of that workspace alone guard this sum.',
+    '',
+    'Purpose: balance separation',
+    `Workspace id: ${formatId('workspace', workspace.id)}`,
+    `Requested by: ${formatId('account', separation.requestedBy)}`,
+    `Requested at: ${isoTime(separation.requestedAt)}`,
+  ].join('\n')
+
+const steps = {
+  'workspace.separation_requested': 'workspace.separation_request',
+  'workspace.separation_withdrawn': 'workspace.separation_withdraw',
+} as const
+
+/** In the workspace, and in each whose rule guards the balance: its approvers decide too, and its log says so. */
+const publish = async (
+  tx: Tx,
+  { CURRENCY }: Using,
+  actor: Actor,
+  type: keyof typeof steps,
+  { workspace, separation, guards }: { workspace: WorkspaceRecord; separation: Separation; guards: readonly Guard[] },
+): Promise<void> => {
+  const data = { ...presentWorkspace(shownOf(workspace), CURRENCY), pending_separation: shown(separation) }
+  const { id: subject, balanceAccountId: accountId } = workspace
+  for (const workspaceId of new Set([subject, ...guards.map(({ id }) => id)])) {
+    await appendEvents(tx, [{ type, accountId, workspaceId, data }])
+    audit(tx, actor, steps[type], { workspaceId, subject, after: { amount_minor: formatMinor(separation.amountMinor) } })
+  }
+}
+
+/** The caller has locked the account that holds the shared balance. */
+const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRecord, separation: Separation): Promise<void> => {
+  const { id: workspaceId, balanceAccountId: from } = before
+  const { id, amountMinor } = separation
+  const holder = openHolder(tx, config, workspaceId)
+  noteLocked(tx, [holder])
+  giveOwnBalance(tx, workspaceId, holder)
+  await followToOwnBalance(tx, { workspaceId, holder, from })
+  const reference = { type: 'separation', id } as const
+  if (amountMinor > 0n)
+    for (const [ownerId, moved] of [
+      [from, -amountMinor],
+      [holder, amountMinor],
+    ] as const) {
+      const { balance } = await transfer(tx, { ownerId, amountMinor: moved, against: 'adjustments', reference })
+      await appendEvents(tx, await balanceUpdated(tx, ownerId, balance))
+    }
+  const after = found(await findWorkspace(tx, workspaceId))
+  const data = presentWorkspace(shownOf(after), config.CURRENCY)
+  await appendEvents(tx, [{ type: 'workspace.separated', accountId: holder, workspaceId, data }])
+  audit(tx, actor, 'workspace.separate', { workspaceId, subject: workspaceId, after: { amount_minor: formatMinor(amountMinor) } })
+}
+
+const requireSeparable = async (tx: Tx, workspace: WorkspaceRecord, amount: Minor): Promise<void> => {
+  const onBalance = await tx.run(workspacesOnBalance, { holderId: workspace.balanceAccountId })
+  if (onBalance.some((each) => workspaceStatus(each) === 'frozen'))
+    throw new Refusal('workspace_frozen', { message: 'A workspace on this balance is frozen: nothing leaves it.' })
+  const { availableMinor, currency } = await getBalance(tx, workspace.balanceAccountId)
+  if (availableMinor >= amount) return
+  throw new Refusal('insufficient_funds', {
+    message: `The available balance, ${displayAmount(availableMinor, currency)}, does not cover this amount.`,
+    details: { available_minor: formatMinor(availableMinor), requested_minor: formatMinor(amount) },
+  })
+}
+
+/** Once, in one transaction, with an entry on both sides; or it waits, where one person may not take money from this balance. */
+export const requestSeparation = async (
+  tx: Tx,
+  config: Using,
+  principal: Principal,
+  amountMinor: Minor,
+): Promise<Separation | undefined> => {
+  await requireFinishedUpgrade(tx)
+  const { accountId: requestedBy } = principal
+  const workspace = found(await findWorkspace(tx, principal.workspace.id))
+  const { id: workspaceId, balanceAccountId: accountId } = workspace
+  if (workspace.owningAccountId !== requestedBy)
+    throw new Refusal('forbidden', { message: 'Only the owning account separates a balance that is its own.' })
+  if (workspace.kind === 'personal' || accountId !== requestedBy)
+    throw conflict('This workspace has a balance of its own.', 'balance_own')
+  if ((await findPending(tx, workspace))?.workspaceId === workspaceId)
+    throw conflict('A separation waits already: confirm or withdraw it first.', 'change_pending')
+  await requireSeparable(tx, workspace, amountMinor)
+  const guards = await guardsOf(tx, accountId, null)
+  const [requestedAt, waits] = [tx.at, guards.length > 0]
+  const asked = {
+    id: newId(),
+    workspaceId,
+    accountId,
+    amountMinor,
+    requestedBy,
+    requestedAt,
+    effectiveAt: daysAfter(tx.at, waits ? 1 : 0),
+  }
+  const ended = waits
+    ? { outcome: null, endedAt: null, endedBy: null }
+    : { outcome: 'separated' as const, endedAt: tx.at, endedBy: requestedBy }
+  const separation: Separation = { ...asked, ...ended, message: textOf(workspace, { ...asked, ...ended }, config.CURRENCY) }
+  insertRow(tx, balanceSeparations, separation)
+  if (!waits) {
+    await separate(tx, config, principal, workspace, separation)
+    return undefined
+  }
+  await publish(tx, config, principal, 'workspace.separation_requested', { workspace, separation, guards })
+  return separation
+}
+
+const lockSeparation = prepare('balances.lock_separation', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(balanceSeparations).where(eq(balanceSeparations.id, at.id)).for('update'),
+)
+
+/** Requester, rules and balance as they are now. Withdrawn where they no longer allow it; undefined where it goes on waiting. */
+const settle = async (
+  tx: Tx,
+  config: Using,
+  actor: Actor,
+  separation: Separation,
+): Promise<'separated' | 'withdrawn' | undefined> => {
+  const workspace = found(await findWorkspace(tx, separation.workspaceId))
+  const { requestedBy, accountId, amountMinor, effectiveAt } = separation
+  const guards = await guardsOf(tx, accountId, separation.id)
+  const isDue = effectiveAt <= tx.at
+  const allowed = guards.every((guard) => isConfirmed(guard, requestedBy) || (isDue && !guard.signed))
+  if (!allowed && !isDue) return undefined
+  const isHers =
+    workspace.owningAccountId === requestedBy &&
+    workspace.balanceAccountId === accountId &&
+    workspaceStatus(workspace) === 'active'
+  const { availableMinor } = await getBalance(tx, accountId)
+  const outcome = allowed && isHers && availableMinor >= amountMinor ? 'separated' : 'withdrawn'
+  const ended = updateRow(tx, balanceSeparations, separation, { outcome, endedAt: tx.at, endedBy: actor.accountId })
+  if (outcome === 'separated') await separate(tx, config, actor, workspace, ended)
+  else {
+    await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
+  }
+  return outcome
+}
+
+export type SeparationProof = { separation: Separation; proof: TextProof; isShown: boolean }
+
+export const proveSeparation = async (
+  deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
+  { accountId, workspace }: Principal,
+  { message_digest: digest, ...signed }: ConfirmSeparation,
+): Promise<SeparationProof> => {
+  const separation = found(await findPending(deps.db, workspace))
+  const isShown = digest === undefined || digest === sha256(separation.message).toString('hex')
+  return { separation, isShown, proof: await proveText(deps, accountId, separation.message, signed) }
+}
+
+/** By an approver who counts under the rules of the workspace that they confirm for. It takes effect with the last confirmation. */
+export const confirmSeparation = async (
+  tx: Tx,
+  config: Using,
+  principal: Principal,
+  { separation: { id }, proof, isShown }: SeparationProof,
+): Promise<Separation> => {
+  const { accountId, workspace } = principal
+  const separation = found(await first(tx, lockSeparation, { id }))
+  if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
+  if (!isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
+  const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
+  if (!guard) throw conflict('No rule of this workspace asks for a confirmation.', 'status', { status: 'pending' })
+  const others = othersIn(guard, separation.requestedBy)
+  if (accountId === separation.requestedBy && (others.length > 0 || !guard.signed))
+    throw new Refusal('separation_of_duties', {
+      message: 'Whoever asked for a separation may not confirm it: another approver must.',
+    })
+  if (accountId !== separation.requestedBy && !others.includes(accountId))
+    throw new Refusal('forbidden', {
+      message: 'Your role to approve is too young, or does not count, for a rule of this workspace.',
+    })
+  if (proof) await requireSigned(tx, accountId, proof)
+  else if (guard.signed)
+    throw invalidFields({
+      path: 'passkey',
+      message: 'or a wallet must sign `pending_separation.message`: a policy asks for signatures',
+    })
+  const given =
+    proof && 'signer' in proof ? { signer: proof.signer ?? null, signature: proof.signature } : { signer: null, signature: null }
+  const row = { separationId: id, workspaceId: workspace.id, accountId, signed: proof !== null, ...given, confirmedAt: tx.at }
+  if (!guard.confirmed.includes(accountId)) insertRow(tx, separationConfirmations, row)
+  audit(tx, principal, 'workspace.separation_confirm', { subject: separation.workspaceId })
+  await lockFurtherAccounts(tx, separation.requestedBy)
+  await settle(tx, config, principal, separation)
+  return separation
+}
+
+/** By whoever asked for it, and by every approver of a workspace on that balance. */
+export const withdrawSeparation = async (tx: Tx, config: Using, principal: Principal): Promise<void> => {
+  const { accountId, permissions } = principal
+  const waiting = found(await findPending(tx, principal.workspace))
+  const separation = found(await first(tx, lockSeparation, { id: waiting.id }))
+  if (separation.requestedBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
+  if (separation.outcome !== null) return
+  const ended = updateRow(tx, balanceSeparations, separation, { outcome: 'withdrawn', endedAt: tx.at, endedBy: accountId })
+  const workspace = found(await findWorkspace(tx, separation.workspaceId))
+  const guards = await guardsOf(tx, separation.accountId, separation.id)
+  await publish(tx, config, principal, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
+}
+
+/** What waits on a frozen balance goes on waiting. */
+export const applyDueSeparations = sweepOf(
+  'balances.separate',
+  {
+    id: balanceSeparations.id,
+    due: balanceSeparations.effectiveAt,
+    where: [
+      sql`${balanceSeparations.outcome} is null`,
+      sql`not exists (select from workspaces w join accounts o on o.id = w.owning_account_id
+        where w.owning_account_id = ${balanceSeparations.accountId} and w.balance_account_id is null
+          and (o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null))`,
+    ],
+    fields: { accountId: balanceSeparations.accountId },
+  },
+  ({ config, db }: Sweeping & Pick<Parts, 'config'>, { id, accountId }) =>
+    inTx(db, async (tx) => {
+      await lockAccounts(tx, { exclusive: [accountId] })
+      const separation = await first(tx, lockSeparation, { id })
+      if (separation?.outcome === null && separation.effectiveAt <= tx.at)
+        await settle(tx, config, { accountId: null, origin: null, way: 'timer' }, separation)
+    }),
+)

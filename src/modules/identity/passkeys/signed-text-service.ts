@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { Assertion, challengeFor } from '../../../auth/passkey.ts'
+import type { Tx } from '../../../db/client.ts'
+import { bounded } from '../../../http/wire.ts'
+import { wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Parts } from '../../parts.ts'
+import { findIdentity, proveSigner, walletKey } from '../identities/queries.ts'
+import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
+
+/** How a person signs a text of ours: with one of their passkeys, or with a linked wallet. `text`: what the text is called on the wire. */
+export const signedText = (text: string) => ({
+  passkey: Assertion.optional().meta({
+    description: `An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of \`${text}\`.`,
+  }),
+  signature: bounded(20_000)
+    .min(1)
+    .optional()
+    .meta({ description: `The signature of a linked wallet over \`${text}\`.` }),
+  address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+})
+const SignedText = z.strictObject(signedText(''))
+
+export type TextProof = UsedPasskey | { problem: string } | { signer: string | undefined; signature: string } | null
+
+/** Called before the transaction: none waits for a chain. Null where nothing was signed. */
+export const proveText = async (
+  { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
+  accountId: Uuid,
+  message: string,
+  { passkey: assertion, signature, address: named }: z.output<typeof SignedText>,
+): Promise<TextProof> => {
+  if (assertion) return provePasskey(db, config, accountId, { assertion, challenge: challengeFor(message) })
+  if (signature === undefined) return null
+  return { signer: await proveSigner(db, contractWallets, { message, signature, named }), signature }
+}
+
+/** @throws 401 where the account itself did not sign */
+export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<TextProof>): Promise<void> => {
+  if ('signer' in proof) {
+    const identity = proof.signer === undefined ? undefined : await findIdentity(tx, walletKey(proof.signer))
+    if (identity?.accountId !== accountId) throw wrongSignature(proof.signer)
+    return
+  }
+  if ('problem' in proof) throw wrongPasskey(proof.problem)
+  if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
+}

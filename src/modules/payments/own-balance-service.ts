@@ -1,0 +1,56 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Tx } from '../../db/client.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { approvals } from '../../db/tables/approvals.ts'
+import { paymentBatches } from '../../db/tables/payment-batches.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { type BalanceMove, moveMade } from '../../ledger/hours.ts'
+import { moveCounters } from './evaluation/counters.ts'
+
+const key = { workspaceId: 'uuid', holder: 'uuid', from: 'uuid' } as const
+
+const moves = [
+  prepareWrite('approvals.follow_balance', key, (orm, at) =>
+    orm
+      .update(approvals)
+      .set({ accountId: sql`${at.holder}` })
+      .where(
+        and(
+          eq(approvals.workspaceId, at.workspaceId),
+          eq(approvals.accountId, at.from),
+          sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${at.workspaceId} and p.status = 'scheduled')`,
+        ),
+      ),
+  ),
+  prepareWrite('payment_batches.follow_balance', key, (orm, at) =>
+    orm
+      .update(paymentBatches)
+      .set({ accountId: sql`${at.holder}` })
+      .where(
+        and(
+          eq(paymentBatches.workspaceId, at.workspaceId),
+          eq(paymentBatches.accountId, at.from),
+          sql`${paymentBatches.status} = 'scheduled'`,
+        ),
+      ),
+  ),
+  prepareWrite('payments.follow_balance', key, (orm, at) =>
+    orm
+      .update(payments)
+      .set({ accountId: sql`${at.holder}` })
+      .where(
+        and(eq(payments.workspaceId, at.workspaceId), eq(payments.accountId, at.from), sql`${payments.status} = 'scheduled'`),
+      ),
+  ),
+]
+
+/**
+ * What follows a workspace to its own balance: its counters, and the payments that are scheduled, which hold nothing yet. A payment with a hold is
+ * settled where it holds. The caller has locked both accounts, and the workspace names the new one already.
+ */
+export const followToOwnBalance = async (tx: Tx, move: BalanceMove): Promise<void> => {
+  await moveCounters(tx, move)
+  // While the payments still name the account that their hours are counted under.
+  await moveMade(tx, move)
+  for (const each of moves) await tx.run(each, move)
+}

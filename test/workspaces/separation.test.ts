@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countHours } from '../../src/ledger/hours.ts'
+import { formatId, parseId } from '../../src/lib/ids.ts'
+import { registerAtEmulator } from '../../src/modules/deposits/receive.ts'
+import type { Client, Json } from '../harness/client.ts'
+import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { createTeam, join, standIn, type Team, type Teammate } from './team.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+  await registerAtEmulator(service.deps)
+})
+afterAll(async () => {
+  service.clock.advance(700)
+  await service.deps.jobs.sweep()
+  expect(await findBreaches(service)).toEqual([])
+  await service.close()
+})
+
+const path = '/v1/workspaces/current/separate-balance'
+
+/** As it was under version 0.3.0: its owner's balance, with KES 10,000 on it. */
+const sharedTeam = async (): Promise<Team> => {
+  const team = await createTeam(service)
+  await shareBalance(service, team.id)
+  await credit(service, team.owner.accountId, 1_000_000n)
+  return team
+}
+const balances = async ({ owner }: Team): Promise<(string | undefined)[]> => [
+  (await owner.api.get('/v1/accounts/me')).body.balance.available_minor,
+  (await owner.api.get('/v1/workspaces/current')).body.workspace.balance?.available_minor,
+]
+const ask = ({ api }: { api: Client }, amount_minor = '300000') => api.post(path, { amount_minor })
+const personalOf = async ({ api }: Person): Promise<string> =>
+  (await api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal').workspace.id
+const pass = async (seconds: number) => {
+  service.clock.advance(seconds)
+  await service.deps.jobs.sweep()
+}
+/** The same person after a day, in a session that has just begun. */
+const again = async (person: Person, workspace: string): Promise<Person> => {
+  const fresh = await signIn(service.api, person.wallet)
+  await standIn(fresh, workspace)
+  return fresh
+}
+
+describe('a balance that no rule for two guards', () => {
+  test('is separated at once: the sum moves, with an entry on both sides, and once only', async () => {
+    const team = await sharedTeam()
+    const done = await ask(team.owner)
+    expect([done.status, done.body]).toMatchObject([
+      200,
+      { workspace: { balance_shared: false, balance: { available_minor: '300000' } }, pending_separation: null },
+    ])
+    expect(await balances(team)).toEqual(['700000', '300000'])
+    const entries = async (address: string) =>
+      ((await team.owner.api.get(address)).body.data as Json[]).map(({ type, amount_minor }) => [type, amount_minor])
+    expect(await entries('/v1/accounts/me/history?type=separation')).toEqual([['separation', '-300000']])
+    expect(await entries('/v1/workspaces/current/history')).toEqual([['separation', '300000']])
+    expect((await ask(team.owner)).body.details.reason).toBe('balance_own')
+    const told = (await team.owner.api.get('/v1/notifications?type=workspace.separated')).body.data
+    expect(told[0]).toMatchObject({ account_id: team.owner.accountId, workspace_id: team.id, data: { balance_shared: false } })
+  })
+
+  test('is separated by its owning account in person alone, and by nothing that is more than available', async () => {
+    const team = await sharedTeam()
+    const member = await join(service, team, 'owner')
+    expect((await ask(member)).body.error).toBe('forbidden')
+    const key = await createKey(team.owner, { permissions: ['workspace.manage'] })
+    expect((await ask(key)).body.error).toBe('forbidden')
+    const short = await ask(team.owner, '1000001')
+    expect([short.status, short.body.details.available_minor]).toEqual([402, '1000000'])
+    await standIn(team.owner, await personalOf(team.owner))
+    expect((await ask(team.owner)).body.details.reason).toBe('balance_own')
+    expect((await team.owner.api.post('/v1/workspaces/current/freeze')).status).toBe(200)
+    await standIn(team.owner, team.id)
+    expect((await ask(team.owner)).body.error).toBe('workspace_frozen')
+    service.clock.advance(601)
+    expect((await service.api.as({ cookie: team.owner.cookie }).post(path, { amount_minor: '1' })).body.error).toBe(
+      'step_up_required',
+    )
+  })
+
+  test('settles what holds money on the old balance; what is scheduled, deposits and limits follow the workspace', async () => {
+    const team = await sharedTeam()
+    const { api } = team.owner
+    const payee = await newBeneficiary(api)
+    await api.post('/v1/spending-policies', { name: 'Day', daily_limit_minor: '100000', approval_threshold_minor: '50000' })
+    const pay = (amount_minor: string, more: object = {}) =>
+      api.post('/v1/payments', { beneficiary_id: payee, amount_minor, ...more })
+    const [held, waits] = [await pay('20000', {}), await pay('51000')]
+    const at = new Date(service.clock.now().getTime() + 7_200_000).toISOString()
+    const scheduled = await pay('11000', { execute_at: at })
+    const list = await api.post('/v1/payment-batches', {
+      items: [{ beneficiary_id: payee, amount_minor: '12000' }],
+      execute_at: at,
+    })
+    expect([held.status, waits.status, scheduled.status, list.status]).toEqual([201, 201, 201, 201])
+    const { account_number: reference } = (await api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body.instructions
+    service.clock.advance(3_700)
+    await countHours(service.deps.db, service.clock.now())
+    const first = { headers: { 'idempotency-key': 'rent-of-march' } }
+    const paid = await api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10100' }, first)
+    expect((await ask(await again(team.owner, team.id))).status).toBe(200)
+    expect(await balances(team)).toEqual(['618900', '300000'])
+    // Counted before and after as one: 20,000 + 51,000 + 10,100 of 100,000.
+    expect((await pay('19000')).body).toMatchObject({ error: 'policy_denied' })
+    const replayed = await api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10100' }, first)
+    expect([replayed.body.id, replayed.headers.get('idempotency-replayed')]).toEqual([paid.body.id, 'true'])
+    expect((await api.post(`/v1/approvals/${waits.body.approval_id}/decide`, { decision: 'approve' })).status).toBe(200)
+    const cancelled = await pay('10200')
+    expect(cancelled.status).toBe(201)
+    await service.settle()
+    expect(await balances(team)).toEqual(['618900', '289800'])
+    await fetch(`${service.sandboxUrl}/control/deposits`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reference, amount_minor: '5000' }),
+    })
+    await service.settle()
+    expect(await balances(team)).toEqual(['618900', '294800'])
+    service.clock.set(new Date(at))
+    await pass(1)
+    await service.settle()
+    expect((await api.get(`/v1/payments/${held.body.id}`)).body.status).toBe('succeeded')
+    expect((await api.get(`/v1/payments/${waits.body.id}`)).body.status).toBe('succeeded')
+    const late = [scheduled.body.id, ((await api.get(`/v1/payments?batch_id=${list.body.id}`)).body.data as Json[])[0]?.id]
+    for (const id of late)
+      expect((await api.get(`/v1/payments/${id}`)).body).toMatchObject({ status: expect.stringMatching(/succeeded|failed/) })
+    expect((await balances(team))[0]).toBe('618900')
+    const holder = await service.deps.db.query<{ id: string }>('select balance_account_id as id from workspaces where id = $1', [
+      parseId('workspace', team.id),
+    ])
+    const texts = await Promise.all(
+      ['/v1/payments', '/v1/notifications?limit=100', '/v1/approvals'].map((address) => api.get(address)),
+    )
+    for (const { text } of texts) expect(text).not.toContain(formatId('account', holder[0]?.id ?? ''))
+  })
+})
+
+describe('a balance that a rule for two guards', () => {
+  let team: Team
+  let home: string
+  let approver: Teammate
+  beforeAll(async () => {
+    team = await sharedTeam()
+    home = await personalOf(team.owner)
+    approver = await join(service, team, 'approver')
+    const two = { name: 'Two', approval_threshold_minor: '0', required_approval_count: 2 }
+    expect((await team.owner.api.post('/v1/spending-policies', two)).status).toBe(201)
+  })
+
+  test('waits a day, tells both workspaces, and is withdrawn by an approver', async () => {
+    const waits = await ask(team.owner)
+    expect([waits.status, waits.body.pending_separation]).toMatchObject([
+      202,
+      { workspace_id: team.id, amount_minor: '300000', requested_by: team.owner.accountId },
+    ])
+    expect(waits.body.pending_separation.message).toContain('Amount: KES 3,000.00')
+    expect(await balances(team)).toEqual(['1000000', '1000000'])
+    expect((await ask(team.owner)).body.details.reason).toBe('change_pending')
+    expect((await approver.api.get(path)).body.pending_separation.amount_minor).toBe('300000')
+    const told = (await approver.api.get('/v1/notifications?type=workspace.separation_requested')).body.data
+    expect(told[0].data.pending_separation).toMatchObject({ amount_minor: '300000' })
+    expect((await team.owner.api.post(`${path}/confirm`, {})).body.error).toBe('separation_of_duties')
+    expect((await approver.api.delete(path)).body.pending_separation).toBeNull()
+    await pass(86_401)
+    expect(await balances({ ...team, owner: await again(team.owner, team.id) })).toEqual(['1000000', '1000000'])
+  })
+
+  test('is separated by the confirmation of an approver who counts, and not of one of today', async () => {
+    const owner = await again(team.owner, team.id)
+    const young = await join(service, { ...team, owner }, 'approver')
+    expect((await ask(owner)).status).toBe(202)
+    expect((await young.api.post(`${path}/confirm`, {})).body.error).toBe('forbidden')
+    const confirmer = await again(approver, team.id)
+    const other = await confirmer.api.post(`${path}/confirm`, { message_digest: '0'.repeat(64) })
+    expect(other.body.details.reason).toBe('message_changed')
+    expect((await confirmer.api.post(`${path}/confirm`, {})).body).toMatchObject({ workspace: { balance_shared: false } })
+    expect(await balances({ ...team, owner })).toEqual(['700000', '300000'])
+    expect(home).not.toBe(team.id)
+  })
+
+  test('with a rule for signatures and nobody else: its owner signs, and without that nothing moves after a day', async () => {
+    const alone = await sharedTeam()
+    const inHome = { headers: { 'workspace-id': await personalOf(alone.owner) } }
+    const signed = { name: 'Signed', approval_threshold_minor: '0', required_approval_count: 1, approval_proof: 'signature' }
+    expect((await alone.owner.api.post('/v1/spending-policies', signed, inHome)).status).toBe(201)
+    expect((await ask(alone.owner)).status).toBe(202)
+    await pass(86_401)
+    const owner = await again(alone.owner, alone.id)
+    expect(await balances({ ...alone, owner })).toEqual(['1000000', '1000000'])
+    expect((await owner.api.get(path)).body.pending_separation).toBeNull()
+    const { message } = (await ask(owner)).body.pending_separation
+    expect((await owner.api.post(`${path}/confirm`, {}, inHome)).status).toBe(400)
+    const forged = await signIn(service.api)
+    const wrong = await owner.api.post(`${path}/confirm`, { signature: await forged.wallet.signMessage({ message }) }, inHome)
+    expect(wrong.body.error).toBe('invalid_signature')
+    const confirmed = await owner.api.post(
+      `${path}/confirm`,
+      { signature: await alone.owner.wallet.signMessage({ message }) },
+      inHome,
+    )
+    expect(confirmed.status).toBe(200)
+    expect(await balances({ ...alone, owner })).toEqual(['700000', '300000'])
+  })
+
+  test('is withdrawn at its time where the money is gone', async () => {
+    const short = await sharedTeam()
+    const two = { name: 'Two', approval_threshold_minor: '500000', required_approval_count: 2 }
+    await short.owner.api.post('/v1/spending-policies', two)
+    expect((await ask(short.owner, '1000000')).status).toBe(202)
+    const payee = await newBeneficiary(short.owner.api)
+    expect((await short.owner.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10000' })).status).toBe(201)
+    await service.settle()
+    await pass(86_401)
+    expect(await balances({ ...short, owner: await again(short.owner, short.id) })).toEqual(['990000', '990000'])
+  })
+})
+
+test('while an upgrade runs, neither a team is made nor a balance separated', async () => {
+  const team = await sharedTeam()
+  const finish = (at: string) =>
+    service.deps.db.query(`insert into installation (id, currency, created_at, upgrade_finished_at) values (gen_random_uuid(), 'KES', now(), ${at})
+      on conflict (one) do update set upgrade_finished_at = excluded.upgrade_finished_at`)
+  await finish('null')
+  for (const answer of [await ask(team.owner), await team.owner.api.post('/v1/workspaces', { name: 'New' })])
+    expect([answer.status, answer.body.error, answer.body.details.reason]).toEqual([503, 'unavailable', 'upgrade_running'])
+  await finish('now()')
+  expect((await ask(team.owner)).status).toBe(200)
+})
