@@ -110,11 +110,14 @@ const unmeasured: Readonly<Record<string, string>> = {
     approvals.decide_by_signature mandates.create mandates.get mandates.revocation_message mandates.revoke`,
   'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
     workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
-    invitations.accept policies.confirm_change policies.withdraw_change`,
+    invitations.accept policies.confirm_change policies.withdraw_change workspaces.separate_balance workspaces.confirm_separation
+    workspaces.withdraw_separation`,
   'need what another act left': 'policies.update beneficiaries.confirm beneficiaries.verify beneficiaries.verifications',
   'by an administrator, a few times a day': `admin.update_account admin.suspend_workspace admin.reinstate_workspace admin.resolve_payment
     admin.create_adjustment admin.get_adjustment admin.confirm_adjustment admin.reject_adjustment admin.trial_balance admin.resolve_suspense_items
-    admin.resolve_suspense admin.assign_suspense admin.upload_statement admin.resolve_differences admin.resolve_difference`,
+    admin.resolve_suspense admin.assign_suspense admin.enter_suspense_amount admin.resolve_provider_alert admin.upload_statement admin.resolve_differences admin.resolve_difference`,
+  'were added since the last measurement': `workspaces.history workspaces.history_summary workspaces.read_separation
+    admin.list_provider_alerts`,
 }
 export const notMeasured: readonly string[] = Object.values(unmeasured).flatMap((names) => names.split(/\s+/))
 
