@@ -63,7 +63,7 @@ export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: P
               <td className="figure">{spent !== undefined && spent !== '0' && <>{moneyText(spent, currency)} spent</>}</td>
               <td />
             </tr>
-            {groupsOf(ofDay, batches !== undefined).map(([first, ...others]) =>
+            {groupsOf(ofDay, batches !== undefined).flatMap(([first, ...others]) =>
               batches && first.batch_id && (others.length > 0 || batches.batch_items === 'first') ? (
                 <BatchRow key={first.batch_id} first={first} batchId={first.batch_id} filters={batches} narrow={narrow}>
                   {rowsOf}
