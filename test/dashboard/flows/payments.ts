@@ -183,7 +183,7 @@ export const paymentFlows = (world: World): void => {
     const held = (await pay('600000')).body
     const again = (await pay('600000')).body
     await follow(page, `/approvals/${again.approval_id}`)
-    await warning.waitFor()
+    await page.getByText('This repeats the amount and reference of an earlier payment').first().waitFor()
     const facts = page.locator('dl', { hasText: 'Last paid' })
     await facts.getByText('1 payment so far').waitFor()
     await facts.getByText('Nothing usual yet').waitFor()
