@@ -149,7 +149,7 @@ test('every operation that creates something for its caller honours a key', () =
   )
   // What ends, decides, stops or asks: a second time it finds the work done, and says so.
   const again =
-    /\.(revoke|revoke_.*|cancel|decide.*|freeze.*|unfreeze|logout|simulate|replay|accept.*|preview|wallet_verify|end.*|suspend.*|reinstate.*|resolve.*|assign.*|.*_form|resolve|confirm.*|reject.*|verify|prepare.*|prove|call)$/
+    /\.(revoke|revoke_.*|cancel|decide.*|freeze.*|unfreeze|logout|simulate|replay|accept.*|preview|wallet_verify|end.*|suspend.*|reinstate.*|resolve.*|assign.*|enter_.*|.*_form|resolve|confirm.*|reject.*|verify|prepare.*|prove|call)$/
   expect(
     creating.filter(({ idempotent, operation }) => !idempotent && !again.test(operation)).map(({ operation }) => operation),
     'add `idempotent: true` to the config of each; only what changes nothing the second time belongs into `again` above',

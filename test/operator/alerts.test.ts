@@ -98,6 +98,11 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
       await service.settle()
     },
   ],
+  ProviderWord: [
+    sql(
+      `insert into provider_alerts (id, fingerprint, rail, subject_kind, subject_id, word, created_at) values (gen_random_uuid(), 'x', 'PESALINK', 'payment', gen_random_uuid(), 'CANCELLED', $1)`,
+    ),
+  ],
   LateSuccess: [
     payOnce,
     sql(
