@@ -129,7 +129,7 @@ const most: Readonly<Record<string, Cost>> = {
   'approvals.list': [6, 4],
   'approvals.get': [8, 5],
   'approvals.message': [3, 2],
-  'approvals.decide': [14, 7],
+  'approvals.decide': [14, 8],
   'mandates.list': [2, 2],
   'topups.initiate': [9, 5],
   'topups.get': [2, 2],

@@ -63,7 +63,7 @@ test('every field of every row that is wrong is named in one answer, by its row 
   const [one] = [await newBeneficiary(someone.api, { destination: '254722000111' })]
   const text = `display_name,destination,amount,beneficiary_id,payment_rail,narrative
 New,0722000103,100,,,
-,0722000104,"1.000,50",,,
+,0722000104,"ten, or so",,,
 Nobody,72200010,1e3,,,
 
 Bank,1234567890,100,,PESALINK,
