@@ -13,7 +13,7 @@ test('a person sees their account and workspace, and no limits', async () => {
   expect(status).toBe(200)
   expect(body).toMatchObject({ account_id: person.accountId, role: 'owner', is_admin: false, grant: null })
   expect(body.permissions).toContain('workspace.manage')
-  expect(body.headroom).toEqual({ per_payment_minor: null, today_minor: null, month_minor: null, approval_from_minor: null })
+  expect(body.headroom).toEqual({ per_payment_minor: null, today_minor: null, month_minor: null, total_minor: null, approval_from_minor: null })
   expect(new Date(body.expires_at).getTime()).toBeGreaterThan(service.clock.now().getTime())
 })
 
@@ -45,6 +45,7 @@ test('a key sees the tightest remaining limits of its lineage and of the policie
     per_payment_minor: '250000',
     today_minor: '500000',
     month_minor: '800000',
+    total_minor: null,
     approval_from_minor: '200000',
   })
   const paid = await child.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '150000' })
