@@ -63,7 +63,7 @@ const sizes = async (): Promise<Map<string, number>> => {
 /** What leaves by itself after days: events, what callbacks said, the request log. */
 const temporary = new Set(['events', 'callback_bodies', 'request_log'])
 
-// docs/scaling.md plans with these: more in a row that every payment writes is found here. The goals are 6,000 and 3,500.
+// docs/scaling.md plans with these: more in a row that every payment writes is found here. The goals are 6,000 and 3,500; the second is missed.
 test('a payment with its result takes few bytes, and fewer for ever', async () => {
   const count = 400
   await pay(200)
@@ -77,7 +77,8 @@ test('a payment with its result takes few bytes, and fewer for ever', async () =
   }
   const each = [...after.keys()].map((table) => [table, Math.round(bytes((other) => other === table))])
   if (process.env.SHOW_BYTES) console.info(each.filter(([, size]) => size !== 0))
-  expect(bytes(() => true)).toBeLessThan(5_500)
-  // A table's last page counts whole, so each of them adds 20 bytes of a payment or none. The index of amounts takes 36.
-  expect(bytes((table) => !temporary.has(table))).toBeLessThan(3_650)
+  expect(bytes(() => true)).toBeLessThan(5_700)
+  // A table's last page counts whole, so each of them adds 20 bytes of a payment or none. The index of amounts takes 36, the claim of
+  // a receipt, which keeps it from being credited or booked twice, 205.
+  expect(bytes((table) => !temporary.has(table))).toBeLessThan(3_950)
 })
