@@ -64,13 +64,13 @@ type Listing<Row, Item> = {
   present: (rows: readonly Row[]) => readonly Item[] | Promise<readonly Item[]>
 }
 
-type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: PageQuery }
+type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: PageQuery & { wait_seconds?: number } }
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** A cursor is for one operation, one owner and all parameters except the size of a page. */
+/** A cursor is for one operation, one owner and all parameters except the size of a page and how long to wait for it. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
-  const { limit: _limit, cursor: _cursor, ...filter } = query
+  const { limit: _limit, cursor: _cursor, wait_seconds: _wait, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
