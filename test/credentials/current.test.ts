@@ -13,7 +13,13 @@ test('a person sees their account and workspace, and no limits', async () => {
   expect(status).toBe(200)
   expect(body).toMatchObject({ account_id: person.accountId, role: 'owner', is_admin: false, grant: null })
   expect(body.permissions).toContain('workspace.manage')
-  expect(body.headroom).toEqual({ per_payment_minor: null, today_minor: null, month_minor: null, total_minor: null, approval_from_minor: null })
+  expect(body.headroom).toEqual({
+    per_payment_minor: null,
+    today_minor: null,
+    month_minor: null,
+    total_minor: null,
+    approval_from_minor: null,
+  })
   expect(new Date(body.expires_at).getTime()).toBeGreaterThan(service.clock.now().getTime())
 })
 
