@@ -25,7 +25,7 @@ export const consentFlows = (world: World): void => {
     await page.goto(authorizePath(client, pkce, { scope, authorization_details: limits }))
     await page.getByRole('button', { name: /Test Wallet/ }).click()
     await page.getByRole('heading', { name: /Shopping agent wants to pay up to KES.3,000 a day from Personal/ }).waitFor()
-    await page.getByText('127.0.0.1:9876').waitFor()
+    await page.getByText('127.0.0.1:9876', { exact: true }).waitFor()
     await page.getByText('The app opens by 127.0.0.1').waitFor()
     await page.getByText('Unverified app').waitFor()
     const terms = page.locator('.facts')
