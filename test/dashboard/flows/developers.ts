@@ -382,7 +382,7 @@ export const developerFlows = (world: World): void => {
     expect((await pay('900000')).status).toBe(403)
     await card.getByText(/^Was refused KES\s9,000 to Baraka Stores, .*1 refused in 24 hours$/).waitFor()
     await card.getByRole('link', { name: 'Invoice bot' }).click()
-    await page.getByText(/^Used this month KES\s4,300.00 of KES\s10,000.00$/).waitFor()
+    await page.getByText(/^Used this month KES\s4,300.00 of KES\s10,000.00, KES\s5,700.00 left$/).waitFor()
     await page.getByText('Payments on their way or waiting for approval count as used.').waitFor()
     // The only sum of its payments on the page.
     await expect.poll(() => page.getByText(/KES\s[\d,.]+ spent/).count()).toBe(0)
@@ -444,7 +444,7 @@ export const developerFlows = (world: World): void => {
     await page.getByText('2 payments').waitFor()
     await page.getByText('Airtime').last().waitFor()
     // What waits for an approval counts as used, here as on its card.
-    await page.getByText(/^Used this month KES\s23,949.00 of KES\s500,000.00$/).waitFor()
+    await page.getByText(/^Used this month KES\s23,949.00 of KES\s500,000.00, KES\s476,051.00 left$/).waitFor()
     await expect.poll(() => page.getByText('Electricity').count()).toBe(0)
     await page.getByText('Show as a table').click()
     await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()
