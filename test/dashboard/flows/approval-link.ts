@@ -210,7 +210,8 @@ export const approvalLinkFlows = (world: World): void => {
     await signInAt()
     await page.getByText('This account can’t decide it.').waitFor()
     const accept = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token }) }
-    await page.evaluate(`fetch('/v1/workspaces/invitations/accept', ${JSON.stringify(accept)})`)
+    const accepting = `fetch('/v1/workspaces/invitations/accept', ${JSON.stringify(accept)}).then((answer) => answer.status)`
+    expect(await page.evaluate(accepting)).toBe(200)
     await context.clearCookies()
     const walk = await signInAt()
     await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { credit, shareBalance } from '../../harness/money.ts'
 import { createTeam } from '../team.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -35,16 +36,27 @@ export const statementFlows = (world: World): void => {
     await close()
   })
 
-  test('a viewer of a workspace has its payments by payee, without the balance of its owner', async () => {
+  test('a viewer of a workspace has its payments by payee: with its own balance, without that of an owner who shares one', async () => {
     const team = await createTeam(world.service)
+    await shareBalance(world.service, team.workspaceId)
+    await credit(world.service, team.owner.accountId, 1_000_000n)
     await team.payUsually()
     const viewer = await team.join('viewer', 'Vera Viewer')
     await viewer.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
     const { page, complaints, close } = await visitAs(world, viewer)
     await page.goto('/statements')
     await page.getByRole('row').filter({ hasText: 'Roastery Kiambu' }).filter({ hasText: '900.00' }).first().waitFor()
-    await expect.poll(() => page.getByText(/Opening balance|Closing balance|Balance after/).count()).toBe(0)
-    expect(complaints).toEqual([])
+    await expect.poll(() => page.getByText(/Opening balance|Closing balance|Balance so far|Balance after/).count()).toBe(0)
+    const separate = await createTeam(world.service)
+    await separate.payUsually()
+    const member = await separate.join('viewer', 'Vera Viewer')
+    await member.api.put('/v1/workspaces/current', { workspace_id: separate.workspaceId })
+    const itsOwn = await visitAs(world, member)
+    await itsOwn.page.goto('/statements')
+    await itsOwn.page.getByText('Opening balance').waitFor()
+    await itsOwn.page.getByText(/Closing balance|Balance so far/).waitFor()
+    expect([...complaints, ...itsOwn.complaints]).toEqual([])
+    await itsOwn.close()
     await close()
   })
 }

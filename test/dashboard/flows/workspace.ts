@@ -30,7 +30,11 @@ export const workspaceFlows = (world: World): void => {
     await there.page.getByText('Wanjiku Kamau invited you to Duka Ltd as viewer.').waitFor()
     await there.page.getByRole('button', { name: 'Accept invitation' }).click()
     await there.page.getByText('You joined Duka Ltd').waitFor()
-    await there.page.getByText(/paid from its owner’s balance/).waitFor()
+    await there.page.getByText('Duka Ltd has a balance of its own. It has no money yet.').waitFor()
+    await expect.poll(() => there.page.getByRole('link', { name: 'Add money' }).count()).toBe(0)
+    await here.page.goto('/')
+    await here.page.getByRole('link', { name: 'Add money' }).waitFor()
+    await follow(here.page, '/workspace')
     await expect.poll(() => there.page.getByRole('link', { name: 'New payment' }).count()).toBe(0)
 
     await here.page.getByRole('button', { name: /^Change 0x/ }).click()

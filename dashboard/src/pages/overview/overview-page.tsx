@@ -109,7 +109,7 @@ const AgentsStrip = () => {
 
 /** The balance over 30 days where it is the reader's to see, and what was spent in this workspace on each day. */
 const Balance = () => {
-  const { balance, workspace, ofTeam, owns, currency } = useSession()
+  const { balance, workspace, ofTeam, owns, currency, can } = useSession()
   const ownsBalance = balance !== null
   const attention = useQuery(attentionQuery)
   const summary = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
@@ -136,7 +136,14 @@ const Balance = () => {
                 )}
                 {ofTeam && available === '0' && held === '0' && (
                   <p>
-                    {workspace.name} has a balance of its own. <Link href="/top-up">Add money</Link> before its first payment.
+                    {workspace.name} has a balance of its own.{' '}
+                    {can('topup.create') ? (
+                      <>
+                        <Link href="/top-up">Add money</Link> before its first payment.
+                      </>
+                    ) : (
+                      'It has no money yet.'
+                    )}
                   </p>
                 )}
               </div>

@@ -18,7 +18,8 @@ export const ApproversField = ({ value, onChange }: Props) => {
     <fieldset className="stack-s">
       <legend>Only these people approve</legend>
       <p className="field-hint">
-        Choose nobody to let every approver decide. Whoever is not chosen can’t decide, an owner neither.
+        Select no one to let every approver decide. Otherwise only the people you select can decide, and an owner only if
+        selected.
       </p>
       {choices.map((id) => (
         <CheckField
