@@ -10,7 +10,10 @@ const page = pages
   .map((name) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8'))
   .join('\n')
   .replace(/<!-- stolen cookie -->.*<!-- .stolen cookie -->/s, '')
-const named = [...page.matchAll(/\| ([\w/-]+\.test\.ts): (.+) \|$/gm)].map(([, file = '', title = '']) => ({ file, title }))
+const named = [...page.matchAll(/\| ([\w/-]+(?:\.merge)?\.test\.ts): (.+) \|$/gm)].map(([, file = '', title = '']) => ({
+  file,
+  title,
+}))
 
 test('docs/security.md lists attacks, each with a test', () => {
   expect(named.length).toBeGreaterThan(100)

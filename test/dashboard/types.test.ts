@@ -15,7 +15,7 @@ const compile = (): Promise<string> =>
     ({ stdout }: { stdout: string }) => stdout,
   )
 
-// That the types are those of the running code is held by test/client/package.test.ts.
+// That the types are those of the running code is held by test/client/package.merge.test.ts.
 test("the pages compile with the API's types: they send no unknown request and read no unknown field", async () => {
   expect(await compile()).toBe('')
 })

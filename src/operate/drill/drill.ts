@@ -13,14 +13,14 @@ export const exercises = [
   {
     name: 'backup and restore to a moment',
     does: 'Takes a base backup of a running server and archives its log; pays on; restores to a moment between two payments; runs after-restore.',
-    file: 'test/faults/base-backup.test.ts',
+    file: 'test/faults/base-backup.merge.test.ts',
     tests: ['restored to a moment, has what was acknowledged before it, and what was paid after it is not paid again'],
     document: 'docs/operations.md, "Restore to a moment"',
   },
   {
     name: 'a copy from an earlier moment',
     does: 'Starts the service on a copy; finds at the provider what was paid since; ends every payment by the statement.',
-    file: 'test/faults/restore.test.ts',
+    file: 'test/faults/restore.merge.test.ts',
     tests: [
       'restored to an earlier moment: what was paid since is found at the provider, nothing is paid twice, and the books agree again',
     ],
@@ -29,7 +29,7 @@ export const exercises = [
   {
     name: 'failover',
     does: 'Promotes a standby that lagged, and one that is synchronous.',
-    file: 'test/faults/failover.test.ts',
+    file: 'test/faults/failover.merge.test.ts',
     tests: [
       'a standby that lagged is promoted: the loss is noticed within five seconds, no waiting payment is paid twice, and a person resumes',
       'a synchronous standby is promoted: every acknowledged payment is there, is paid once, and nobody is needed',
@@ -39,7 +39,7 @@ export const exercises = [
   {
     name: 'a server that hangs or dies',
     does: 'Freezes the database server; kills it under load and starts it again.',
-    file: 'test/faults/server.test.ts',
+    file: 'test/faults/server.merge.test.ts',
     tests: [
       'when frozen, requests get 503 in time, and the service recovers without a restart',
       'when killed and started again, nothing acknowledged is lost, and the service reconnects without a restart',
@@ -49,7 +49,7 @@ export const exercises = [
   {
     name: 'a full disk',
     does: 'Fills the disk of the tables, then that of the log; makes room; repeats the refused requests.',
-    file: 'test/faults/server.test.ts',
+    file: 'test/faults/server.merge.test.ts',
     tests: [
       'with a full disk, requests get 503, nothing is half done, and the same requests succeed when there is space again',
       'with a full disk of the write-ahead log, requests get 503, and nothing acknowledged is lost when the server starts with space again',
