@@ -1,17 +1,18 @@
-import { repeatedName } from '../src/lib/repeated-name.ts'
+import { isArchive, readJson, verifyArchive } from './archive.ts'
 import { createAskContract } from './chain.ts'
 import { holds, type VerifyOptions, verifyReceipt } from './verify.ts'
 
+export { isArchive, readJson, verifyArchive } from './archive.ts'
 export { holds, verifyReceipt } from './verify.ts'
 
-const usage = `Checks a payment's receipt.
+const usage = `Checks a payment's receipt, or an archive of evidence with all its receipts.
 
   node verify-receipt.mjs RECEIPT.json --issuer https://payments.example   asks that service for its public keys
   node verify-receipt.mjs RECEIPT.json --jwks KEYS.json                    asks nobody: the keys are in the file
 
   --rpc 1=https://rpc.example,8453=https://…   asks these chains about signatures of contract wallets on them; without it none is asked
 
-RECEIPT.json may be - for standard input. The exit status is 0 when every check holds, 1 when one fails, 2 when nothing could be checked.`
+RECEIPT.json may be - for standard input, or an archive such as evidence-2026-01-01-2026-12-31.zip. The exit status is 0 when every check holds, 1 when one fails, 2 when nothing could be checked.`
 
 /** Why nothing can be checked with these arguments. */
 const problemOf = (args: readonly string[], file: string | undefined): string | undefined => {
@@ -25,20 +26,9 @@ const problemOf = (args: readonly string[], file: string | undefined): string | 
   return isNamed('--jwks') ? 'Name --issuer or --jwks, not both.' : 'Name whose keys are trusted, by --issuer or by --jwks.'
 }
 
-type Terminal = { say: (line: string) => void; read: (path: string) => Promise<string> }
+type Terminal = { say: (line: string) => void; read: (path: string) => Promise<Uint8Array<ArrayBuffer>> }
 
-/** JSON in which no object has a name twice: of two amounts a reader may see the one that was not checked. Throws a sentence. */
-export const readJson = (text: string, what: string): unknown => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new TypeError(`${what} is not JSON`)
-  }
-  const repeated = repeatedName(text)
-  if (repeated !== undefined) throw new TypeError(`${what} gives "${repeated.slice(0, 40)}" more than once`)
-  return value
-}
+const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 const keysOf = (text: string, from: string): VerifyOptions['keys'] => {
   const set = readJson(text, from)
@@ -81,13 +71,17 @@ export const run = async (args: readonly string[], { say, read }: Terminal): Pro
     return 2
   }
   try {
-    const receipt = readJson(await read(file), file)
+    const bytes = await read(file)
+    const what = isArchive(bytes) ? 'evidence' : 'receipt'
     const ask = createAskContract(rpc === undefined ? new Map() : rpcUrlsOf(rpc))
-    const trusted = jwks === undefined ? await askFor(issuer ?? '') : { keys: keysOf(await read(jwks), jwks) }
-    const findings = await verifyReceipt(receipt, { ...trusted, ask })
+    const trusted = jwks === undefined ? await askFor(issuer ?? '') : { keys: keysOf(utf8(await read(jwks)), jwks) }
+    const options = { ...trusted, ask }
+    const findings = await (what === 'evidence'
+      ? verifyArchive(bytes, options)
+      : verifyReceipt(readJson(utf8(bytes), file), options))
     for (const { check, result, says } of findings) say(`${marks[result]}${check}: ${says}`)
     const rest = findings.some(({ result }) => result === 'unchecked') ? ' What is marked ? was not checked.' : ''
-    say(holds(findings) ? `The receipt holds.${rest}` : 'The receipt does NOT hold.')
+    say(holds(findings) ? `The ${what} holds.${rest}` : `The ${what} does NOT hold.`)
     return holds(findings) ? 0 : 1
   } catch (error) {
     say(`Nothing was checked: ${error instanceof Error ? error.message : String(error)}`)
@@ -103,6 +97,6 @@ const isProgram = async (): Promise<boolean> => {
 
 if (await isProgram()) {
   const { readFileSync } = await import('node:fs')
-  const read = async (path: string) => readFileSync(path === '-' ? 0 : path, 'utf8')
+  const read = async (path: string) => new Uint8Array(readFileSync(path === '-' ? 0 : path))
   process.exitCode = await run(process.argv.slice(2), { say: (line) => console.log(line), read })
 }

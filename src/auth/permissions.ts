@@ -10,7 +10,7 @@ type Row = {
   delegable: boolean
 }
 
-const everyone = ['approver', 'member', 'viewer'] as const
+const everyone = ['approver', 'member', 'viewer', 'auditor'] as const
 
 const table = {
   'account.read': { has: 'account', delegable: true },
@@ -32,6 +32,7 @@ const table = {
   'mandate.manage': { has: [], delegable: false },
   'topup.read': { has: everyone, delegable: true },
   'topup.create': { has: ['member'], delegable: true },
+  'audit.read': { has: ['auditor'], delegable: false },
 } as const satisfies Record<string, Row>
 export type Permission = keyof typeof table
 
@@ -55,6 +56,7 @@ const ofRole: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   approver: heldAs('approver'),
   member: heldAs('member'),
   viewer: heldAs('viewer'),
+  auditor: heldAs('auditor'),
 }
 const withoutRole = heldAs(null)
 const heldBy = (role: Role | null): ReadonlySet<Permission> => (role ? ofRole[role] : withoutRole)

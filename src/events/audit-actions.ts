@@ -33,6 +33,7 @@ const workspaceActions = {
   topup: ['deposit', 'expired', 'failed', 'initiate', 'other_amount', 'receipt', 'succeeded'],
   workspace: [
     'create',
+    'export_evidence',
     'freeze',
     'unfreeze',
     'update',

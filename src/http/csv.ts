@@ -15,21 +15,27 @@ const pageSize = 200
 /** Rows older than `before`, newest first. */
 type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<readonly Row[]>
 
-const linesOf = async function* <Row extends { id: string }>(
+/** Every page. An export can take long: it ends with its credential, or with the credential's permission. */
+export async function* pagesOf<Row extends { id: string }>(
   request: FastifyRequest,
-  columns: readonly Column<Row>[],
   read: ReadPage<Row>,
-): AsyncGenerator<string> {
-  yield csvHeader(columns.map(([name]) => name))
+): AsyncGenerator<readonly Row[]> {
   for (let before: string | null = null; ; ) {
     const rows: readonly Row[] = await read({ before, take: pageSize })
-    yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('')
+    yield rows
     const last = rows.at(-1)
     if (!last || rows.length < pageSize) return
     before = last.id
-    // An export can take long: it ends with its credential, or with the credential's permission.
     recheckCaller(request, await request.reauthenticate())
   }
+}
+
+export async function* csvLines<Row>(
+  columns: readonly Column<Row>[],
+  pages: AsyncIterable<readonly Row[]>,
+): AsyncGenerator<string> {
+  yield csvHeader(columns.map(([name]) => name))
+  for await (const rows of pages) yield rows.map((row) => csvLine(columns.map(([, value]) => value(row)))).join('')
 }
 
 /**
@@ -46,7 +52,7 @@ export const sendCsv = <Row extends { id: string }>(
   reply
     .headers({ 'content-disposition': `attachment; filename="${name}.csv"`, vary: 'Accept' })
     .type('text/csv; charset=utf-8')
-    .send(Readable.from(linesOf(request, columns, read)))
+    .send(Readable.from(csvLines(columns, pagesOf(request, read))))
 
 const ofFilters = 'A page, or with `Accept: text/csv` everything that the filters match, without `limit` and `cursor`.'
 

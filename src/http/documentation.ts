@@ -5,8 +5,8 @@ import type { App } from './app-type.ts'
 import { readBuilt, registerDownloads } from './downloads.ts'
 import { renderPage, sendHtml, wantsPage } from './page.ts'
 
-const form = `<label for="file">Receipt (JSON)</label>
-<input id="file" type="file" accept=".json,application/json">
+const form = `<label for="file">Receipt (JSON), or an archive of evidence (ZIP)</label>
+<input id="file" type="file" accept=".json,.zip,application/json,application/zip">
 <label for="text">or its text</label>
 <p><textarea id="text" rows="6" spellcheck="false"></textarea></p>
 <p><button id="check" type="button">Check</button></p>
@@ -27,7 +27,7 @@ const page = renderPage(
 )
 
 /** Text from the receipt is set as text, never as HTML. */
-const script = `import { holds, readJson, verifyReceipt } from '/verify-receipt.mjs'
+const script = `import { holds, isArchive, readJson, verifyArchive, verifyReceipt } from '/verify-receipt.mjs'
 
 const [file, text, button, result] = ['file', 'text', 'check', 'result'].map((id) => document.getElementById(id))
 const marks = { ok: '✓', bad: '✗ not true:', unchecked: '? not checked:' }
@@ -38,28 +38,32 @@ const line = (tag, words) => {
 }
 const show = (...elements) => result.replaceChildren(...elements)
 
-const check = async () => {
+const check = async (archive) => {
+  const what = archive ? 'evidence' : 'receipt'
   show(line('p', 'Checking…'))
   try {
-    const receipt = readJson(text.value, 'The receipt')
+    const receipt = archive ?? readJson(text.value, 'The receipt')
     const answer = await fetch('/.well-known/jwks.json', { credentials: 'omit' })
     const { keys } = await answer.json()
     // The receipt names the address that people know, which a proxy may hide from this page: the keys are this service's either way.
-    const findings = await verifyReceipt(receipt, { keys })
+    const findings = await (archive ? verifyArchive : verifyReceipt)(receipt, { keys })
     const good = holds(findings)
     const list = document.createElement('ul')
     for (const { check: name, result: kind, says } of findings) list.append(line('li', marks[kind] + ' ' + name + ': ' + says))
-    show(line('h2', good ? 'The receipt holds' : 'The receipt does not hold'), list)
+    show(line('h2', 'The ' + what + (good ? ' holds' : ' does not hold')), list)
   } catch (error) {
     show(line('h2', 'Nothing was checked'), line('p', String(error.message ?? error)))
   }
 }
 
 file.addEventListener('change', async () => {
-  text.value = (await file.files[0]?.text()) ?? ''
-  if (text.value) await check()
+  const bytes = new Uint8Array((await file.files[0]?.arrayBuffer()) ?? 0)
+  const isZip = isArchive(bytes)
+  text.value = isZip ? '' : new TextDecoder().decode(bytes)
+  if (isZip) await check(bytes)
+  else if (text.value) await check()
 })
-button.addEventListener('click', check)
+button.addEventListener('click', () => check())
 `
 
 export type Served = { file: string; type: string; headers: Record<string, string> }

@@ -6,6 +6,7 @@ import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
+import { registerEvidence } from './evidence/routes.ts'
 import { registerCorrections, registerReconciliation } from './exceptions/routes.ts'
 import { registerSuspense } from './exceptions/suspense-routes.ts'
 import { registerAccounts, registerAdminAccounts } from './identity/accounts/routes.ts'
@@ -50,6 +51,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerBalances(app, deps)
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)
+  registerEvidence(app, deps)
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
   registerPush(app, deps)

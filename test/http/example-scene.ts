@@ -379,6 +379,7 @@ const playTeam = async (service: TestService, play: Play, { api }: Person) => {
   await play('workspaces.freeze', api, { body: { reason: 'a lost laptop' } })
   await play('workspaces.unfreeze', api)
   await play('workspaces.audit_log', api, { query: { limit: '2' } })
+  await play('workspaces.evidence', api, { query: { from: '2026-03-01', to: '2026-03-31' } })
   await api.put('/v1/workspaces/current', { workspace_id: personal.id })
 }
 

@@ -38,7 +38,7 @@ beforeEach(() => {
 const verify = async (...args: string[]): Promise<{ status: number; lines: string[] }> => {
   const files: Record<string, unknown> = { 'receipt.json': receipt, 'keys.json': keys }
   const lines: string[] = []
-  const read = async (path: string) => JSON.stringify(files[path])
+  const read = async (path: string) => new TextEncoder().encode(JSON.stringify(files[path]))
   return { status: await run(['receipt.json', '--jwks', 'keys.json', ...args], { say: (line) => lines.push(line), read }), lines }
 }
 const about = (lines: string[]): string | undefined => lines.find((line) => line.includes('signature of acc_'))

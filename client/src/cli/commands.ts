@@ -15,7 +15,7 @@ import { flag, json, type Terminal, text } from './terminal.ts'
 type Verifier = {
   run: (
     args: readonly string[],
-    terminal: { say: (line: string) => void; read: (path: string) => Promise<string> },
+    terminal: { say: (line: string) => void; read: (path: string) => Promise<Uint8Array> },
   ) => Promise<number>
 }
 
@@ -92,7 +92,7 @@ const verifyReceipt = async (terminal: Terminal): Promise<void> => {
   const place = new URL('../verify-receipt.mjs', import.meta.url).href
   const verifier: Verifier = await import(place)
   const { readFileSync } = await import('node:fs')
-  const read = async (path: string) => readFileSync(path === '-' ? 0 : path, 'utf8')
+  const read = async (path: string) => new Uint8Array(readFileSync(path === '-' ? 0 : path))
   process.exitCode = await verifier.run(terminal.args, { say: terminal.out, read })
 }
 

@@ -140,6 +140,7 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'workspace.separation_request': 'asked for a balance of its own for the workspace',
   'workspace.separation_withdraw': 'withdrew the request for a balance of its own',
   'workspace.unfreeze': 'unfroze the workspace',
+  'workspace.export_evidence': 'exported evidence for an audit',
   'workspace.update': 'changed the workspace’s settings',
 }
 

@@ -155,6 +155,7 @@ const rows: Readonly<Record<Permission, readonly [words: string, powerful: boole
   'mandate.manage': ['Revoke mandates', powerful],
   'topup.read': ['See top-ups', harmless],
   'topup.create': ['Start top-ups', harmless],
+  'audit.read': ['See the activity', harmless],
 }
 
 export const wordsOfPermission = (permission: Permission): string => rows[permission][0]

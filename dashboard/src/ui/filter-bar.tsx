@@ -79,9 +79,10 @@ export const FilterChip = ({ label, value, children }: Props) => {
 
 type CsvProps = { path: string; query: Readonly<Record<string, unknown>>; name: string }
 
-const download = async (path: string, query: CsvProps['query']): Promise<Blob> => {
+/** A file of the service, as the chosen workspace has it. */
+export const download = async (path: string, query: CsvProps['query'], type = 'text/csv'): Promise<Blob> => {
   const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
-  const headers = { accept: 'text/csv', ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
+  const headers = { accept: type, ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
   const response = await reach(`${path}?${params}`, { headers })
   if (!response.ok)
     throw toApiError(response.status, await response.json().catch(() => null), response.headers.get('x-request-id'))

@@ -3,7 +3,7 @@ import { bigint, boolean, check, index, pgTable, primaryKey, text, uniqueIndex, 
 import { accounts } from './accounts.ts'
 import { bytes, emailKeyOf, id, idOf, instant, money, oneOf, originSession } from './columns.ts'
 
-export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
+export const roles = ['owner', 'admin', 'approver', 'member', 'viewer', 'auditor'] as const
 export const memberStatuses = ['active', 'suspended'] as const
 export const workspaceKinds = ['personal', 'team'] as const
 

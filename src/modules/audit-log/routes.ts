@@ -8,7 +8,7 @@ import { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from '
 export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/workspaces/current/audit-log', {
-    config: { operation: 'workspaces.audit_log', permission: 'workspace.manage' },
+    config: { operation: 'workspaces.audit_log', permission: ['audit.read', 'workspace.manage'] },
     schema: {
       summary: "Read the workspace's audit log",
       description:

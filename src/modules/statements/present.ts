@@ -51,6 +51,11 @@ export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: St
     totals_pending: sums === null,
   })
 
+export const balancesOf = ({ openingMinor, closingMinor }: StatementSummary) => ({
+  opening_balance_minor: formatMinor(openingMinor),
+  closing_balance_minor: formatMinor(closingMinor),
+})
+
 const shownEntry = presenter(StatementEntry)
 
 export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> =>

@@ -1,73 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Principal, seesWholeBalance } from '../../auth/principal.ts'
-import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { readPage } from '../../http/pagination.ts'
-import {
-  listStatementEntries,
-  readStatementSummary,
-  type StatementEntry,
-  type StatementOf,
-  type StatementSummary,
-} from '../../ledger/statement.ts'
+import type { StatementEntry } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { formatMinor } from '../../lib/money.ts'
 import type { Parts } from '../parts.ts'
-import { columnsOf, type Line, periodOf, presentEntry, presentPart, presentPeriod, type ReadPeriod } from './present.ts'
+import { balancesOf, columnsOf, presentEntry, presentPart, presentPeriod } from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
-
-/** In person those of all that the own balance pays, else the credential's own workspace's. */
-const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
-  if (!permissions.has('beneficiary.read')) return 'none'
-  return grant ? workspace.id : 'all'
-}
-
-type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
-
-const entriesOf = async ({ source, of, summary }: Opened, after: string | null, take: number): Promise<StatementEntry[]> =>
-  summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary })
-
-/** Of a whole balance, between the one before and the one after. `before`: the last line that was sent. */
-const readLines =
-  (opened: Opened) =>
-  async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
-    const { start, end, unfinishedAt } = opened.period
-    const { openingMinor, closingMinor } = opened.summary
-    const entries = await entriesOf(opened, before, take)
-    const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
-    if (opened.of.workspaceId !== null) return lines
-    if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
-    // Of the last moment of the last day, or of the moment at which it was read.
-    const at = unfinishedAt ?? new Date(end.getTime() - 1)
-    const balance = unfinishedAt ? 'balance_so_far' : 'closing_balance'
-    if (entries.length < take) lines.push({ id: 'closing', at, balance, minor: closingMinor })
-    return lines
-  }
-
-const balancesOf = ({ summary: { openingMinor, closingMinor } }: Opened) => ({
-  opening_balance_minor: formatMinor(openingMinor),
-  closing_balance_minor: formatMinor(closingMinor),
-})
+import { entriesOf, type Opened, openStatement, readLines } from './service.ts'
 
 type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: ReadStatement }
-
-const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequest, isOfWorkspace: boolean): Promise<Opened> => {
-  const { workspace } = principal
-  const now = clock.now()
-  const period = periodOf(query, now, workspace)
-  const of: StatementOf = {
-    ownerId: isOfWorkspace ? workspace.balanceAccountId : principal.accountId,
-    workspaceId: isOfWorkspace && !seesWholeBalance(principal) ? workspace.id : null,
-    payeesOf: isOfWorkspace ? workspace.id : payeesOf(principal),
-    start: period.start,
-    end: period.end,
-  }
-  const source = await reads.db()
-  const summary = await readStatementSummary(source, of)
-  const readAt = clock.now()
-  return { source, of, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
-}
 
 export const registerStatements = (app: App, deps: Parts): void => {
   const { CURRENCY: currency } = deps.config
@@ -106,9 +48,9 @@ export const registerStatements = (app: App, deps: Parts): void => {
       },
     },
     async (request, reply) => {
-      const opened = await open(deps, request, false)
+      const opened = await openStatement(deps, request.principal, request.query, false)
       if (wantsCsv(request)) return csv(request, reply, opened)
-      return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balancesOf(opened)))
+      return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balancesOf(opened.summary)))
     },
   )
   app.get(
@@ -124,10 +66,11 @@ export const registerStatements = (app: App, deps: Parts): void => {
       },
     },
     async (request, reply) => {
-      const opened = await open(deps, request, true)
+      const opened = await openStatement(deps, request.principal, request.query, true)
       if (wantsCsv(request)) return csv(request, reply, opened)
       const { id } = request.principal.workspace
-      if (opened.of.workspaceId === null) return reply.send(await page(request, opened, id, presentEntry, balancesOf(opened)))
+      if (opened.of.workspaceId === null)
+        return reply.send(await page(request, opened, id, presentEntry, balancesOf(opened.summary)))
       return reply.send(
         await page(request, opened, id, presentPart, { opening_balance_minor: null, closing_balance_minor: null }),
       )

@@ -6,11 +6,14 @@ import { auditQuery, batchQuery, membersQuery, rowsOf, type Schemas } from '../.
 import { useEvery } from '../../api/use-every.ts'
 import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/drafts.ts'
+import { saveFile } from '../../lib/text-file.ts'
+import { localDate, monthsAfter, now } from '../../lib/time.ts'
 import { memberName, together } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { FoldButton, type IconName } from '../../ui/button.tsx'
-import { SelectField } from '../../ui/field.tsx'
-import { FilterBar } from '../../ui/filter-bar.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { download, FilterBar } from '../../ui/filter-bar.tsx'
+import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
 import { Empty, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
 
@@ -21,12 +24,57 @@ export const ActivityPage = () => (
     title="Activity"
     lead="Everything that was done in this workspace, newest first."
     back={{ href: '/workspace', label: 'Workspace' }}
+    actions={<ExportEvidence />}
   >
-    <Allowed permission="workspace.manage" action="see the activity">
+    <Allowed permission="audit.read" action="see the activity">
       <Activity />
     </Allowed>
   </Page>
 )
+
+const ExportEvidence = () =>
+  useSession().can('audit.read') && (
+    <DialogButton icon="download" dialog={(close) => <EvidenceDialog onClose={close} />}>
+      Export evidence
+    </DialogButton>
+  )
+
+/** The month before this one, which is over. */
+const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
+  const { workspace } = useSession()
+  const month = localDate(now()).slice(0, 7)
+  const [from, setFrom] = useState(`${monthsAfter(month, -1)}-01`)
+  const [to, setTo] = useState(localDate(Date.parse(`${month}-01T00:00:00Z`) - 86_400_000))
+  const save = useChange(() => download('/v1/workspaces/current/evidence', { from, to }, 'application/zip'), {
+    announcement: 'Evidence exported',
+    onDone: (file) => {
+      saveFile(`evidence-${from}-${to}.zip`, file)
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      title={`Evidence of ${workspace.name}`}
+      action="Export"
+      making={save}
+      ready={from !== '' && to !== ''}
+      onClose={onClose}
+    >
+      <p>
+        One signed archive of approvals with signatures, policies and their changes, the activity, beneficiaries, the statement
+        and every receipt. <a href="/verify">Anyone can check it</a>.
+      </p>
+      <TextField label="From" type="date" value={from} onChange={setFrom} />
+      <TextField
+        label="To"
+        type="date"
+        value={to}
+        onChange={setTo}
+        hint="At most a year. A long period takes minutes: leave this page open."
+      />
+    </FormDialog>
+  )
+}
 
 const Activity = () => {
   const filters = useFilters()

@@ -9,6 +9,7 @@ const choices: readonly Choice<Role>[] = [
   { value: 'approver', label: 'Approver', hint: 'Sees everything and decides approvals' },
   { value: 'member', label: 'Member', hint: 'Pays, tops up and manages beneficiaries' },
   { value: 'viewer', label: 'Viewer', hint: 'Sees everything, changes nothing' },
+  { value: 'auditor', label: 'Auditor', hint: 'Sees everything, the activity too, and exports evidence. Changes nothing' },
 ]
 
 /** Only owners make owners. */

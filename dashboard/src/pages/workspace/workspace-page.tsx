@@ -22,7 +22,7 @@ export const WorkspacePage = () => {
       lead={can('workspace.manage') ? 'Members, settings and the emergency stop.' : 'Members and settings.'}
       actions={
         <>
-          {manages && (
+          {can('audit.read') && (
             <LinkButton href="/workspace/activity" icon="list">
               Activity
             </LinkButton>

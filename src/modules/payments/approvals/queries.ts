@@ -5,7 +5,7 @@ import { decidingRoles } from '../../../auth/permissions.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
-import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
+import { amongIds, createdBetween, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
@@ -128,14 +128,23 @@ export const findApproval = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<Appr
 
 const list = prepare(
   'approvals.list',
-  { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
+  {
+    workspaceId: 'uuid',
+    status: 'text?',
+    createdAfter: 'timestamptz?',
+    createdBefore: 'timestamptz?',
+    before: 'uuid?',
+    take: 'rows',
+  },
   (orm, at) => {
+    const owner = { column: approvals.workspaceId, id: at.workspaceId }
     const ids = newestFirst(
       orm.select({ id: approvals.id }).from(approvals),
       { owner: approvals.workspaceId, id: approvals.id },
       at,
       ownedBy(approvals.workspaceId, at.workspaceId),
       at.status && eq(approvals.status, at.status),
+      createdBetween({ id: approvals.id, at: approvals.createdAt, owner }, at.createdAfter, at.createdBefore),
     )
     return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
   },
@@ -146,8 +155,8 @@ export const listApprovals = async (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
-  status: ApprovalRow['status'] | undefined,
-): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, status, ...page })).map(recordOf)
+  filter: { status?: ApprovalRow['status'] | undefined; createdAfter?: Date; createdBefore?: Date },
+): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
 /** Accounts that may decide the approvals of a workspace, the oldest members first. `countsFrom`: when an account counts where two are needed. */
 export const deciders = prepare(

@@ -45,7 +45,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       querystring: ListApprovals,
       response: { 200: pageOf(Approval) },
     },
-    read: (page, { principal, query }) => listApprovals(deps.db, principal.workspace.id, page, query.status),
+    read: (page, { principal, query }) => listApprovals(deps.db, principal.workspace.id, page, { status: query.status }),
     idOf: ({ approval }) => approval.id,
     present: async (records, { principal }) => {
       const waiting = records.filter(({ approval }) => approval.status === 'pending')

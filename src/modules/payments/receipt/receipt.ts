@@ -93,7 +93,8 @@ const shownDecision = presenter(ShownApproval.unwrap().shape.decisions.element)
 const shownMandate = presenter(ShownMandate.unwrap())
 const shownTransfer = presenter(ShownTransfers.element)
 
-const presentApproval = ({ approval, decisions }: ApprovalRecord): Body['approval'] =>
+/** With signatures, as a verifier needs them. */
+export const presentSigned = ({ approval, decisions }: ApprovalRecord): NonNullable<Body['approval']> =>
   shownApproval(approval, {
     messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
     decisions: decisions.map((decision) => shownDecision(decision, { passkey: decision.passkeyProof })),
@@ -151,7 +152,7 @@ export const buildReceipt = async (
     beneficiary: shownPayee(existing(beneficiary, 'a payment has no beneficiary')),
     policies,
     decision_inputs: inputs ? { ...inputs } : null,
-    approval: approval ? presentApproval(approval) : null,
+    approval: approval ? presentSigned(approval) : null,
     batch: presentBatch(leaves, payment.batchIndex),
     mandate: mandate ? shownMandate(mandate) : null,
     ledger_transfers: transfers.map((transfer) =>

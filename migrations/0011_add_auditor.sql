@@ -1,0 +1,2 @@
+ALTER TABLE "members" DROP CONSTRAINT "members_role_check";--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_role_check" CHECK ("members"."role" in ('owner', 'admin', 'approver', 'member', 'viewer', 'auditor')) NOT VALID;

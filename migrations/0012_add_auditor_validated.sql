@@ -1,0 +1,2 @@
+-- no transaction
+ALTER TABLE "members" VALIDATE CONSTRAINT "members_role_check";

@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { inTx } from '../../db/client.ts'
+import { audit } from '../../events/audit.ts'
+import type { App } from '../../http/app-type.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { zip } from '../../lib/zip.ts'
+import type { Parts } from '../parts.ts'
+import { ReadStatement } from '../statements/schema.ts'
+import { openStatement } from '../statements/service.ts'
+import { evidenceFiles } from './archive.ts'
+
+const ReadEvidence = z.strictObject({ from: ReadStatement.shape.from, to: ReadStatement.shape.to })
+
+const Archive = z
+  .string()
+  .meta({ id: 'EvidenceArchive', format: 'binary', description: 'A ZIP archive; its last file is `manifest.json`.' })
+
+/** Of all workspaces in this process, so that exports leave most of the database to payments. */
+const mostAtOnce = 4
+const busy = () =>
+  new Refusal('rate_limited', {
+    message: 'An export of evidence is under way. Wait until it has ended.',
+    headers: { 'retry-after': '30' },
+  })
+
+const send = (reply: FastifyReply, archive: Readable, name: string): FastifyReply =>
+  reply.header('content-disposition', `attachment; filename="${name}"`).type('application/zip').send(archive)
+
+export const registerEvidence = (app: App, deps: Parts): void => {
+  const underWay = new Set<string>()
+  app.get(
+    '/v1/workspaces/current/evidence',
+    {
+      config: {
+        operation: 'workspaces.evidence',
+        permission: 'audit.read',
+        access: 'undelegated',
+      },
+      schema: {
+        summary: 'Export evidence for an audit',
+        description:
+          'What happened in the workspace between two dates, as one ZIP archive: approvals with decisions and signatures, policies and their changes, the audit log, payees, the statement with opening and closing balance, and the receipt of each payment. `manifest.json` has the SHA-256 of each file and is signed as receipts are: `verify-receipt` checks the archive without trusting this service. One export of a workspace runs at a time. A failure closes the connection, so that part of an archive is not mistaken for the whole.',
+        querystring: ReadEvidence,
+        response: {
+          200: {
+            description: 'The archive. Files of records have a JSON document in each line.',
+            content: { 'application/zip': { schema: Archive } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { principal, query } = request
+      const { id } = principal.workspace
+      if (underWay.has(id) || underWay.size >= mostAtOnce) throw busy()
+      underWay.add(id)
+      try {
+        const opened = await openStatement(deps, principal, query, true)
+        const { from, to } = opened.period
+        await inTx(deps.db, async (tx) => audit(tx, principal, 'workspace.export_evidence', { subject: id, after: { from, to } }))
+        const archive = Readable.from(zip(evidenceFiles(deps, request, opened), deps.clock.now()), { objectMode: false })
+        archive.once('close', () => underWay.delete(id))
+        return send(reply, archive, `evidence-${from}-${to}.zip`)
+      } catch (error) {
+        underWay.delete(id)
+        throw error
+      }
+    },
+  )
+}

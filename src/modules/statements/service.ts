@@ -1,0 +1,65 @@
+import { type Principal, seesWholeBalance } from '../../auth/principal.ts'
+import type { Db } from '../../db/client.ts'
+import {
+  listStatementEntries,
+  readStatementSummary,
+  type StatementEntry,
+  type StatementOf,
+  type StatementSummary,
+} from '../../ledger/statement.ts'
+import type { Parts } from '../parts.ts'
+import { type Line, periodOf, type ReadPeriod } from './present.ts'
+import type { ReadStatement } from './schema.ts'
+
+/** In person those of all that the own balance pays, else the credential's own workspace's. */
+const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
+  if (!permissions.has('beneficiary.read')) return 'none'
+  return grant ? workspace.id : 'all'
+}
+
+export type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
+
+export const entriesOf = async (
+  { source, of, summary }: Opened,
+  after: string | null,
+  take: number,
+): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary }))
+
+/** Of a whole balance, between the one before and the one after. `before`: the last line that was sent. */
+export const readLines =
+  (opened: Opened) =>
+  async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
+    const { start, end, unfinishedAt } = opened.period
+    const { openingMinor, closingMinor } = opened.summary
+    const entries = await entriesOf(opened, before, take)
+    const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
+    if (opened.of.workspaceId !== null) return lines
+    if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
+    // Of the last moment of the last day, or of the moment at which it was read.
+    const at = unfinishedAt ?? new Date(end.getTime() - 1)
+    const balance = unfinishedAt ? 'balance_so_far' : 'closing_balance'
+    if (entries.length < take) lines.push({ id: 'closing', at, balance, minor: closingMinor })
+    return lines
+  }
+
+/** A person's own balance, or the workspace's. */
+export const openStatement = async (
+  { clock, reads }: Pick<Parts, 'clock' | 'reads'>,
+  principal: Principal,
+  query: Pick<ReadStatement, 'from' | 'to'>,
+  isOfWorkspace: boolean,
+): Promise<Opened> => {
+  const { workspace } = principal
+  const period = periodOf(query, clock.now(), workspace)
+  const of: StatementOf = {
+    ownerId: isOfWorkspace ? workspace.balanceAccountId : principal.accountId,
+    workspaceId: isOfWorkspace && !seesWholeBalance(principal) ? workspace.id : null,
+    payeesOf: isOfWorkspace ? workspace.id : payeesOf(principal),
+    start: period.start,
+    end: period.end,
+  }
+  const source = await reads.db()
+  const summary = await readStatementSummary(source, of)
+  const readAt = clock.now()
+  return { source, of, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
+}
