@@ -15,6 +15,8 @@ const pageSize = 200
 /** Rows older than `before`, newest first. */
 type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<readonly Row[]>
 
+export type ReadPages = <Row extends { id: string }>(read: ReadPage<Row>) => AsyncGenerator<readonly Row[]>
+
 /** Every page. An export can take long: it ends with its credential, or with the credential's permission. */
 export async function* pagesOf<Row extends { id: string }>(
   request: FastifyRequest,

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
-import { statement } from '../../db/client.ts'
+import { and, eq, lt, sql } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import { prepare } from '../../db/prepare.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { spendingPolicies, spendingPolicyVersions } from '../../db/tables/policies.ts'
 import { readLogHead } from '../../events/seal.ts'
-import { csvLines, pagesOf } from '../../http/csv.ts'
+import { csvLines, type ReadPages } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { ArchiveFile } from '../../lib/zip.ts'
@@ -12,31 +15,55 @@ import { listBeneficiaries } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { listApprovals, presentApproval } from '../payments/approvals/queries.ts'
 import { listPayments } from '../payments/queries.ts'
-import { buildReceipt, presentSigned } from '../payments/receipt/receipt.ts'
+import { buildReceipt, presentSigned } from '../payments/receipt/service.ts'
 import { signDocument, signHead } from '../proof/service.ts'
 import { balancesOf, columnsOf, presentPeriod } from '../statements/present.ts'
 import { entriesOf, type Opened, readLines } from '../statements/service.ts'
 import { presentMember } from '../workspaces/present.ts'
 import { memberList } from '../workspaces/queries.ts'
 
-type Deps = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
+type Signer = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
+/** `pages` ends with the caller's credential. */
+type Reader = { principal: Principal; pages: ReadPages }
 type Pages = AsyncGenerator<readonly object[]>
 type Section = { name: string; about: string; pages: () => Pages }
 
 /** The versions that held at a time of the period. */
-const policyVersions = statement(
+const policyVersions = prepare(
   'evidence.policies',
-  `select v.policy_id || ' ' || v.version as id, v.document, v.created_at as since, p.archived_at as "archivedAt"
-   from spending_policies p join spending_policy_versions v on v.policy_id = p.id
-   where p.workspace_id = $1 and v.created_at < $3 and coalesce(p.archived_at >= $2, true)
-     and not exists (select from spending_policy_versions n where n.policy_id = v.policy_id and n.version = v.version + 1 and n.created_at < $2)
-     and (v.policy_id, v.version) > ($4::uuid, $5::int)
-   order by v.policy_id, v.version limit $6`,
+  { workspaceId: 'uuid', start: 'timestamptz', end: 'timestamptz', policyId: 'uuid', version: 'int', take: 'rows' },
+  (orm, at) => {
+    const { policyId, version, document, createdAt } = spendingPolicyVersions
+    const later = sql`select from ${spendingPolicyVersions} n where n.policy_id = ${policyId} and n.version = ${version} + 1 and n.created_at < ${at.start}`
+    return orm
+      .select({ policyId, version, document, since: createdAt, archivedAt: spendingPolicies.archivedAt })
+      .from(spendingPolicies)
+      .innerJoin(spendingPolicyVersions, eq(policyId, spendingPolicies.id))
+      .where(
+        and(
+          eq(spendingPolicies.workspaceId, at.workspaceId),
+          lt(createdAt, at.end),
+          sql`coalesce(${spendingPolicies.archivedAt} >= ${at.start}, true) and not exists (${later})`,
+          sql`(${policyId}, ${version}) > (${at.policyId}, ${at.version})`,
+        ),
+      )
+      .orderBy(policyId, version)
+      .limit(at.take)
+  },
+  'pool',
 )
 
-const earlierPayments = statement(
+const earlierPayments = prepare(
   'evidence.earlier_payments',
-  `select id, completed_at as "completedAt" from payments where id = any($1::uuid[]) and workspace_id = $2 and created_at < $3`,
+  { ids: 'uuid[]', workspaceId: 'uuid', start: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .select({ id: payments.id, completedAt: payments.completedAt })
+      .from(payments)
+      .where(
+        and(sql`${payments.id} = any(${at.ids})`, eq(payments.workspaceId, at.workspaceId), lt(payments.createdAt, at.start)),
+      ),
+  'pool',
 )
 
 const firstPlace = '00000000-0000-0000-0000-000000000000 0'
@@ -52,37 +79,37 @@ const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: 
 const chunks = <Row>(rows: readonly Row[]): Row[][] =>
   Array.from({ length: Math.ceil(rows.length / together) }, (_, index) => rows.slice(index * together, (index + 1) * together))
 
-const receiptsOf = async function* (deps: Deps, request: FastifyRequest, opened: Opened): Pages {
+const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader, opened: Opened): Pages {
   const { source: db, period } = opened
   const { start, end } = period
-  const workspaceId = request.principal.workspace.id
+  const workspaceId = principal.workspace.id
   const build = async function* (ids: readonly Uuid[]): Pages {
     for (const some of chunks(ids)) {
-      const receipts = await Promise.all(some.map((id) => buildReceipt(db, deps, workspaceId, id)))
+      const receipts = await Promise.all(some.map((id) => buildReceipt(db, signer, workspaceId, id)))
       yield receipts.filter((receipt) => receipt !== undefined)
     }
   }
   const made = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
-  for await (const rows of pagesOf(request, (page) => listPayments(db, workspaceId, page, made)))
+  for await (const rows of pages((page) => listPayments(db, workspaceId, page, made)))
     yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
   // Made before the period and booked in it: by its payment, or by a return of one that was paid before.
-  for await (const entries of pagesOf(request, ({ before, take }) => entriesOf(opened, before, take))) {
+  for await (const entries of pages(({ before, take }) => entriesOf(opened, before, take))) {
     const booked = new Map(entries.flatMap(({ paymentId, type }) => (paymentId ? [[paymentId, type] as const] : [])))
-    const rows = await db.query<{ id: Uuid; completedAt: Date | null }>(earlierPayments, [[...booked.keys()], workspaceId, start])
+    const rows = await db.run(earlierPayments, { ids: [...booked.keys()], workspaceId, start })
     const isNew = ({ id, completedAt }: (typeof rows)[number]) =>
       booked.get(id) !== 'payment_return' || (completedAt !== null && completedAt < start)
     yield* build(rows.filter(isNew).map(({ id }) => id))
   }
 }
 
-const sectionsOf = (deps: Deps, request: FastifyRequest, opened: Opened): Section[] => {
+const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened): Section[] => {
   const { source: db, period } = opened
   const { start, end } = period
-  const { workspace } = request.principal
+  const { workspace } = principal
   const after = new Date(start.getTime() - 1)
   const activity = (action: string | undefined) => () =>
     mapped(
-      pagesOf(request, (page) =>
+      pages((page) =>
         listWorkspaceAudit(db, workspace.id, { action, created_after: after, created_before: end, limit: page.take }, page),
       ),
       presentAudit,
@@ -95,7 +122,7 @@ const sectionsOf = (deps: Deps, request: FastifyRequest, opened: Opened): Sectio
         const asked = { createdAfter: new Date(start.getTime() - longestApprovalMs), createdBefore: end }
         const read = async (page: { before: string | null; take: number }) =>
           (await listApprovals(db, workspace.id, page, asked)).map((record) => ({ id: record.approval.id, record }))
-        for await (const rows of pagesOf(request, read))
+        for await (const rows of pages(read))
           yield rows.flatMap(({ record }) =>
             record.approval.updatedAt < start && record.approval.status !== 'pending'
               ? []
@@ -108,12 +135,11 @@ const sectionsOf = (deps: Deps, request: FastifyRequest, opened: Opened): Sectio
       about: 'Each version of a spending policy that held at a time of the period, with the time from which it held.',
       pages: () =>
         mapped(
-          pagesOf(request, ({ before, take }) => {
-            const [id, version] = (before ?? firstPlace).split(' ')
-            return db.query<{ id: string; document: object; since: Date; archivedAt: Date | null }>(policyVersions, [
-              ...[workspace.id, start, end],
-              ...[id, Number(version), take],
-            ])
+          pages(async ({ before, take }) => {
+            const [policyId = '', version] = (before ?? firstPlace).split(' ')
+            const place = { policyId, version: Number(version), take }
+            const rows = await db.run(policyVersions, { workspaceId: workspace.id, start, end, ...place })
+            return rows.map((row) => ({ ...row, id: `${row.policyId} ${row.version}` }))
           }),
           ({ document, since, archivedAt }) => ({
             held_from: isoTime(since),
@@ -134,8 +160,7 @@ const sectionsOf = (deps: Deps, request: FastifyRequest, opened: Opened): Sectio
       pages: async function* () {
         const all = (page: { before: string | null; take: number }) =>
           listBeneficiaries(db, workspace.id, page, { status: 'all', limit: page.take })
-        for await (const rows of pagesOf(request, all))
-          yield rows.filter(({ createdAt }) => createdAt < end).map(presentBeneficiary)
+        for await (const rows of pages(all)) yield rows.filter(({ createdAt }) => createdAt < end).map(presentBeneficiary)
       },
     },
     {
@@ -143,14 +168,14 @@ const sectionsOf = (deps: Deps, request: FastifyRequest, opened: Opened): Sectio
       about: 'The members as they are now: who stands behind the ids of accounts.',
       pages: () =>
         mapped(
-          pagesOf(request, (page) => db.run(memberList, { workspaceId: workspace.id, ...page })),
+          pages((page) => db.run(memberList, { workspaceId: workspace.id, ...page })),
           presentMember,
         ),
     },
     {
       name: 'receipts',
       about: 'The receipt of each payment that was made in the period, or booked in it.',
-      pages: () => receiptsOf(deps, request, opened),
+      pages: () => receiptsOf(signer, { principal, pages }, opened),
     },
   ]
 }
@@ -180,9 +205,9 @@ const whole = async function* (text: string): AsyncGenerator<string> {
  * What an auditor asks for, each file in turn, so that memory does not grow with the period. Ends with `manifest.json`: the SHA-256 of each, signed as
  * receipts are.
  */
-export async function* evidenceFiles(deps: Deps, request: FastifyRequest, opened: Opened): AsyncGenerator<ArchiveFile> {
-  const { principal } = request
-  const { clock, config, receiptKeys } = deps
+export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Opened): AsyncGenerator<ArchiveFile> {
+  const { principal, pages } = reader
+  const { clock, config, receiptKeys } = signer
   const { period, summary, of } = opened
   const stated = presentPeriod(period, config.CURRENCY, summary)
   const files: { name: string; about: string; bytes: number; sha256: string }[] = []
@@ -205,11 +230,8 @@ export async function* evidenceFiles(deps: Deps, request: FastifyRequest, opened
     'The opening and the closing balance, and the sums of the period; balances are null where the balance is shared.',
   )
   const columns = columnsOf(period.timeZone, config.CURRENCY, of.workspaceId === null)
-  yield noted(
-    { name: 'statement.csv', content: csvLines(columns, pagesOf(request, readLines(opened))) },
-    'What was booked, oldest first.',
-  )
-  for (const section of sectionsOf(deps, request, opened))
+  yield noted({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'What was booked, oldest first.')
+  for (const section of sectionsOf(signer, reader, opened))
     for await (const file of linesOf(section)) yield noted(file, section.about)
   const document = {
     type: 'evidence',

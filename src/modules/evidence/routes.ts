@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { inTx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
 import type { App } from '../../http/app-type.ts'
+import { pagesOf } from '../../http/csv.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { zip } from '../../lib/zip.ts'
 import type { Parts } from '../parts.ts'
@@ -60,7 +61,10 @@ export const registerEvidence = (app: App, deps: Parts): void => {
         const opened = await openStatement(deps, principal, query, true)
         const { from, to } = opened.period
         await inTx(deps.db, async (tx) => audit(tx, principal, 'workspace.export_evidence', { subject: id, after: { from, to } }))
-        const archive = Readable.from(zip(evidenceFiles(deps, request, opened), deps.clock.now()), { objectMode: false })
+        const archive = Readable.from(
+          zip(evidenceFiles(deps, { principal, pages: (read) => pagesOf(request, read) }, opened), deps.clock.now()),
+          { objectMode: false },
+        )
         archive.once('close', () => underWay.delete(id))
         return send(reply, archive, `evidence-${from}-${to}.zip`)
       } catch (error) {
