@@ -137,7 +137,13 @@ export const costOf = async (bench: Bench, node: Started, load: Load, seconds: n
 }
 
 /** An operation as each of the callers asks for it. */
-export const asked = ({ operations }: Run, name: string, { url }: Started, scenes: readonly Scene[], connections = 32) => {
+export const asked = (
+  { operations }: Pick<Run, 'operations'>,
+  name: string,
+  { url }: Started,
+  scenes: readonly Scene[],
+  connections = 32,
+) => {
   const requests = scenes.flatMap((scene) => operations[name]?.request(scene) ?? [])
   return { kind: 'requests', url, connections, requests } as const
 }

@@ -7,7 +7,7 @@ import { asked, costOf, type Load, type Run } from './load.ts'
 import { type Bench, type Started, startProvider, startService } from './processes.ts'
 
 /** Each caller pays each payee that it has paid before. */
-export const paying = (run: Run, service: Started, callers: readonly Caller[], connections = 32): Load => {
+export const paying = (run: Pick<Run, 'operations'>, service: Started, callers: readonly Caller[], connections = 32): Load => {
   const scenes = callers.flatMap((caller) => caller.paid.map((beneficiaries) => ({ ...caller, beneficiaries })))
   return asked(run, 'payments.create', service, scenes, connections)
 }

@@ -48,10 +48,14 @@ export const start = async (program: readonly string[], url: string, env: Env = 
 export const freeUrl = async (): Promise<string> => `http://localhost:${await freePort()}`
 
 /** The service as production starts it, without jobs, rate limits and logs. */
-export const startService = async ({ databaseUrl, folder }: Bench, env: Env = {}, args: readonly string[] = []) => {
+export const startService = async (
+  { databaseUrl, folder, program: file }: Bench,
+  env: Env = {},
+  args: readonly string[] = [],
+) => {
   const own = { DATABASE_URL: databaseUrl, DATA_DIR: folder, OPERATOR_PORT: String(await freePort()) }
   const quiet = { JOBS: 'off', LOG_LEVEL: 'silent', RATE_LIMIT_ENABLED: 'false' }
-  const program = ['--max-semi-space-size=8', join(import.meta.dirname, '../../scripts/start.js'), ...args]
+  const program = ['--max-semi-space-size=8', file, ...args]
   return start(program, env.PUBLIC_URL ?? (await freeUrl()), { ...own, ...quiet, ...env })
 }
 
@@ -67,10 +71,12 @@ export const startProvider = async ({ folder }: Bench): Promise<Started> => {
 
 export type Bench = Awaited<ReturnType<typeof openBench>>
 
+const startProgram = join(import.meta.dirname, '../../scripts/start.js')
+
 /** A Postgres of our own with fsync, which is deleted afterwards. Queries go by one connection: what is set on it holds for the next. */
-export const openBench = async () => {
+export const openBench = async (settings: Env = {}, program = startProgram) => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-bench-'))
-  const { url: databaseUrl, stop: stopPostgres } = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres') })
+  const { url: databaseUrl, stop: stopPostgres } = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), settings })
   const postgresPid = Number.parseInt(await readFile(join(folder, 'postgres/cluster/data/postmaster.pid'), 'utf8'), 10)
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1, idleTimeoutMillis: 0 }).on('error', () => undefined)
   const query = async (text: string, values?: unknown[]): Promise<Record<string, unknown>[]> =>
@@ -80,5 +86,5 @@ export const openBench = async () => {
     await stopPostgres()
     await rm(folder, { recursive: true, force: true })
   }
-  return { folder, databaseUrl, postgresPid, query, stop }
+  return { folder, databaseUrl, postgresPid, program, query, stop }
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ensureBundled } from '../../scripts/bundle.ts'
 import { describeService } from '../../scripts/describe-service.ts'
+import { measureAgainst } from './against.ts'
 import { prepareCallers } from './callers.ts'
 import { measureGrowth } from './growth.ts'
 import { type Run, stopLoad } from './load.ts'
@@ -12,7 +13,8 @@ import { measurePeers } from './peers.ts'
 import { openBench, startFloor, startService } from './processes.ts'
 import { Notes, save } from './results.ts'
 
-// Each part writes its lines of the table in docs/performance.md. Without a name all parts run: two hours on a quiet machine.
+// Each part writes its lines of the table in docs/performance.md. Without a name all parts run: two hours on a quiet machine. `against <commit>`
+// compares with another version, and prints.
 
 const parts: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   operations: measureOperations,
@@ -36,6 +38,11 @@ const { values, positionals } = parseArgs({
   },
 })
 const size = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)])) as Run['size']
+const [against, commit] = positionals
+if (against === 'against' && commit !== undefined) {
+  await measureAgainst(commit, { ...size, callers: Math.min(size.callers, 300) })
+  process.exit()
+}
 const wanted = Object.keys(parts).filter((part) => positionals.length === 0 || positionals.includes(part))
 if (wanted.length === 0) throw new Error(`there is no such part: say ${Object.keys(parts).join(', ')}`)
 

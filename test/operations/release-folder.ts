@@ -56,22 +56,29 @@ const packagesOf = (folder: string) => {
   )
 }
 
-/** A release as it was committed, run from its sources with the packages of its own lock file; the reason where that cannot be. */
-export const committedRelease = async (version: string): Promise<ReleaseFolder | string> => {
-  const commit = await commitOf(version)
-  if (commit === undefined) return `neither the tag v${version} nor the commit "Release ${version}" is in this clone`
+/** A commit with the packages of its own lock file: run from its sources, or from what `npm start` would build of them. */
+export const checkOut = async (commit: string, name = commit, { built = false } = {}): Promise<ReleaseFolder> => {
   // With its packages a release has a quarter of a gigabyte: not in memory.
   const folder = mkdtempSync('/var/tmp/release-')
   const remove = () => rmSync(folder, { recursive: true, force: true })
+  const program = (file: string, ...args: string[]) => run(file, args, { cwd: folder, timeout: 300_000 })
   try {
     await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
     // Those that are here already need not be installed once more.
     if (isDeepStrictEqual(packagesOf(folder), packagesOf(root)))
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    else await run('npm', ['ci', '--omit=dev', '--no-audit', '--prefer-offline', '--silent'], { cwd: folder, timeout: 300_000 })
-  } catch {
+    else await program('npm', 'ci', ...(built ? [] : ['--omit=dev']), '--no-audit', '--prefer-offline', '--silent')
+    if (built) await program('node', 'scripts/prestart.js')
+  } catch (error) {
     remove()
-    return `the packages of ${version} cannot be installed`
+    throw error
   }
-  return folderOf(version, folder, remove)
+  return folderOf(name, folder, remove)
+}
+
+/** A release as it was committed; the reason where that cannot be. */
+export const committedRelease = async (version: string): Promise<ReleaseFolder | string> => {
+  const commit = await commitOf(version)
+  if (commit === undefined) return `neither the tag v${version} nor the commit "Release ${version}" is in this clone`
+  return checkOut(commit, version).catch(() => `the packages of ${version} cannot be installed`)
 }

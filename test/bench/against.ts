@@ -1,0 +1,119 @@
+import { ensureBundled } from '../../scripts/bundle.ts'
+import { describeService } from '../../scripts/describe-service.ts'
+import { checkOut } from '../operations/release-folder.ts'
+import { prepareCallers, untilBooked } from './callers.ts'
+import { forEach, jsonOf, openConnection, say } from './connection.ts'
+import { asked, costOf, type Load, type Run, stopLoad } from './load.ts'
+import { type Operation, operationsOf } from './operation-list.ts'
+import { paying } from './payments.ts'
+import { openBench, startProvider, startService } from './processes.ts'
+import { median } from './results.ts'
+
+/** What a request costs: milliseconds of processor time, statements, blocks that were touched, bytes of write-ahead log. */
+const measures = ['nodeMs', 'postgresMs', 'statements', 'blocks', 'wal'] as const
+type Cost = Record<(typeof measures)[number], number>
+
+const counting = `select coalesce(sum(calls), 0)::float8 as statements, coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 as blocks,
+  coalesce(sum(wal_bytes), 0)::float8 as wal from pg_stat_statements where query not like '%pg_stat_statements%'`
+
+/** One version with callers of its own on a server of its own, where nothing else runs while it is measured. */
+const openVersion = async (size: Run['size'], operations: Run['operations'], program?: string) => {
+  const bench = await openBench({ shared_preload_libraries: 'pg_stat_statements' }, program)
+  await bench.query('create extension pg_stat_statements')
+  const [env, readers = [], writers = []] = await prepareCallers(bench, [size.callers, Math.ceil(size.callers / 3)])
+  let service = await startService(bench, env)
+  const cost = async (load: Load, seconds: number, hasEnded?: () => Promise<void>): Promise<Cost> => {
+    await bench.query('select pg_stat_statements_reset()')
+    const { done, nodeMs, postgresMs } = await costOf(bench, service, load, seconds, hasEnded)
+    const [counts] = (await bench.query(counting)) as [Omit<Cost, 'nodeMs' | 'postgresMs'>]
+    const each = (of: keyof typeof counts) => counts[of] / Math.max(1, done)
+    return { nodeMs, postgresMs, statements: each('statements'), blocks: each('blocks'), wal: each('wal') }
+  }
+  const loadOf = async (name: string, { uses, once, kind }: Operation): Promise<Load> => {
+    if (name === 'payments.create') return paying({ operations }, service, writers)
+    const callers = kind === 'write' ? writers : readers
+    const scenes = uses ? [] : [...callers]
+    if (uses)
+      await forEach(service.url, callers, async (scene, connection) => {
+        scenes.push({ ...scene, ...uses.take(await jsonOf(connection, uses.request(scene))) })
+      })
+    return { ...asked({ operations }, name, service, scenes), once }
+  }
+  /** Whether it has the operation; of one that another act precedes it is not asked. */
+  const knows = async (operation: Operation): Promise<boolean> => {
+    const [caller] = readers
+    if (operation.uses || !caller) return true
+    const connection = openConnection(service.url)
+    const { status } = await connection.send(operation.request(caller))
+    connection.close()
+    return status < 400
+  }
+  /** With jobs and the emulated provider, until results are booked. */
+  const book = async (seconds: number): Promise<Cost> => {
+    const provider = await startProvider(bench)
+    const without = service
+    service = await startService(bench, { JOBS: 'inline', SANDBOX_URL: provider.url })
+    const found = await cost(paying({ operations }, service, writers), seconds, () => untilBooked(bench))
+    await service.stop()
+    await provider.stop()
+    service = without
+    return found
+  }
+  const stop = async () => {
+    await service.stop()
+    await bench.stop()
+  }
+  return { cost, loadOf, knows, book, stop }
+}
+
+/**
+ * P0: every operation, and a payment until it is booked, by a commit and by this version in turn: ratios of what a request costs. Prints a
+ * table for the changelog, with the spread of processor time.
+ */
+export const measureAgainst = async (commit: string, size: Run['size']): Promise<void> => {
+  await ensureBundled()
+  const release = await checkOut(commit, commit, { built: true })
+  const operations = operationsOf((await describeService()).routes)
+  const before = await openVersion(size, operations, release.start)
+  const now = await openVersion(size, operations)
+  try {
+    const samples = new Map<string, { before: Cost; now: Cost }[]>()
+    const known: [string, Operation][] = []
+    for (const [name, operation] of Object.entries(operations))
+      if ((await before.knows(operation)) && (await now.knows(operation))) known.push([name, operation])
+      else say(`  ${name}: one of the two has it`)
+    // The first round warms up.
+    for (let round = 0; round <= size.rounds; round += 1) {
+      const seconds = round === 0 ? size.warm : size.seconds
+      const turns = round % 2 === 0 ? ([before, now] as const) : ([now, before] as const)
+      const note = async (name: string, ask: (version: typeof now) => Promise<Cost>) => {
+        const costs = new Map<typeof now, Cost>()
+        for (const version of turns) costs.set(version, await ask(version))
+        const pair = { before: costs.get(before) as Cost, now: costs.get(now) as Cost }
+        if (round > 0) samples.set(name, [...(samples.get(name) ?? []), pair])
+      }
+      for (const [name, operation] of known)
+        await note(name, async (version) => version.cost(await version.loadOf(name, operation), seconds))
+      await note('a payment until it is booked', (version) => version.book(2 * seconds))
+      say(`round ${round} of ${size.rounds}`)
+    }
+    say(`| Operation | processor time, this ÷ ${commit} | least … most | Node | Postgres | statements | blocks | log, bytes |`)
+    say('|---|---|---|---|---|---|---|---|')
+    const both = ({ nodeMs, postgresMs }: Cost) => nodeMs + postgresMs
+    for (const [name, pairs] of samples) {
+      const ratios = pairs.map((pair) => both(pair.now) / both(pair.before))
+      const cells = measures.map((measure) => {
+        const of = (version: 'before' | 'now') => median(pairs.map((pair) => pair[version][measure]))
+        return `${of('before').toPrecision(3)} → ${of('now').toPrecision(3)}`
+      })
+      const ratio = median(ratios)
+      const shown = ratio > 1.1 ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2)
+      say(`| ${name} | ${shown} | ${Math.min(...ratios).toFixed(2)} … ${Math.max(...ratios).toFixed(2)} | ${cells.join(' | ')} |`)
+    }
+  } finally {
+    stopLoad()
+    await before.stop()
+    await now.stop()
+    release.remove()
+  }
+}
