@@ -16,6 +16,7 @@ import {
   rails,
   rpcUrls,
   settingSentence,
+  tariff,
   vapidSubject,
   whole,
 } from './config/fields.ts'
@@ -44,6 +45,8 @@ const environment = z.object({
   MIGRATE: z.enum(['on', 'off']).default('on'),
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),
+  /** What we charge for a payment. */
+  FEES: tariff.default({}),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
   /** For a rail that is down, before the payment fails. */
   PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
@@ -130,6 +133,9 @@ const fixed = {
 
 /** `.env.example` explains each. */
 export const variableNames: readonly string[] = Object.keys(environment.shape)
+
+/** JSON, which may stand in a file: `@` and its path. */
+export const documentNames: readonly string[] = ['FEES', 'STATEMENT_COLUMNS'] satisfies (keyof typeof environment.shape)[]
 
 type Environment = z.output<typeof environment>
 

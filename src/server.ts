@@ -63,7 +63,11 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
-  const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
+  const installation = await fitInstallation(database.directUrl, {
+    currency: config.CURRENCY,
+    rings,
+    charges: Object.keys(config.FEES).length > 0,
+  })
   const journal = await openJournal(config.DATA_DIR, installation, { clock, logger })
   if (journal) parts.defer(async () => journal.close())
   const service = await createService({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AddressError, parseDatabaseAddress } from '../lib/database-address.ts'
-import { type KeyRing, parseKeyRing } from '../lib/key-ring.ts'
+import { parseTariff } from '../lib/fees.ts'
+import { parseKeyRing } from '../lib/key-ring.ts'
 import { type RailName, railNames } from '../lib/rail-names.ts'
 import { checksumProblem, hasWrongChecksum, parseWalletName } from '../lib/wallet-name.ts'
 
@@ -77,14 +78,19 @@ export const issuer = httpUrl
   .regex(/^[^?#]*$/, 'must have no query and no fragment')
   .transform((text) => text.replace(/\/+$/, ''))
 
-export const keyRing = z.string().transform((text, context): KeyRing => {
-  try {
-    return parseKeyRing(text)
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'is not a key ring' })
-    return z.NEVER
-  }
-})
+/** `parse` throws the sentence that says what is wrong. */
+const parsedBy = <T>(parse: (text: string) => T) =>
+  z.string().transform((text, context): T => {
+    try {
+      return parse(text)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : 'cannot be read' })
+      return z.NEVER
+    }
+  })
+
+export const keyRing = parsedBy(parseKeyRing)
+export const tariff = parsedBy(parseTariff)
 
 /** What is made with it must be the same for ever. */
 export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be one key: it is never rotated')

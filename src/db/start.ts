@@ -19,8 +19,8 @@ export const withClient = async <T>(address: string | pg.ClientConfig, work: (cl
   }
 }
 
-/** The settings that must fit the data, and the keys of each ring. */
-export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>> }
+/** The settings that must fit the data, the keys of each ring, and whether payments have fees. */
+export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; charges?: boolean }
 
 type StoredKey = { ring: string; keyId: string; checkValue: Buffer }
 
@@ -57,11 +57,17 @@ export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
       `insert into installation (id, currency, created_at, upgrade_finished_at) values ($1, $2, now(), now()) on conflict do nothing`,
       [newId(), given.currency],
     )
-    const { rows } = await client.query<{ id: Uuid; currency: string }>('select id, currency from installation')
+    const { rows } = await client.query<{ id: Uuid; currency: string; finishedAt: Date | null }>(
+      'select id, currency, upgrade_finished_at as "finishedAt" from installation',
+    )
     const stored = rows[0] ?? refuse('The database has no installation: it is not of this release.')
     if (stored.currency !== given.currency)
       refuse(
         `CURRENCY is ${given.currency}, but the amounts in the database are ${stored.currency}: set CURRENCY=${stored.currency}, or use another database.`,
+      )
+    if (given.charges && stored.finishedAt === null)
+      refuse(
+        'FEES is set, but an upgrade is not finished, and processes of the version before know no fees: run npm run admin -- finish-upgrade once none of them is left, or unset FEES until then.',
       )
     const configured = keysOf(given)
     const kept = await client.query<StoredKey>(

@@ -89,7 +89,8 @@ const catalogue = {
     status: 402,
     sentence: 'The available balance does not cover this payment.',
     fix: 'Top up the account with `POST /v1/topups/initiate`, or pay less.',
-    details: '`available_minor` and `requested_minor`, for callers that may read the account.',
+    details:
+      '`amount_minor`, `fee_minor`, `required_minor` and `available_minor`, for callers that may read the account. Of a list `total_minor` and `fees_minor`.',
     agent: 'ask_a_person',
     person: 'Top up the account or pay a smaller amount.',
     page: { path: '/top-up', label: 'Top up' },

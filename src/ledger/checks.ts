@@ -25,6 +25,9 @@ export const namesOfBooks = providers
   .flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`))
   .join(', ')
 
+/** What a booking publishes the balance after. */
+const publishing = "('payment', 'fee', 'topup', 'deposit')"
+
 export const ledgerChecks: readonly Check[] = [
   balances,
   ...sqlChecks({
@@ -149,7 +152,25 @@ export const ledgerChecks: readonly Check[] = [
                 when p.status in ${paidPaymentsSql} then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
         union all
         select t.id::text from ledger_transfers t
-        where t.kind = 'pending' and t.created_at >= $since and not exists (select from payments p where p.hold_transfer_id = t.id)`,
+        where t.kind = 'pending' and t.created_at >= $since and not exists (select from payments p where t.id = case t.reference_type when 'fee' then p.fee_hold_transfer_id else p.hold_transfer_id end and p.id = t.reference_id)`,
+      "a payment's fee is held, booked and given back with it, whole; a late success that is charged is charged its fee": `
+        with ends as (${ends})
+        select p.id::text as subject from payments p
+          left join ledger_transfers h on h.id = p.fee_hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id
+          left join ledger_accounts c on c.id = h.credit_account_id left join ends e on e.pending_id = h.id
+          left join lateral (
+            select coalesce(sum(t.amount_minor), 0) as minor from ledger_transfers t
+              join ledger_accounts f on f.id = t.credit_account_id join ledger_accounts o on o.id = t.debit_account_id
+            where t.reference_type = 'fee' and t.reference_id = p.id and t.kind = 'direct' and f.code = 'fees' and o.owner_id = p.account_id) as late on true
+        where p.updated_at >= $since and p.fee_minor is not null and (
+          (p.hold_transfer_id is not null and ((h.kind, h.reference_type, h.reference_id, h.amount_minor, d.owner_id, c.code)
+              is distinct from ('pending', 'fee', p.id, p.fee_minor, p.account_id, 'fees')
+            or e.kind is distinct from case when p.status in ${paidPaymentsSql} then 'post' when p.status in ${releasedPaymentsSql} then 'void' end))
+          or late.minor <> case p.late_success_resolution when 'charged' then p.fee_minor else 0 end)
+        union all
+        select t.id::text from ledger_transfers t where t.reference_type = 'fee' and t.created_at >= $since
+          and not exists (select from payments p where p.id = t.reference_id and p.fee_minor is not null
+            and (t.kind = 'direct' or p.fee_hold_transfer_id = coalesce(t.pending_id, t.id)))`,
       'a payment that came back was credited once, and no other one was': `
         select p.id::text as subject from payments p
           left join lateral (
@@ -172,8 +193,8 @@ export const ledgerChecks: readonly Check[] = [
       'the balance that was published last is the true one': `
         select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
         from ledger_accounts a
-          join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup', 'deposit') order by t.id desc limit 1) as moved on true
-          join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup', 'deposit')
+          join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ${publishing} order by t.id desc limit 1) as moved on true
+          join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ${publishing}
           join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
             where e.account_id = a.owner_id and e.workspace_id is not distinct from (select h.holder_of_workspace_id from accounts h where h.id = a.owner_id)
               and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true

@@ -38,7 +38,7 @@ export const isBookingType = (row: string): string => `${row}.type in ${namesSql
 
 export const bookingType = (row: string): string =>
   `case ${row}.reference_type when 'payment' then case when ${row}.amount_minor < 0 then 'payment' else 'payment_return' end
-    when 'topup' then 'topup' when 'deposit' then 'topup' else 'adjustment' end`
+    when 'topup' then 'topup' when 'deposit' then 'topup' when 'fee' then 'fee' else 'adjustment' end`
 
 export const hourOf = (time: string): string => `date_trunc('hour', ${time}, 'UTC')`
 const hourFrom = (time: string): string => hourOf(`${time} + interval '1 hour' - interval '1 microsecond'`)
@@ -124,12 +124,18 @@ const next = statement(
    from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`,
 )
 
-/** The sums of bookings, and of the payments that were asked for. `offset 0`: a payment is looked up for each row. */
+/** Of a booking's payment: its workspace, and whom it paid. A fee is paid to nobody. `offset 0`: it is looked up for each row. */
+export const paidSql = (
+  row: string,
+): string => `select p.workspace_id, case ${row}.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id
+  from payments p where ${row}.reference_type in ('payment', 'fee') and p.id = ${row}.reference_id offset 0`
+
+/** The sums of bookings, and of the payments that were asked for. */
 export const sumsSql = (begins: string, ends: string): string => `
   moved as (
     select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
     from ledger_transfers t left join lateral (
-      select p.workspace_id, p.beneficiary_id from payments p where t.reference_type = 'payment' and p.id = t.reference_id offset 0) as paid on true
+      ${paidSql('t')}) as paid on true
     where ${isBooking} and t.customer_account_id is not null and ${amongAll('ledger_transfers', begins, ends)}),
   sums as (
     select account_id, coalesce(workspace_id, '${firstId}') as workspace_id, coalesce(beneficiary_id, '${firstId}') as beneficiary_id, ${hourOf('m.at')} as hour,

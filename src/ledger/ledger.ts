@@ -11,8 +11,8 @@ import { fieldsOf } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 
 export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
-export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense' | 'separation'; id: Uuid }
-const systemAccounts = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
+export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense' | 'separation' | 'fee'; id: Uuid }
+const systemAccounts = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense', 'fees'] as const
 export type SystemAccount = (typeof systemAccounts)[number]
 
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
@@ -64,19 +64,28 @@ export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
 
 const holdFunds = statement(
   'ledger.hold',
-  `with holds as (select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[]) as h(id, owner, amount, reference, available_after)),
+  `with holds as (select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[], $6::text[]) as h(id, owner, amount, reference, available_after, type)),
    moved as (
      update ledger_accounts a set pending_debits_minor = a.pending_debits_minor + t.amount
      from (select owner, sum(amount)::bigint as amount from holds group by owner) as t where a.owner_id = t.owner
      returning a.id, a.owner_id
    )
    insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
-   select h.id, 'pending', moved.id, (select id from ledger_accounts where code = 'rail_clearing'), h.amount, 'payment', h.reference, moved.id, h.available_after, $6
+   select h.id, 'pending', moved.id,
+     (select id from ledger_accounts where code = case h.type when 'fee' then 'fees' else 'rail_clearing' end),
+     h.amount, h.type, h.reference, moved.id, h.available_after, $7
    from holds h join moved on moved.owner_id = h.owner`,
 )
 
-/** `availableAfterMinor`: after this hold and those before it in the batch. */
-export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; paymentId: Uuid; availableAfterMinor: Minor }
+/** Of a payment's amount or its fee. `availableAfterMinor`: after this hold and those before it in the batch. */
+export type Hold = {
+  type: 'payment' | 'fee'
+  transferId: Uuid
+  ownerId: Uuid
+  amountMinor: Minor
+  paymentId: Uuid
+  availableAfterMinor: Minor
+}
 
 /** The caller holds the owners' locks and has checked that the money is there; so does a check of the schema. */
 export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => {
@@ -86,7 +95,7 @@ export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => 
     holds.map(({ ownerId }) => ownerId),
   )
   await tx.query(holdFunds, [
-    ...fieldsOf(holds, 'transferId', 'ownerId', 'amountMinor', 'paymentId', 'availableAfterMinor'),
+    ...fieldsOf(holds, 'transferId', 'ownerId', 'amountMinor', 'paymentId', 'availableAfterMinor', 'type'),
     tx.at,
   ])
 }

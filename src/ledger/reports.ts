@@ -7,11 +7,23 @@ import { namesSql } from '../db/tables/columns.ts'
 import { historyTypeSql, indexedTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { bookedSql, bookingColumns, idAhead, idBehind, isBookingType, localDate, periodSql, storedSql } from './hours.ts'
+import type { RailName } from '../lib/rail-names.ts'
+import {
+  amongAll,
+  bookedSql,
+  bookingColumns,
+  idAhead,
+  idBehind,
+  isBooking,
+  isBookingType,
+  localDate,
+  periodSql,
+  storedSql,
+} from './hours.ts'
 
 export { transferKinds } from '../db/tables/ledger.ts'
 
-export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'separation', 'adjustment'] as const
+export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'fee', 'separation', 'adjustment'] as const
 type HistoryType = (typeof historyTypes)[number]
 
 const parameters = {
@@ -36,7 +48,7 @@ const historyColumns = `t.customer_account_id as owner, t.id, ${historyTypeSql('
   case t.kind when 'pending' then -t.amount_minor when 'post' then 0 when 'void' then t.amount_minor
     else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as amount_minor,
   case t.kind when 'pending' then t.amount_minor when 'direct' then 0 else -t.amount_minor end as held_change_minor,
-  t.available_after_minor, case when d.id is null then t.reference_type else 'topup' end as reference_type,
+  t.available_after_minor, case when d.id is not null then 'topup' when t.reference_type = 'fee' then 'payment' else t.reference_type end as reference_type,
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
 /**
@@ -183,7 +195,7 @@ const flow = statement(
      union all
      select ${localDate('l.at', flowDays)}, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
      from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l
-     where $5::uuid is null or l.reference_type = 'payment' and exists (select from payments p where p.id = l.reference_id and p.workspace_id = $5::uuid)) as m
+     where $5::uuid is null or l.reference_type in ('payment', 'fee') and exists (select from payments p where p.id = l.reference_id and p.workspace_id = $5::uuid)) as m
    group by date`,
 )
 
@@ -192,3 +204,16 @@ export const readFlow = (
   ownerId: Uuid,
   { zone, begins, ends, workspaceId = null }: { zone: string; begins: Date; ends: Date; workspaceId?: Uuid | null },
 ): Promise<{ date: string; inMinor: Minor; outMinor: Minor }[]> => db.query(flow, [ownerId, begins, ends, zone, workspaceId])
+
+const feesByDay = statement(
+  'ledger.fees',
+  `select (t.created_at at time zone 'Africa/Nairobi')::date::text as date, p.rail, count(*)::int as count, sum(t.amount_minor)::bigint as "feesMinor"
+   from ledger_transfers t join payments p on p.id = t.reference_id
+   where t.reference_type = 'fee' and ${isBooking} and ${amongAll('ledger_transfers', '$1::timestamptz', '$2::timestamptz')}
+   group by 1, 2 order by 1, 2`,
+)
+
+type FeesOfDay = { date: string; rail: RailName; count: number; feesMinor: Minor }
+
+/** The fees that were booked, by the day in Nairobi as providers count it. */
+export const readFees = (db: Db, begins: Date, ends: Date): Promise<FeesOfDay[]> => db.query(feesByDay, [begins, ends])

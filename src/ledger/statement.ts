@@ -18,6 +18,7 @@ import {
   idBehind,
   isBooking,
   isBookingType,
+  paidSql,
   periodSql,
   storedSql,
 } from './hours.ts'
@@ -61,8 +62,7 @@ const summary = statement(
      from ${storedSql('$1::uuid')} where ${isBookingType('h')}
      union all
      select ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
-     from is_pending cross join rows l left join lateral (
-       select workspace_id, beneficiary_id from payments where l.reference_type = 'payment' and id = l.reference_id offset 0) as p on true
+     from is_pending cross join rows l left join lateral (${paidSql('l')}) as p on true
      where not pending),
    period as materialized (
      select type, workspace_id, beneficiary_id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out
@@ -88,14 +88,15 @@ const entries = prepareText<StatementEntry>()(
   'ledger.statement_entries',
   entriesKey,
   `with page as (
-     select ${bookingColumns}, p.id as payment_id, p.beneficiary_id, p.workspace_id, p.account_reference, p.narrative, p.metadata,
-       p.provider_receipt, p.initiator_account_id, p.grant_id, p.approval_id, p.batch_id, p.rail, p.purpose_code
-     from ledger_transfers t left join payments p on t.reference_type = 'payment' and p.id = t.reference_id
+     select ${bookingColumns}, p.id as payment_id, p.workspace_id, case t.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id,
+       coalesce(case when t.debit_account_id = t.customer_account_id and t.reference_type = 'payment' then p.fee_minor end, 0) as fee_minor,
+       case t.reference_type when 'payment' then p.provider_receipt end as provider_receipt, p.account_reference, p.narrative, p.metadata, p.initiator_account_id, p.grant_id, p.approval_id, p.batch_id, p.rail, p.purpose_code
+     from ledger_transfers t left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
      where t.customer_account_id = any(array[key.account_id]) and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
        and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
        and (t.customer_account_id, t.id) <= (key.account_id, key.through)
      order by t.customer_account_id, t.id limit key.take)
-   select m.id, m.at, ${bookingType('m')} as type, m.amount_minor as "amountMinor",
+   select m.id, m.at, ${bookingType('m')} as type, m.amount_minor as "amountMinor", m.fee_minor as "feeMinor",
      (key.balance + sum(m.amount_minor) over (order by m.id))::bigint as "balanceAfterMinor", m.payment_id as "paymentId",
      u.id as "topupId", b.id as "payeeId", b.display_name as "payeeName", b.destination_mask as "payeeMask", m.account_reference as reference, m.narrative,
      coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as "providerReceipt",
@@ -136,6 +137,8 @@ export type StatementEntry = {
   at: Date
   type: BookingType
   amountMinor: Minor
+  /** Of a payment, which is a booking of its own. */
+  feeMinor: Minor
   balanceAfterMinor: Minor
   paymentId: Uuid | null
   topupId: Uuid | null

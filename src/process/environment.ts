@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { variableNames } from '../config.ts'
+import { documentNames, variableNames } from '../config.ts'
 import { StartupError } from '../lib/errors.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
@@ -14,9 +14,11 @@ const readSecret = (name: string, path: string): string => {
   }
 }
 
-/** As secrets are handed to containers: NAME_FILE holds the path of a file with the setting. */
+/** As secrets are handed to containers: NAME_FILE holds the path of a file with the setting. A document may be `@` and a path. */
 export const withFiles = (variables: Variables): Record<string, string | undefined> => {
   const filled: Record<string, string | undefined> = { ...variables }
+  for (const name of documentNames)
+    if (variables[name]?.startsWith('@')) filled[name] = readSecret(name, variables[name].slice(1))
   for (const name of variableNames) {
     const path = variables[`${name}_FILE`]
     if (!path) continue

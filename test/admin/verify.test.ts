@@ -64,7 +64,8 @@ const live = async () => {
 }
 
 beforeAll(async () => {
-  ;({ service, admin } = await startAdministered())
+  const FEES = JSON.stringify({ MPESA_B2C: [{ up_to_minor: null, fee_minor: '1500' }] })
+  ;({ service, admin } = await startAdministered({ env: { FEES } }))
   await live()
   await service.deps.jobs.sweep()
   await service.settle()
@@ -120,7 +121,23 @@ test.each([
     'debits equal|stored totals',
     `update ledger_transfers set amount_minor = amount_minor + 1 where kind = 'direct' and reference_type = 'topup'`,
   ],
-  ['a transfer taken out', "a payment's hold", `delete from ledger_transfers where kind = 'post' and reference_id = ${paid}`],
+  [
+    'a transfer taken out',
+    "a payment's hold",
+    `delete from ledger_transfers where kind = 'post' and reference_type = 'payment' and reference_id = ${paid}`,
+  ],
+  ...[
+    ['not booked', `delete from ledger_transfers where kind = 'post' and reference_type = 'fee' and reference_id = ${paid}`],
+    ['not given back', `delete from ledger_transfers where kind = 'void' and reference_type = 'fee'`],
+    ['of another amount', `update payments set fee_minor = fee_minor + 1 where id = ${paid}`],
+    [
+      'charged twice',
+      `insert into ledger_transfers (id, amount_minor, created_at, kind, debit_account_id, credit_account_id, reference_type, reference_id, customer_account_id)
+       select gen_random_uuid(), amount_minor, created_at, 'direct', debit_account_id, credit_account_id, reference_type, reference_id, customer_account_id
+       from ledger_transfers where kind = 'post' and reference_type = 'fee' and reference_id = ${paid}`,
+    ],
+    ['of a payment that has none', `update payments set fee_minor = null, fee_hold_transfer_id = null where id = ${paid}`],
+  ].map(([what = '', change = '']): [string, string, string] => [`a fee that is ${what}`, "a payment's fee", change]),
   [
     'a balance that was raised',
     'stored totals',

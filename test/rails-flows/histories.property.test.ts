@@ -20,13 +20,15 @@ import {
   transferCallback,
 } from './scene.ts'
 
+const fee = [{ up_to_minor: null, fee_minor: '2500' }]
+
 let service: TestService
 let second: TestService
 type Party = { person: Person; beneficiaries: Record<Rail, string> }
 let parties: Party[]
 beforeAll(async () => {
   // Thousands of prompts go to one phone while the clock stands still.
-  const env = { RATE_LIMIT_ENABLED: 'false' }
+  const env = { RATE_LIMIT_ENABLED: 'false', FEES: JSON.stringify({ PESALINK: fee, MPESA_B2C: fee }) }
   service = await startService({ env })
   second = await startService({ database: service.database, clock: service.clock, provider: service, env })
   const party = async (): Promise<Party> => {
@@ -146,7 +148,8 @@ const steps = function* (histories: readonly History[]): Generator<{ index: numb
     })
 }
 
-const cost = { processing: -150_000n, unknown: -150_000n, succeeded: -150_000n, failed: 0n, returned: 0n }
+const heldMinor = 152_500n
+const cost = { processing: -heldMinor, unknown: -heldMinor, succeeded: -heldMinor, failed: 0n, returned: -2_500n }
 const total = ({ available, held }: { available: string; held: string }) => ({ available: BigInt(available), held: BigInt(held) })
 
 type Order = Readonly<SandboxOrder> & { resultUrl: string }
@@ -222,7 +225,7 @@ test.each(['PESALINK', 'MPESA_B2C'] as const)(
             expect(one.states, `${status} after ${JSON.stringify(chosen[index])}`).not.toHaveLength(0)
             const after = total(await balanceOf(one.person))
             expect(after.available - one.before.available).toBe(cost[status as keyof typeof cost])
-            expect(after.held - one.before.held).toBe(status === 'processing' || status === 'unknown' ? 150_000n : 0n)
+            expect(after.held - one.before.held).toBe(status === 'processing' || status === 'unknown' ? heldMinor : 0n)
           }),
         )
       }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
-import { fitInstallation } from '../../src/db/start.ts'
+import { fitInstallation, withClient } from '../../src/db/start.ts'
 import { StartupError } from '../../src/lib/errors.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
@@ -319,6 +319,30 @@ describe('production', patience, () => {
       'CURRENCY is USD, but the amounts in the database are KES: set CURRENCY=KES, or use another database.',
     )
     await own.drop()
+  })
+
+  it('does not charge fees before an upgrade is finished: the version before would settle payments without them', async () => {
+    const own = await createTestDatabase()
+    const start = (charges: boolean) => fitInstallation(own.url, { currency: 'KES', rings: {}, charges })
+    await start(true)
+    const set = (at: string) =>
+      withClient(own.url, (client) => client.query(`update installation set upgrade_finished_at = ${at}`))
+    await set('null')
+    await expect(start(true)).rejects.toThrow('FEES is set, but an upgrade is not finished')
+    await start(false)
+    await set('now()')
+    await start(true)
+    await own.drop()
+  })
+
+  it('reads a tariff from a file that is named with @', async () => {
+    const path = join(folder, 'fees.json')
+    await writeFile(path, '{"MPESA_B2C": [{"up_to_minor": null, "fee_minor": "1500"}]}\n')
+    const { FEES } = loadConfig(withFiles({ FEES: `@${path}` }))
+    expect(FEES).toEqual({ MPESA_B2C: [{ upToMinor: null, feeMinor: 1500n }] })
+    expect(() => withFiles({ FEES: '@/nowhere.json' })).toThrow(
+      'FEES names the file /nowhere.json, which cannot be read (ENOENT).',
+    )
   })
 
   it('does not start without a key under which data are stored, or with another one under its name', async () => {

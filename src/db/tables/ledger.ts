@@ -44,11 +44,11 @@ export const indexedTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
 /**
- * The type of a transfer in a history. A late success that is charged leaves without a hold: it is indexed as a return, and is a payment. A separation
- * is indexed as an adjustment.
+ * The type of a transfer in a history. A late success that is charged leaves without a hold: it is indexed as a return, and is a payment. A separation,
+ * and a fee that is charged without a hold, are indexed as adjustments.
  */
 export const historyTypeSql = (row: string): string =>
-  `(case when ${row}reference_type = 'separation' then 'separation' when ${row}kind = 'direct' and ${row}reference_type = 'payment' and ${row}debit_account_id = ${row}customer_account_id then 'payment'
+  `(case when ${row}reference_type = 'separation' then 'separation' when ${row}reference_type = 'fee' and ${row}kind in ('post', 'direct') then 'fee' when ${row}kind = 'direct' and ${row}reference_type = 'payment' and ${row}debit_account_id = ${row}customer_account_id then 'payment'
     else ${indexedTypeSql(row)} end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 
@@ -65,7 +65,7 @@ export const ledgerTransfers = pgTable(
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
-    /** What the transfer belongs to: a payment, a top-up or an adjustment. */
+    /** What the transfer belongs to: a payment, its fee (`fee`, under the payment's id), a top-up or an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
     /** The customer's account that this row moved; `availableAfterMinor` was available on it right after. */
@@ -80,6 +80,8 @@ export const ledgerTransfers = pgTable(
     uniqueIndex('ledger_transfers_direct_key')
       .on(t.referenceId, t.customerAccountId)
       .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
+    // A fee whose hold was released is charged once.
+    uniqueIndex('ledger_transfers_fee_key').on(t.referenceId).where(sql`${t.kind} = 'direct' and ${t.referenceType} = 'fee'`),
     index('ledger_transfers_history').on(t.customerAccountId, t.id),
     index('ledger_transfers_rare')
       .on(t.customerAccountId, sql.raw(indexedTypeSql('')), t.id)
@@ -99,7 +101,7 @@ export const clearingPoints = pgTable('clearing_points', {
 })
 
 /** What a booking is for its customer. `payment_return`: of a payment that the rail sent back. */
-export const bookingTypes = ['topup', 'payment', 'payment_return', 'adjustment'] as const
+export const bookingTypes = ['topup', 'payment', 'payment_return', 'fee', 'adjustment'] as const
 export type BookingType = (typeof bookingTypes)[number]
 
 /** `made`: payments, by the time of their request. `opening`: the balance at the beginning of an hour in which something was booked. */

@@ -25,7 +25,7 @@ export const payments = pgTable(
     /** The account that pays: the workspace's owning account. */
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
-    /** Our fee, decided with the payment; null: decided by a release without fees, so none. */
+    /** Our fee, decided with the payment; null: none. */
     feeMinor: money(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -130,6 +130,12 @@ export const payments = pgTable(
     index('payments_purpose').on(t.workspaceId, t.purposeCode, t.id).where(sql`${t.purposeCode} is not null`),
     check('payments_purpose_check', sql`${t.purposeCode} ~ '^[A-Z]{4}$'`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
+    check('payments_fee_check', sql`${t.feeMinor} > 0`),
+    // A version that knows no fees cannot take the hold of a scheduled payment without that of its fee.
+    check(
+      'payments_fee_hold_check',
+      sql`(${t.feeHoldTransferId} is not null) = (${t.feeMinor} is not null and ${t.holdTransferId} is not null)`,
+    ),
     index('payments_scheduled').on(t.executeAt).where(sql`${t.status} = 'scheduled'`),
     check(
       'payments_hold_check',

@@ -67,7 +67,7 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
-/** The provider paid the money out: it is posted to the clearing account, and charged to the payer or to us. */
+/** The provider paid the money out: it is posted to the clearing account, and charged to the payer, with its fee, or to us. */
 const bookLateSuccess = async (
   tx: Tx,
   config: Config,
@@ -81,7 +81,7 @@ const bookLateSuccess = async (
   if (payment.lateSuccessResolution === resolution) return decided(payment)
   if (payment.lateSuccessResolution !== null)
     throw conflict('This late success is booked already.', 'late_success', { resolution: payment.lateSuccessResolution })
-  const { id, accountId } = payment
+  const { id, accountId, feeMinor } = payment
   const reference = { type: 'payment', id } as const
   const memo = 'late success'
   const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: tx.at }
@@ -95,7 +95,9 @@ const bookLateSuccess = async (
     return decided(await writeChange(tx, payment, change, options))
   }
   const move = { ownerId: accountId, amountMinor: -amountMinor, against: 'rail_clearing', reference, memo } as const
-  const { balance } = await transfer(tx, move)
+  const charged = await transfer(tx, move)
+  const fee = { ownerId: accountId, against: 'fees', reference: { type: 'fee', id }, memo } as const
+  const { balance } = feeMinor === null ? charged : await transfer(tx, { ...fee, amountMinor: -feeMinor })
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 

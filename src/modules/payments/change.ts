@@ -143,10 +143,13 @@ const changeOf = (end: PaymentEnd, at: Date): Changing => {
 export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<PaymentRecord[]> => {
   if (ends.length === 0) return []
   // A scheduled payment has no hold and no charges.
-  const holds = ends.flatMap(({ payment: { id, accountId: ownerId, holdTransferId: holdId }, to }) =>
-    holdId === null ? [] : [{ id, holdId, ownerId, kind: to === 'succeeded' ? ('post' as const) : ('void' as const) }],
+  const held = ends.filter(({ payment }) => payment.holdTransferId !== null)
+  const holds = held.flatMap(({ payment: { accountId: ownerId, holdTransferId, feeHoldTransferId }, to }) =>
+    [holdTransferId, feeHoldTransferId].flatMap((holdId) =>
+      holdId === null ? [] : [{ holdId, ownerId, kind: to === 'succeeded' ? ('post' as const) : ('void' as const) }],
+    ),
   )
-  const released = holds.flatMap(({ id, kind }) => (kind === 'void' ? [id] : []))
+  const released = held.flatMap(({ payment, to }) => (to === 'succeeded' ? [] : [payment.id]))
   const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
   const [balances, holders] = await Promise.all([
     endHolds(tx, holds),

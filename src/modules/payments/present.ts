@@ -22,7 +22,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   workspace_id: formatId('workspace', payment.workspaceId),
   status: payment.status,
   amount_minor: formatMinor(payment.amountMinor),
-  fee_minor: '0',
+  fee_minor: formatMinor(payment.feeMinor ?? 0n),
   currency: payment.currency,
   batch_id: payment.batchId && formatId('payment_batch', payment.batchId),
   execute_at: isoTimeOrNull(payment.executeAt),

@@ -16,7 +16,7 @@ import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
 import { endPayments, wakeForPayments, writeChanges } from './change.ts'
-import { type Accepted, type Deployment, type Payer, type Refused, use } from './create/decide.ts'
+import { type Accepted, type Deployment, holdIds, type Payer, type Refused, use } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
@@ -51,7 +51,7 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
 type DueAsk = Ask & { payment: PaymentRecord }
 
 const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing']): DueAsk => ({
-  ...{ payment, principal, standing, madeAt: payment.executeAt ?? payment.createdAt },
+  ...{ payment, principal, standing, madeAt: payment.executeAt ?? payment.createdAt, feeMinor: payment.feeMinor },
   input: {
     beneficiary_id: payment.beneficiaryId,
     amount_minor: payment.amountMinor,
@@ -73,7 +73,7 @@ const taken = (
   use(state, accepted)
   return {
     ...accepted,
-    payment: { ...payment, holdTransferId: newId(), countedDay: accepted.payment.countedDay, approvalId },
+    payment: { ...payment, ...holdIds(payment.feeMinor), countedDay: accepted.payment.countedDay, approvalId },
   }
 }
 

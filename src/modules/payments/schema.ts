@@ -72,8 +72,11 @@ export const Payment = z
     id: IdOut('payment'),
     workspace_id: IdOut('workspace'),
     status: z.enum(paymentStatuses),
-    amount_minor: MinorOut,
-    fee_minor: MinorOut,
+    amount_minor: MinorOut.meta({ description: 'What the payee gets.' }),
+    fee_minor: MinorOut.meta({
+      description:
+        'What the service charges besides, decided with the payment and charged where it succeeds; "0" where it charges nothing.',
+    }),
     currency: z.string(),
     batch_id: IdOut('payment_batch').nullable(),
     execute_at: TimeOut.nullable().meta({ description: 'When a scheduled payment is decided and sent.' }),

@@ -1,12 +1,13 @@
 import type { App } from '../../http/app-type.ts'
+import { formatMinor } from '../../lib/money.ts'
 import type { Parts } from '../parts.ts'
 import { presentDecision } from '../policies/present.ts'
-import { Decision } from '../policies/schema.ts'
-import { Simulate } from './schema.ts'
+import { Simulate, Simulation } from './schema.ts'
 import { type Simulated, simulate } from './simulate.ts'
 
-const presentSimulation = ({ decision, refusal }: Simulated, currency: string): Decision => ({
+const presentSimulation = ({ decision, refusal, feeMinor }: Simulated, currency: string): Simulation => ({
   ...presentDecision(decision, currency),
+  fee_minor: formatMinor(feeMinor),
   // The sentence that the payment would be refused with.
   ...(refusal && { explanation: refusal.message }),
 })
@@ -27,7 +28,7 @@ export const registerSimulation = (app: App, deps: Parts): void => {
         description:
           'Evaluates a payment for this caller now, and writes nothing: whether it would pass, how many people must approve, which limits apply, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well.',
         body: Simulate,
-        response: { 200: Decision },
+        response: { 200: Simulation },
       },
     },
     async (request, reply) =>

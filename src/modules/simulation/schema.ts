@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { IdIn, Name, PositiveMinorIn, VisibleText } from '../../http/wire.ts'
+import { IdIn, MinorOut, Name, PositiveMinorIn, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 import { CreatePayment } from '../payments/schema.ts'
-import { policyInput } from '../policies/schema.ts'
+import { Decision, policyInput } from '../policies/schema.ts'
 
 export const Simulate = z
   .strictObject({
@@ -24,3 +24,8 @@ export const Simulate = z
   })
   .meta({ id: 'Simulate' })
 export type Simulate = z.output<typeof Simulate>
+
+export const Simulation = Decision.extend({
+  fee_minor: MinorOut.meta({ description: 'The fee that the payment would have.' }),
+}).meta({ id: 'Simulation' })
+export type Simulation = z.output<typeof Simulation>

@@ -3,6 +3,7 @@ import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
 import { notFound, orRefusal, Refusal } from '../../lib/errors.ts'
+import { feeOf } from '../../lib/fees.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -42,28 +43,28 @@ const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
     return refusal instanceof Refusal ? [refusal] : []
   })
 
-type Funds = { available: Minor; requested: Minor }
+type Funds = { available: Minor; amountMinor: Minor; feeMinor: Minor }
 
 /** How the trace names such a refusal. */
 const entriesOf = (
   { code, details }: Refusal,
   { beneficiary, holder }: PaymentContext,
   principal: Principal,
-  { available, requested }: Funds,
+  { available, amountMinor, feeMinor }: Funds,
 ): TraceEntry[] => {
   const fields = details?.fields as { path: string }[] | undefined
   if (fields) return fields.map(({ path }) => entry('rail', beneficiary.rail, path))
   if (code === 'provider_not_configured') return [entry('rail', beneficiary.rail, code)]
   if (code === 'insufficient_funds') {
     const limit = maySeeBalance(principal) && { limitMinor: available }
-    return [{ ...entry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: requested }]
+    return [{ ...entry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: amountMinor + feeMinor }]
   }
   // The engine has its own entry for the capability of the account that holds the balance.
   return code === 'capability_disabled' && !holder.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
 }
 
 /** `refusal`: what the payment would be refused with. */
-export type Simulated = { decision: Decision; refusal: Refusal | null }
+export type Simulated = { decision: Decision; refusal: Refusal | null; feeMinor: Minor }
 
 /** What a policy would have counted by now: the same sums that seeding would charge to it. */
 const usageNow = statement(
@@ -131,17 +132,18 @@ const decideNow = async (
     () => checkPreconditions(context, principal.capabilities.payments),
     () => checkRailRules(evaluation.payment, context, rails, currency),
   )
-  const funds = { available, requested: amountMinor }
+  const feeMinor = feeOf(config.FEES, context.beneficiary.rail, amountMinor)
+  const funds = { available, amountMinor, feeMinor }
   const after = input.execute_at ? [] : refusalsOf(() => checkBalance(principal, funds, currency))
   const { earlier } = request.past
   const denial = decision.outcome === 'deny' ? [denialOf(decision, { earlier, ofBatch: undefined, currency })] : []
   const [refusal = null] = [...before, ...denial, ...after]
   const stops = [...before, ...after]
-  if (stops.length === 0) return { decision, refusal }
+  if (stops.length === 0) return { decision, refusal, feeMinor }
   const { remedy: _, ...rest } = decision
   const entries = stops.flatMap((stop) => entriesOf(stop, context, principal, funds))
   const failed = entries.map((each) => ({ ...each, decisive: true }))
-  return { decision: { ...rest, outcome: 'deny', trace: [...failed, ...decision.trace] }, refusal }
+  return { decision: { ...rest, outcome: 'deny', trace: [...failed, ...decision.trace] }, refusal, feeMinor }
 }
 
 const duePeriods = ({ workspace }: Principal, { execute_at: executeAt = null }: Simulate, at: Date): Periods => {

@@ -113,6 +113,7 @@ export const columnsOf = (timeZone: string, currency: string, hasBalances: boole
   ['payment_id', ofEntry(({ paymentId }) => paymentId && formatId('payment', paymentId))],
   ['topup_id', ofEntry(({ topupId }) => topupId && formatId('topup', topupId))],
   ['metadata', ofEntry(({ metadata }) => JSON.stringify(metadata))],
+  ['fee', ofEntry(({ feeMinor }) => formatMajor(feeMinor))],
   ['at', ({ at }) => isoTime(at)],
   ['amount_minor', ofEntry(({ amountMinor }) => formatMinor(amountMinor))],
 ]

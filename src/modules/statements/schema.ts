@@ -28,6 +28,7 @@ const entry = {
     .nullable()
     .meta({ description: 'The list that the payment was an item of.' }),
   amount_minor: SignedMinorOut.meta({ description: 'Negative for money that left.' }),
+  fee_minor: MinorOut.meta({ description: 'Of a payment: its fee, which is an entry of its own (`fee`). "0" without one.' }),
   reference: z.string().nullable(),
   narrative: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),

@@ -35,6 +35,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   adjustments create <account id> credit|debit <amount in minor units> --reason <text>
   adjustments confirm|reject <adjustment>
   trial-balance
+  fees [--after <time>] [--before <time>]      what was charged, by day and rail; the last 31 days if no time is named
   reconcile <file>                             a provider's statement (CSV) against the books; fails when they differ
   suspense list                                money that a provider moved and nothing could be booked for
   suspense show <item>                         with the provider's notice, word for word, if it could not be read or booked

@@ -1,5 +1,8 @@
+import { z } from 'zod'
 import { inTx } from '../../db/client.ts'
-import { trialBalance } from '../../ledger/reports.ts'
+import { TimeIn } from '../../http/wire.ts'
+import { readFees, trialBalance } from '../../ledger/reports.ts'
+import { daysAfter } from '../../lib/clock.ts'
 import { formatId, idPrefixes } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
@@ -34,6 +37,8 @@ const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, provide
   created_at: createdAt.toISOString(),
 })
 
+const Times = z.object({ after: TimeIn.optional(), before: TimeIn.optional() })
+
 export const moneyCommands = {
   'payments list': async ({ deps }, { options: { status, attention } }) =>
     (await listAllPayments(deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment),
@@ -65,5 +70,11 @@ export const moneyCommands = {
   },
   'adjustments confirm': (at, args) => decide(at, args, confirmAdjustment),
   'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),
+  fees: async ({ deps }, { options: { after, before } }) => {
+    const { before: ends, after: begins } = fieldsOf(Times, { after, before })
+    const until = ends ?? deps.clock.now()
+    const days = await readFees(deps.db, begins ?? daysAfter(until, -31), until)
+    return days.map(({ feesMinor, ...day }) => ({ ...day, fees_minor: String(feesMinor), currency: deps.config.CURRENCY }))
+  },
   'trial-balance': async ({ deps }) => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
 } satisfies Commands

@@ -65,8 +65,8 @@ const kept = (row: Fields): Fields => {
     ...when(answer.payment_rail, { rail: answer.payment_rail }),
     ...when(answer.initiated_by, { initiator_account_id: account_id, grant_id }),
     ...when(answer.phone_number_mask, { phone_mask: answer.phone_number_mask }),
-    // Releases without fees stored none.
-    ...(row.fee_minor === null && answer.fee_minor === '0' && { fee_minor: null }),
+    // No fee is stored as none.
+    ...Object.fromEntries(['fee_minor', 'fees_minor'].flatMap((name) => (answer[name] === '0' ? [[name, null]] : []))),
     provider_receipt: null,
   }
 }

@@ -18,6 +18,7 @@ const titles: Readonly<Record<EntryType, string>> = {
   payment_hold: 'Held for a payment',
   payment: 'Payment completed',
   payment_release: 'Returned to balance',
+  fee: 'Fee',
   separation: 'Balance separated',
   adjustment: 'Adjustment',
 }
@@ -26,6 +27,7 @@ const titleOf = ({ type, beneficiary }: Entry): string => {
   if (!beneficiary) return titles[type]
   const { display_name: name } = beneficiary
   if (type === 'payment_hold') return `Held for ${name}`
+  if (type === 'fee') return `Fee of the payment to ${name}`
   return type === 'payment_release' ? `Returned to balance from ${name}` : `Paid to ${name}`
 }
 const types = Object.keys(titles) as EntryType[]
@@ -145,6 +147,7 @@ const listTitles: Readonly<Record<EntryType, string>> = {
   payment_hold: 'Held for',
   payment: 'Paid',
   payment_release: 'Returned from',
+  fee: 'Fees of',
 }
 
 /** The payments of one list in one line, with their sum; each of them when it is opened. */

@@ -153,6 +153,7 @@ const typeWords: Readonly<Record<Type, string>> = {
   topup: 'Top-up',
   payment: 'Payment',
   payment_return: 'Payment that came back',
+  fee: 'Fee',
   adjustment: 'Adjustment',
 }
 

@@ -128,7 +128,11 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
 
 /** Not in the available balance yet: what waits for an approval alone is held, and what is scheduled is not. */
 const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
-  payment.status === 'scheduled' ? (batch?.totalMinor ?? payment.amountMinor) : 0n
+  payment.status !== 'scheduled'
+    ? 0n
+    : batch
+      ? batch.totalMinor + (batch.feesMinor ?? 0n)
+      : payment.amountMinor + (payment.feeMinor ?? 0n)
 
 type Now = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
 

@@ -8,7 +8,7 @@ import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { type Minor, minor } from '../../../lib/money.ts'
+import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { PaymentStatus } from '../queries.ts'
 import { PaymentBatch, type PaymentBatchLines } from './schema.ts'
@@ -104,6 +104,7 @@ const shown = presenter(PaymentBatch)
 
 export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch =>
   shown(batch, {
+    fees_minor: formatMinor(batch.feesMinor ?? 0n),
     counts,
     initiated_by: {
       account_id: formatId('account', batch.initiatorAccountId),

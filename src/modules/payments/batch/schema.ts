@@ -97,7 +97,8 @@ export const PaymentBatch = z
     name: z.string().nullable(),
     status: z.enum(paymentBatchStatuses),
     items_count: z.number().int(),
-    total_minor: MinorOut,
+    total_minor: MinorOut.meta({ description: 'The sum of the amounts, without fees.' }),
+    fees_minor: MinorOut.meta({ description: 'The sum of the fees.' }),
     currency: z.string(),
     merkle_root: z.string().meta({
       description: 'RFC 6962, hexadecimal: over the items in their order. What approves the batch approves exactly these items.',
@@ -127,7 +128,8 @@ export const PaymentBatchPreview = z
       .enum(['scheduled', 'pending_approval', 'processing'])
       .meta({ description: 'The status that the batch would have.' }),
     items_count: z.number().int(),
-    total_minor: MinorOut,
+    total_minor: MinorOut.meta({ description: 'The sum of the amounts, without fees.' }),
+    fees_minor: MinorOut.meta({ description: 'The sum of the fees.' }),
     currency: z.string(),
     required_approvals: z.number().int(),
     new_payees_count: z.number().int().meta({ description: 'How many payees would be created.' }),

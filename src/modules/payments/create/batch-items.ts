@@ -74,20 +74,28 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     fix: fixOf(refusal),
   }))
 
-type Payer = { principal: Principal; available: Minor; currency: string }
+/** `feesMinor`: of the items whose beneficiaries are known. */
+type Payer = { principal: Principal; available: Minor; feesMinor: Minor; currency: string }
 
-/** Whether the list needs more than there is: with both sums for a principal that may read the balance. A scheduled list needs nothing yet. */
+/** Whether the list needs more than there is: with the sums for a principal that may read the balance. A scheduled list needs nothing yet. */
 const shortOf = (
   total: Minor,
-  { input, principal, available, currency }: Payer & Pick<BatchRequest, 'input'>,
+  { input, principal, available, feesMinor, currency }: Payer & Pick<BatchRequest, 'input'>,
 ): { funds: ErrorDetails; sentence: string | null } => {
-  if (input.execute_at || total <= available) return { funds: {}, sentence: null }
+  const required = total + feesMinor
+  if (input.execute_at || required <= available) return { funds: {}, sentence: null }
   const maySee = maySeeBalance(principal)
+  const needed = displayAmount(total, currency) + (feesMinor === 0n ? '' : ` and fees of ${displayAmount(feesMinor, currency)}`)
   return {
-    funds: { total_minor: formatMinor(total), ...(maySee && { available_minor: formatMinor(available) }) },
+    funds: {
+      total_minor: formatMinor(total),
+      fees_minor: formatMinor(feesMinor),
+      required_minor: formatMinor(required),
+      ...(maySee && { available_minor: formatMinor(available) }),
+    },
     sentence: maySee
-      ? `The balance does not suffice: the list needs ${displayAmount(total, currency)}, and ${displayAmount(available, currency)} is available.`
-      : `The balance does not suffice for ${displayAmount(total, currency)}.`,
+      ? `The balance does not suffice: the list needs ${needed}, and ${displayAmount(available, currency)} is available.`
+      : `The balance does not suffice for ${needed}.`,
   }
 }
 

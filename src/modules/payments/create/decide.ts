@@ -1,6 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, type Refusal } from '../../../lib/errors.ts'
+import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { existing } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -43,6 +44,8 @@ export type DecisionRequest = {
   ofBatch?: OfBatch | undefined
   /** Of a scheduled payment the time at which it is due. */
   madeAt?: Date
+  /** Of a scheduled payment the fee that it was created with; null: none. */
+  feeMinor?: Minor | null
 }
 export type Accepted = {
   payment: PaymentRecord
@@ -57,10 +60,16 @@ export type Accepted = {
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
 type Considered = { context: PaymentContext; evaluation: Evaluation }
-type Terms = Considered & { decision: Decision; at: Date; currency: string }
+type Terms = Considered & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
+
+/** The names of a payment's holds. */
+export const holdIds = (feeMinor: Minor | null) => ({
+  holdTransferId: newId(),
+  feeHoldTransferId: feeMinor ? newId() : null,
+})
 
 const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, terms: Terms): PaymentRecord => {
-  const { evaluation, decision, context, at, currency } = terms
+  const { evaluation, decision, context, at, currency, feeMinor } = terms
   const held = decision.outcome === 'require_approval'
   const executeAt = input.execute_at ?? null
   return {
@@ -69,8 +78,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     accountId: principal.workspace.balanceAccountId,
     status: executeAt ? 'scheduled' : held ? 'pending_approval' : 'processing',
     amountMinor: input.amount_minor,
-    feeMinor: null,
-    feeHoldTransferId: null,
+    feeMinor: feeMinor || null,
     currency,
     beneficiaryId: context.beneficiary.id,
     payeeId: context.beneficiary.payeeId,
@@ -100,7 +108,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     idempotencyKey: once?.key ?? null,
     requestHash: once?.bodyHash ?? null,
     countedDay: evaluation.periods.day,
-    holdTransferId: executeAt ? null : newId(),
+    ...(executeAt ? { holdTransferId: null, feeHoldTransferId: null } : holdIds(feeMinor)),
     executeAt,
     originGrantId: null,
     batchId: null,
@@ -127,12 +135,13 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
 /** The next decision of the same transaction counts what this one uses. */
 export const use = (state: SpendingState, { payment, charges, mandate, decision, context }: Accepted): void => {
   const { beneficiary, lineage } = context
-  const { accountId, amountMinor, paymentType, rail, countedDay } = payment
+  const { accountId, amountMinor, feeMinor, paymentType, rail, countedDay } = payment
+  const heldMinor = amountMinor + (feeMinor ?? 0n)
   const balance = existing(state.balances.get(accountId), 'a payment was accepted without a balance')
   state.balances.set(accountId, {
     ...balance,
-    availableMinor: balance.availableMinor - amountMinor,
-    heldMinor: balance.heldMinor + amountMinor,
+    availableMinor: balance.availableMinor - heldMinor,
+    heldMinor: balance.heldMinor + heldMinor,
   })
   addUsage(state, charges, amountMinor)
   const approvals = Math.max(decision.requiredApprovals, mandate ? 1 : 0)
@@ -215,9 +224,13 @@ export const decidePayment = (
       denied: { decision, payee: context.beneficiary.displayName, amountMinor },
     }
   const available = state.balances.get(principal.workspace.balanceAccountId)?.availableMinor ?? 0n
-  if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)
+  const feeMinor =
+    request.feeMinor === undefined
+      ? feeOf(deployment.config.FEES, context.beneficiary.rail, amountMinor)
+      : (request.feeMinor ?? 0n)
+  if (!executeAt) checkBalance(principal, { available, amountMinor, feeMinor }, currency)
   return {
-    payment: recordOf(request, { evaluation, decision, context, at, currency }),
+    payment: recordOf(request, { evaluation, decision, context, at, currency, feeMinor }),
     decision,
     inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),
     charges: executeAt ? [] : chargesFor(evaluation, request.madeAt ?? at),

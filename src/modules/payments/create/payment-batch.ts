@@ -12,6 +12,7 @@ import { audit } from '../../../events/audit.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import { type Clock, isoTime } from '../../../lib/clock.ts'
+import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { existing, inPortions } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
@@ -140,7 +141,7 @@ const decideItems = async (
     id: batchId,
     itemsCount: items.length,
     totalMinor: items.reduce((total, { payment }) => total + payment.amountMinor, 0n),
-    feesMinor: null,
+    feesMinor: items.reduce((total, { payment }) => total + (payment.feeMinor ?? 0n), 0n) || null,
     againOf: null,
     merkleRoot: rootOfLeaves(lines.map(({ leaf }) => leaf)),
     name: input.name ?? null,
@@ -175,6 +176,7 @@ const presentPreview = (
   const rowAt = (index: number) => rows?.[index] ?? null
   const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
   return shownPreview(batch, {
+    fees_minor: formatMinor(batch.feesMinor ?? 0n),
     required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
     new_payees_count: new Set(created).size,
     warnings:
@@ -234,6 +236,7 @@ const writeBatch = async (
       status: batch.status,
       items: batch.itemsCount,
       total_minor: formatMinor(batch.totalMinor),
+      ...(batch.feesMinor !== null && { fees_minor: formatMinor(batch.feesMinor) }),
       merkle_root: batch.merkleRoot,
     },
   })
@@ -282,7 +285,12 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       if ('faults' in decided) {
         const after = { items: request.input.items.length, denied: decided.denied }
         if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
-        return refusalForItems(decided.faults, request, { principal, available, currency: deps.config.CURRENCY })
+        const { CURRENCY: currency, FEES } = deps.config
+        const feesMinor = state.items.reduce((total, { input: { beneficiary_id: id, amount_minor: amount } }) => {
+          const rail = state.payees.get(id)?.paymentRail
+          return rail ? total + feeOf(FEES, rail, amount) : total
+        }, 0n)
+        return refusalForItems(decided.faults, request, { principal, available, feesMinor, currency })
       }
       const preview = presentPreview(decided, state.items, request)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }

@@ -80,17 +80,26 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
 
 type Payer = Parameters<typeof maySeeBalance>[0]
 
-/** The last check of all: only a payment that no rule denies needs the money. */
+/** The last check of all: only a payment that no rule denies needs the money, and its fee. */
 export const checkBalance = (
   principal: Payer,
-  { available, requested }: { available: Minor; requested: Minor },
+  { available, amountMinor, feeMinor }: { available: Minor; amountMinor: Minor; feeMinor: Minor },
   currency: string,
 ): void => {
-  if (available >= requested) return
+  const required = amountMinor + feeMinor
+  if (available >= required) return
+  const fee =
+    feeMinor === 0n ? '' : ` of ${displayAmount(amountMinor, currency)} and its fee of ${displayAmount(feeMinor, currency)}`
   throw new Refusal('insufficient_funds', {
     ...(maySeeBalance(principal) && {
-      message: `The available balance, ${displayAmount(available, currency)}, does not cover this payment.`,
-      details: { available_minor: formatMinor(available), requested_minor: formatMinor(requested) },
+      message: `The available balance, ${displayAmount(available, currency)}, does not cover this payment${fee}.`,
+      details: {
+        amount_minor: formatMinor(amountMinor),
+        fee_minor: formatMinor(feeMinor),
+        required_minor: formatMinor(required),
+        available_minor: formatMinor(available),
+        requested_minor: formatMinor(amountMinor),
+      },
     }),
   })
 }

@@ -4,8 +4,9 @@ import { insertRows, Sent, updateRows } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
-import { holdAll } from '../../../ledger/ledger.ts'
+import { type Hold, holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { balanceEvent } from '../../identity/accounts/service.ts'
 import { presentDecision } from '../../policies/present.ts'
@@ -45,18 +46,20 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...holders], state)]
 }
 
-/** The holds, each with what is left on its account after it. The balances in `state` are those after the last hold. */
-const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
+/** The holds of amounts and fees, each with what is left on its account after it. The balances in `state` are those after the last hold. */
+const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
     .toReversed()
     .flatMap(({ payment }) => {
-      const { holdTransferId: transferId } = payment
-      if (transferId === null) return []
-      const availableAfterMinor = available.get(payment.accountId) ?? 0n
-      available.set(payment.accountId, availableAfterMinor + payment.amountMinor)
-      const { accountId: ownerId, amountMinor, id: paymentId } = payment
-      return [{ transferId, ownerId, amountMinor, paymentId, availableAfterMinor }]
+      const { accountId: ownerId, id: paymentId, amountMinor, feeMinor, holdTransferId, feeHoldTransferId } = payment
+      const hold = (type: Hold['type'], transferId: Uuid | null, minor: Minor | null): Hold[] => {
+        if (transferId === null || minor === null) return []
+        const availableAfterMinor = available.get(ownerId) ?? 0n
+        available.set(ownerId, availableAfterMinor + minor)
+        return [{ type, transferId, ownerId, amountMinor: minor, paymentId, availableAfterMinor }]
+      }
+      return [...hold('fee', feeHoldTransferId, feeMinor), ...hold('payment', holdTransferId, amountMinor)]
     })
     .toReversed()
 }
@@ -71,7 +74,7 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
   await Promise.all([
     holdAll(tx, holdsOf(accepted, state)),
     chargeCounters(tx, accepted),
-    updateRows(tx, payments, ['holdTransferId', 'countedDay', 'approvalId'], rows),
+    updateRows(tx, payments, ['holdTransferId', 'feeHoldTransferId', 'countedDay', 'approvalId'], rows),
   ])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }
@@ -107,9 +110,10 @@ export const writePayments = async (
     tx.defer(appendEvents(tx, eventsOf(accepted, state)))
   }
   for (const { principal, payment, decision, inputs } of accepted) {
-    const { id, status, amountMinor, snapshot } = payment
+    const { id, status, amountMinor, feeMinor, snapshot } = payment
     const payee = snapshot.beneficiary.display_name
-    const after = { status, amount_minor: amountMinor.toString(), beneficiary: payee, outcome: decision.outcome }
+    const fee = feeMinor !== null && { fee_minor: feeMinor.toString() }
+    const after = { status, amount_minor: amountMinor.toString(), ...fee, beneficiary: payee, outcome: decision.outcome }
     audit(tx, principal, 'payment.create', { subject: id, after, inputs })
   }
   // A batch is approved as a whole, which its own writer asks for.

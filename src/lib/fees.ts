@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { type Minor, minorPattern } from './money.ts'
+import { type RailName, railNames } from './rail-names.ts'
+
+/** A payment of at most `upToMinor` costs `feeMinor`. Null: of any amount. */
+type Band = { upToMinor: Minor | null; feeMinor: Minor }
+/** Each rail's bands, ascending; the last takes every amount. A rail without bands costs nothing. */
+export type Tariff = Partial<Readonly<Record<RailName, readonly Band[]>>>
+
+/** What the service charges for a payment, besides its amount. */
+export const feeOf = (tariff: Tariff, rail: RailName, amountMinor: Minor): Minor =>
+  tariff[rail]?.find(({ upToMinor }) => upToMinor === null || amountMinor <= upToMinor)?.feeMinor ?? 0n
+
+const amountForm = 'must be a whole number of minor units, such as "2500"'
+const Amount = z
+  .union([z.string(), z.int()], amountForm)
+  .transform(String)
+  .pipe(z.string().regex(minorPattern, amountForm))
+  .transform(BigInt)
+
+const band = z
+  .strictObject({ up_to_minor: Amount.nullable(), fee_minor: Amount }, 'must be {"up_to_minor": …, "fee_minor": …}')
+  .transform(({ up_to_minor: upToMinor, fee_minor: feeMinor }): Band => ({ upToMinor, feeMinor }))
+
+const bands = z.array(band, 'must be a list of bands').superRefine((all, context) => {
+  const refuse = (message: string) => context.addIssue({ code: 'custom', message })
+  if (all.at(-1)?.upToMinor !== null) return refuse('must end with a band whose up_to_minor is null, for every larger amount')
+  const limits = all.slice(0, -1).map(({ upToMinor }) => upToMinor)
+  if (limits.includes(null)) return refuse('must have up_to_minor null in its last band alone')
+  const last = limits.findIndex((limit, index) => (limit ?? 0n) <= (limits[index - 1] ?? 0n))
+  if (last >= 0) refuse(`must have ascending bands: up_to_minor ${limits[last]} is not above ${limits[last - 1] ?? 0n}`)
+})
+
+const known = z.strictObject(Object.fromEntries(railNames.map((rail) => [rail, bands.optional()])), {
+  error: ({ code, keys }) =>
+    code === 'unrecognized_keys'
+      ? `unknown rail ${(keys as string[]).map((key) => `"${key}"`).join(', ')}. Valid rails: ${railNames.join(', ')}`
+      : undefined,
+})
+
+const form = `must be JSON such as {"${railNames[1]}": [{"up_to_minor": "100000", "fee_minor": "1500"}, {"up_to_minor": null, "fee_minor": "3000"}]}`
+
+/** JSON with the same name twice has one of the two fees. */
+const withoutRepeats = (text: string, tariff: unknown): unknown => {
+  const names = [...text.matchAll(/"(\w+)"\s*:\s*\[/g)].map(([, name = '']) => name)
+  const repeated = names.find((name, index) => names.indexOf(name) < index)
+  if (repeated !== undefined) throw new Error(`names ${repeated} twice`)
+  return tariff
+}
+
+/** @throws Error with a sentence that says what is wrong */
+export const parseTariff = (text: string): Tariff => {
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch {
+    throw new Error(form)
+  }
+  const parsed = known.safeParse(withoutRepeats(text, given))
+  if (parsed.success) return parsed.data as Tariff
+  const [issue] = parsed.error.issues
+  if (!issue || (issue.path.length === 0 && issue.code !== 'unrecognized_keys')) throw new Error(form)
+  throw new Error(issue.path.length === 0 ? issue.message : `${issue.path.join('.')} ${issue.message}`)
+}
