@@ -125,17 +125,15 @@ const next = statement(
 )
 
 /** Of a booking's payment: its workspace, and whom it paid. A fee is paid to nobody. `offset 0`: it is looked up for each row. */
-export const paidSql = (
-  row: string,
-): string => `select p.workspace_id, case ${row}.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id
-  from payments p where ${row}.reference_type in ('payment', 'fee') and p.id = ${row}.reference_id offset 0`
+export const paidSql = (row: string): string => `(
+  select p.workspace_id, case ${row}.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id
+  from payments p where ${row}.reference_type in ('payment', 'fee') and p.id = ${row}.reference_id offset 0)`
 
 /** The sums of bookings, and of the payments that were asked for. */
 export const sumsSql = (begins: string, ends: string): string => `
   moved as (
     select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
-    from ledger_transfers t left join lateral (
-      ${paidSql('t')}) as paid on true
+    from ledger_transfers t left join lateral ${paidSql('t')} as paid on true
     where ${isBooking} and t.customer_account_id is not null and ${amongAll('ledger_transfers', begins, ends)}),
   sums as (
     select account_id, coalesce(workspace_id, '${firstId}') as workspace_id, coalesce(beneficiary_id, '${firstId}') as beneficiary_id, ${hourOf('m.at')} as hour,

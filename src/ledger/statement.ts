@@ -62,7 +62,7 @@ const summary = statement(
      from ${storedSql('$1::uuid')} where ${isBookingType('h')}
      union all
      select ${bookingType('l')}, p.workspace_id, p.beneficiary_id, 1, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
-     from is_pending cross join rows l left join lateral (${paidSql('l')}) as p on true
+     from is_pending cross join rows l left join lateral ${paidSql('l')} as p on true
      where not pending),
    period as materialized (
      select type, workspace_id, beneficiary_id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out
