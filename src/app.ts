@@ -16,6 +16,7 @@ import { connect } from './db/connect.ts'
 import type { MarkFile } from './db/mark.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
+import { createSendLogs } from './db/send-logs.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { createWitness } from './db/witness.ts'
 import { eventsCommitted } from './events/append.ts'
@@ -118,7 +119,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     vault,
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
-    witness: createWitness({ clock, db, logger }, options.journal),
+    witness: createWitness({ clock, db, logger, sendLogs: createSendLogs({ db, logger }, options.journal) }, options.journal),
     sends: options.journal,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
@@ -179,7 +180,7 @@ const buildHttp = async (
   registerAuthorization(http, deps.clock)
   registerServiceRoutes(http, createReadiness(deps.db), () => ({
     ...railsDown(deps.rails.gates),
-    ...railsHeld(deps.witness.state()),
+    ...railsHeld(deps.witness),
   }))
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes, countMore: limits.countMore })
@@ -243,7 +244,7 @@ export const createService = async (options: ServiceOptions) => {
       await deps.jobs.stop()
       await deps.requestLog.flush()
       await deps.refusals.settled()
-      deps.witness.stop()
+      await deps.witness.stop()
       await deps.feed.stop()
       await deps.lastUsed.flush()
       await deps.reads.close()

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, type Db, onSignal, signal, tell } from './client.ts'
 import { describeError } from './errors.ts'
 import type { Mark, MarkFile, Place } from './mark.ts'
+import { createSendLogs, type SendLogs } from './send-logs.ts'
 import { statement } from './statement.ts'
 
 /** The server of a statement, on its present course: a promoted standby has another timeline, a restored server another start. */
@@ -10,7 +11,8 @@ export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) ||
 
 const look = statement(
   'witness.look',
-  `select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost, case when pg_is_in_recovery() then null else ${serverSql} end as server,
+  `select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost,
+     array(select rail from rail_pauses where cause = 'unknown_sender') as held, case when pg_is_in_recovery() then null else ${serverSql} end as server,
      (select system_identifier::text from pg_control_system()) as system,
      case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0' end as position`,
 )
@@ -49,23 +51,30 @@ const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
   return rows.map(({ what }) => what)
 }
 
-type Seen = { now: Date; lost: boolean; server: string | null; system: string; position: string | null }
+type Seen = { now: Date; lost: boolean; held: string[]; server: string | null; system: string; position: string | null }
 
-type WitnessDeps = { clock: Clock; db: Database; logger: Logger }
+type WitnessDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogs }
+
+/** Why rails are paused by the service. `unknown_sender`: a process that nobody knows has payments under way. */
+export type LossCause = 'lost_writes' | 'unknown_sender'
+type Declare = (cause: LossCause) => Promise<void>
 
 /**
  * Notices that a database lost what it had committed: a standby that lagged was promoted, an earlier copy was started. Rails are called from a server
  * only after this process's mark was found on it: its log is not behind, and has the newest commits, orders and seal.
  */
-export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFile) => {
+export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: WitnessDeps, file?: MarkFile) => {
   const { mark } = db
   if (file) mark.loadFrom(file)
+  /** Whether it is known that no other process sends from an original of this database. */
+  let sendersKnown = mark.place() !== undefined
+  let held: readonly string[] = []
   let state: WitnessState = 'looking'
   let trusted: string | undefined
   let changedAtMs: number | undefined
   let doubts = 0
   let clockDiffersByMs = 0
-  let declare: (() => Promise<void>) | undefined
+  let declare: Declare | undefined
   let isDeclared = false
   let checking: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -90,6 +99,23 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     if (from !== place.server) mark.trust(place)
   }
 
+  /** Rails on which an order may be paid twice are paused, in the database, before anything is sent. */
+  const knowsSenders = async (): Promise<boolean> => {
+    if (sendersKnown) return true
+    const unknown = await sendLogs.findUnknown()
+    if (unknown === undefined || (unknown.length > 0 && !declare)) return false
+    if (unknown.length > 0) {
+      logger.error(
+        { sendLogs: unknown },
+        'payments are under way whose send log is not on this disk, and whose process does not live: this may be a copy of the database, so rails that might pay twice are held until a person has reconciled and run after-restore',
+      )
+      await declare?.('unknown_sender')
+      await sendLogs.end(unknown)
+    }
+    sendersKnown = true
+    return true
+  }
+
   /** `asked`: the doubts that this look answers. */
   const examine = async (place: Place, asked: number) => {
     const last = mark.place()
@@ -97,6 +123,9 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
       return lose({ position: place.position.toString(), was: last.position.toString() })
     const lost = await findMissing(db, mark)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
+    if (!(await knowsSenders())) return
+    // Before the first attempt names one of them.
+    await sendLogs.renew(true)
     if (asked !== doubts) return
     if (last === undefined || last.server === place.server) return trust(place)
     const now = performance.now()
@@ -108,6 +137,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     const asked = doubts
     const [row] = await db.query<Seen>(look)
     if (!row?.server || row.position === null) return
+    held = row.held
     const differed = clockDiffersByMs
     clockDiffersByMs = clock.follow?.(row.now) ?? 0
     if (Math.abs(clockDiffersByMs) > warnOfClockMs && Math.abs(clockDiffersByMs - differed) > warnOfClockMs)
@@ -115,7 +145,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     const place = { system: row.system, server: row.server, position: BigInt(row.position) }
     if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
     if (state === 'lost' && (row.lost || !isDeclared)) {
-      if (!isDeclared) await declare?.()
+      if (!isDeclared) await declare?.('lost_writes')
       isDeclared = declare !== undefined
       return
     }
@@ -130,7 +160,9 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
       state = 'looking'
       await examine(place, asked)
     }
-    if (trusted !== undefined) mark.seen(place.position)
+    if (trusted === undefined) return
+    mark.seen(place.position)
+    await sendLogs.renew()
   }
 
   const check = (): Promise<void> => {
@@ -157,8 +189,10 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     check,
     /** Proof from outside: a provider reports about an attempt that is not there. */
     reportLoss: (what: string): void => lose({ what }),
+    /** Rails that are paused because of a process that nobody knows. */
+    held: (): readonly string[] => held,
     /** How a loss is declared: it pauses the rails for all processes. Each process does it, and tries again until it succeeds. */
-    declareWith: (given: () => Promise<void>): void => {
+    declareWith: (given: Declare): void => {
       declare = given
     },
     start: (): void => {
@@ -169,6 +203,12 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
       tick()
       timer = setInterval(tick, checkEveryMs).unref()
     },
-    stop: (): void => clearInterval(timer),
+    stop: async (): Promise<void> => {
+      clearInterval(timer)
+      await checking?.catch(() => undefined)
+      await sendLogs
+        .stop()
+        .catch((error: unknown) => logger.warn(describeError(error), 'the end of the send log was not recorded'))
+    },
   }
 }

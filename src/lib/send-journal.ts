@@ -10,6 +10,11 @@ export type JournalFinding = 'not_sent' | 'may_be_sent' | 'elsewhere'
 export type JournalSender = { id: Uuid; note: (attemptId: Uuid) => void }
 
 export type SendJournal = {
+  /** Logs of processes that ended on this machine. */
+  found: readonly Uuid[]
+  /** The logs that this process writes. A full one gets a successor, which is used after `confirm`: once it is registered. */
+  open: () => readonly Uuid[]
+  confirm: () => void
   /** Undefined where nothing can be written. */
   sender: () => JournalSender | undefined
   read: (sender: Uuid, attemptId: Uuid) => JournalFinding

@@ -20,6 +20,8 @@ const sentences = {
   reconciliation_difference: "our books and a provider's statement differ",
   database_lost_writes:
     'the database lost writes that it had committed; nothing is sent until a person has reconciled and run after-restore',
+  unknown_sender:
+    'payments are under way that an unknown process sent: a copy of the database, or a lost DATA_DIR; rails that might pay twice are held until a person has reconciled and run after-restore',
   promise_broken: 'the data break a promise that must always hold',
 } as const
 export type Alert = keyof typeof sentences

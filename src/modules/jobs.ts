@@ -119,7 +119,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
   })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)
-  deps.witness.declareWith(() => declareLoss(deps.db, deps.alerts))
+  deps.witness.declareWith((cause) => declareLoss(deps, cause))
   deps.witness.start()
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../db/mark.ts'
 import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
@@ -54,25 +54,31 @@ const parseSent = (text: string): Noted[] =>
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** In a container a new process may have the number of the old one. Removes what nobody needs any more. */
-const readLeft = async (folder: string): Promise<Left[]> => {
+/** What ended processes left, and the names of their files. In a container a new process may have the number of the old one. Removes old files. */
+const readLeft = async (folder: string, boot: string | null): Promise<{ left: Left[]; found: string[] }> => {
   const nowMs = systemClock.now().getTime()
   const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
   const names = (await readdir(folder)).filter((name) => name !== lookedName)
   const files = await Promise.all(
     names.map(async (name) => ({ file: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
   )
-  for (const { file } of files.filter(({ at }) => nowMs - at > keepMs)) await rm(file, { force: true })
   const newest = files.sort((one, other) => other.at - one.at).slice(0, mostFiles)
-  const texts = await Promise.all(newest.map(({ file }) => readFile(file, 'utf8').catch(() => '')))
-  return texts.flatMap((text): Left[] => {
-    const block = parseBlock(text)
-    if (!block || (block.pid !== process.pid && isRunning(block.pid))) return []
-    const { place } = block
-    const noted = [...block.noted, ...parseSent(text)].filter(({ kind, atMs }) => markKinds.includes(kind) && atMs > lookedMs)
+  const read = await Promise.all(
+    newest.map(async ({ file, at }) => ({ file, at, text: await readFile(file, 'utf8').catch(() => '') })),
+  )
+  for (const { file } of files.filter(({ at }) => nowMs - at > keepMs)) await rm(file, { force: true })
+  const ended = read.flatMap((each) => {
+    const block = parseBlock(each.text)
+    const runs = block && block.boot === boot && block.pid !== process.pid && isRunning(block.pid)
+    return block && !runs ? [{ ...each, block }] : []
+  })
+  const left = ended.flatMap(({ at, text, block: { place, noted: marked } }): Left[] => {
+    if (nowMs - at > keepMs) return []
+    const noted = [...marked, ...parseSent(text)].filter(({ kind, atMs }) => markKinds.includes(kind) && atMs > lookedMs)
     // Without anything noted since, a person has looked.
     return noted.length === 0 ? [] : [{ place: place && { ...place, position: BigInt(place.position) }, noted }]
   })
+  return { left, found: ended.map(({ file }) => basename(file)).filter((name) => /^[0-9a-f-]{36}$/.test(name)) }
 }
 
 /**
@@ -87,8 +93,8 @@ export const openJournal = async (
   try {
     const folder = join(await openDataFolder(dataDir), 'journal', installation)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const left = await readLeft(folder)
-    return open({ folder, left, boot: await readBoot(), clock, logger })
+    const boot = await readBoot()
+    return open({ folder, ...(await readLeft(folder, boot)), boot, clock, logger })
   } catch (error) {
     logger.warn(
       { reason: reasonOf(error) },
@@ -116,17 +122,25 @@ const openFile = (folder: string, first: Buffer) => {
   }
 }
 
-type Opening = { folder: string; left: readonly Left[]; boot: string | null; clock: Clock; logger: Logger }
+type Opening = {
+  folder: string
+  left: readonly Left[]
+  found: readonly Uuid[]
+  boot: string | null
+  clock: Clock
+  logger: Logger
+}
 
-const open = ({ folder, left, boot, clock, logger }: Opening): Journal => {
+const open = ({ folder, left, found, boot, clock, logger }: Opening): Journal => {
   let mark: Pick<Block, 'place' | 'noted'> = { noted: [] }
   const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...mark }).padEnd(blockBytes - 1)}\n`)
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
   const full: ReturnType<typeof openFile>[] = []
+  let next: ReturnType<typeof openFile> | undefined
   /** What is written about has been committed: a full disk must not make it fail. */
   const broken = (error: unknown) => {
     if (file) logger.error({ reason: reasonOf(error) }, 'the journal cannot be written: the service goes on without it')
-    file = undefined
+    file = next = undefined
   }
   const guarded = (work: () => void) => {
     try {
@@ -135,17 +149,25 @@ const open = ({ folder, left, boot, clock, logger }: Opening): Journal => {
       broken(error)
     }
   }
-  const renew = () => {
-    if (!file || file.lines < mostLines) return
-    // Sends that took their right under the earlier name may still write to it.
-    full.push(file)
-    if (full.length > 2) full.shift()?.close()
-    guarded(() => {
-      file = openFile(folder, block())
-    })
-  }
   return {
     left,
+    found,
+    open: () => {
+      if (file && !next && file.lines >= mostLines)
+        guarded(() => {
+          next = openFile(folder, block())
+        })
+      return [...full, file, next].flatMap((each) => (each ? [each.id] : []))
+    },
+    confirm: () => {
+      if (!file || !next) return
+      // Sends that took their right under the earlier name may still write to it.
+      full.push(file)
+      if (full.length > 2) full.shift()?.close()
+      file = next
+      next = undefined
+      guarded(() => file?.mark(block()))
+    },
     write: (place, noted) => {
       mark = { place: place && { ...place, position: place.position.toString() }, noted: [...noted] }
       guarded(() => file?.mark(block()))
@@ -156,7 +178,6 @@ const open = ({ folder, left, boot, clock, logger }: Opening): Journal => {
       writeFile(join(folder, lookedName), String(atMs)).catch(broken)
     },
     sender: () => {
-      renew()
       const to = file
       return (
         to && {
@@ -184,8 +205,8 @@ const open = ({ folder, left, boot, clock, logger }: Opening): Journal => {
       return text.includes(`\n${attemptId} `) ? 'may_be_sent' : 'not_sent'
     },
     close: () => {
-      for (const each of [...full, ...(file ? [file] : [])]) each.close()
-      file = undefined
+      for (const each of [...full, file, next]) each?.close()
+      file = next = undefined
     },
   }
 }

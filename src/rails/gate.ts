@@ -98,9 +98,15 @@ const holds = {
   lost: 'paused: the database lost writes that it had committed; an operator reconciles, then runs after-restore',
 } as const
 
-export const railsHeld = (state: keyof typeof holds): Record<string, string> => {
-  const why = holds[state]
-  return why === undefined ? {} : Object.fromEntries(allRails.map((rail) => [rail, why]))
+const unknownSender =
+  'held: an unknown process has payments under way, so this may be a copy of the database; an operator reconciles, then runs after-restore'
+
+type Holding = { state: () => keyof typeof holds; held: () => readonly string[] }
+
+export const railsHeld = (by: Holding): Record<string, string> => {
+  const why = holds[by.state()]
+  const every = why === undefined ? [] : allRails.map((rail) => [rail, why])
+  return Object.fromEntries([...every, ...by.held().map((rail) => [rail, unknownSender])])
 }
 
 export const railsDown = (gates: Readonly<Record<string, RailGate>>): Record<string, string> =>

@@ -33,6 +33,7 @@ const small = new Set([
   'duplicate_checks',
   'rail_health',
   'rail_pauses',
+  'send_logs',
   'provider_tokens',
   'write_losses',
   'verify_points',

@@ -82,6 +82,7 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
       service.deps.witness.declareWith(async () => undefined)
       await inTx(service.deps.db, (tx) => pauseRail(tx, shellOperator('x'), 'MPESA_B2C', 'lost', 'lost_writes'))
     },
+    ({ service: { deps } }) => inTx(deps.db, (tx) => pauseRail(tx, shellOperator('x'), 'MPESA_B2C', 'unknown', 'unknown_sender')),
   ],
   PromisesNotVerified: [
     sql(`insert into verify_points (name, totals, at, through) values ('whole', '{}', $1, '0')`),

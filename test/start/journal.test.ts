@@ -3,11 +3,12 @@ import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { resumeAfterLoss } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { type Journal, openJournal } from '../../src/process/journal.ts'
+import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { copyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
@@ -22,8 +23,8 @@ let person: Person
 const installation = newId()
 const logger = pino({ level: 'silent' })
 
-const openOwn = async () => {
-  const journal = await openJournal(folder, installation, { clock: first.clock, logger })
+const openOwn = async (dataDir = folder) => {
+  const journal = await openJournal(dataDir, installation, { clock: first.clock, logger })
   if (!journal) throw new Error('there is no journal')
   return journal
 }
@@ -45,8 +46,8 @@ afterAll(async () => {
 })
 
 /** A life of the process: it remembers what the one before it wrote. */
-const live = async <T>(database: TestDatabase, work: (service: TestService) => Promise<T>): Promise<T> => {
-  const journal = await openOwn()
+const live = async <T>(database: TestDatabase, work: (service: TestService) => Promise<T>, dataDir = folder): Promise<T> => {
+  const journal = await openOwn(dataDir)
   const service = await startService({ database, clock: first.clock, provider: first, journal })
   try {
     return await work(service)
@@ -83,6 +84,117 @@ test('a process that is started again on the same data goes on; on a copy from a
   await live(earlier, async (service) => {
     for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
     expect(service.deps.witness.state()).toBe('trusted')
+  })
+})
+
+describe('with a payment under way, a process that starts', () => {
+  const elsewhere = () => mkdtemp(join(folder, 'disk-'))
+  const change = (database: TestDatabase, text: string) => connected(database.url, (client) => client.query(text))
+  const killed = `update send_logs set stopped_at = null, seen_at = clock_timestamp() - interval '5 minutes'`
+  const lives = 'update send_logs set stopped_at = null, seen_at = clock_timestamp()'
+  let copy: TestDatabase
+  let disk: string
+  let orders: number
+
+  /** The provider has the order and has not reported its end; a second payment is about to be sent. */
+  beforeEach(async () => {
+    copy = await copyDatabase(original)
+    disk = await elsewhere()
+    const payTo = async (service: TestService, destination: string) => {
+      const api = service.api.as({ cookie: person.cookie })
+      const payee = { payment_rail: 'MPESA_B2B', destination, account_reference: 'A1' }
+      const paid = await api.post('/v1/payments', { beneficiary_id: await newBeneficiary(api, payee), amount_minor: '1000' })
+      expect(paid.status).toBe(201)
+    }
+    await live(
+      copy,
+      async (service) => {
+        await service.deps.witness.check()
+        await payTo(service, '400801')
+        await service.deps.jobs.drain()
+        await payTo(service, '400802')
+      },
+      disk,
+    )
+    orders = first.sandbox.orders().length
+  })
+  afterEach(() => copy.drop())
+
+  const start = async (dataDir: string, work: (service: TestService) => Promise<unknown> = async () => undefined) =>
+    live(
+      copy,
+      async (service) => {
+        await work(service)
+        for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
+        const paused = await service.deps.db.query<{ rail: string }>('select rail from rail_pauses order by rail')
+        return [service.deps.witness.state(), paused.map(({ rail }) => rail)]
+      },
+      dataDir,
+    )
+  const ready = ['trusted', []]
+
+  test('without the log of its sender, holds the rails that might pay twice, and says so, until a person has reconciled', async () => {
+    await change(copy, killed)
+    const held = ['trusted', ['MPESA_B2B', 'MPESA_STK']]
+    let log: string[] = []
+    const starts = async (service: TestService) => {
+      log = service.log
+    }
+    expect(await start(await elsewhere(), starts)).toEqual(held)
+    expect(log.join('')).toContain('this may be a copy of the database')
+    expect(log.join('')).toContain('"alert":"unknown_sender"')
+    await live(
+      copy,
+      async (service) => {
+        await service.deps.witness.check()
+        const { rails } = (await service.api.get('/readyz')).body
+        expect([rails.MPESA_B2B.includes('after-restore'), rails.MPESA_B2C]).toEqual([true, undefined])
+        await service.settle()
+        expect(first.sandbox.orders()).toHaveLength(orders)
+        const { db } = service.deps
+        const compared = resumeAfterLoss(db, shellOperator('a person'), [{ provider: 'MPESA', number: null }])
+        await expect(compared).rejects.toThrow('No statement of MPESA was compared')
+        await resumeAfterLoss(db, shellOperator('a person'), [], 'the disk was lost')
+        await service.deps.witness.check()
+        expect((await service.api.get('/readyz')).body.rails).toBeUndefined()
+        await service.settle()
+        // What waited at that moment is for a person to end.
+        const waited = await db.query<{ status: string }>(`select status from payments order by id desc limit 1`)
+        expect([first.sandbox.orders().length, waited]).toEqual([orders, [{ status: 'unknown' }]])
+      },
+      await elsewhere(),
+    )
+    expect(await start(await elsewhere())).toEqual(ready)
+  })
+
+  test('says on every rail that it waits, until a process that lives has renewed its log; then it starts normally', async () => {
+    await change(copy, lives)
+    const replica = await start(await elsewhere(), async (service) => {
+      await service.deps.witness.check()
+      expect([service.deps.witness.trusted(), (await service.api.get('/readyz')).body.rails.MPESA_B2C]).toEqual([
+        undefined,
+        expect.stringContaining('held until'),
+      ])
+      await change(copy, lives)
+    })
+    expect(replica).toEqual(ready)
+  })
+
+  test('starts normally where the sender ended in order', async () => expect(await start(await elsewhere())).toEqual(ready))
+
+  test("starts normally with the sender's log on its disk", async () => {
+    await change(copy, killed)
+    expect(await start(disk)).toEqual(ready)
+  })
+
+  test('starts normally where the sender was of a version that registered no log, and says what it cannot tell', async () => {
+    await change(copy, 'delete from send_logs')
+    let log = ''
+    const state = await start(await elsewhere(), async (service) => {
+      await service.deps.witness.check()
+      log = service.log.join('')
+    })
+    expect([state, log]).toEqual([ready, expect.stringContaining('registered no send log')])
   })
 })
 
@@ -140,7 +252,7 @@ test('a journal that cannot be written any more says so once, and what was commi
     const to = journal.sender()
     for (let line = 0; line < 20_000; line += 1) to?.note('a')
     await rm(inside, { recursive: true })
-    expect(journal.sender()).toBeUndefined()
+    expect(journal.open()).toEqual([])
     journal.write(place, [audit()])
     expect(journal.sender()).toBeUndefined()
     expect(warnings).toHaveLength(1)

@@ -49,7 +49,7 @@ const mayBeEmpty: Readonly<Record<string, string>> = {
   provider_alerts: 'not written yet',
   provider_movements: 'not written yet',
   receipt_claims: 'not written yet',
-  send_logs: 'not written yet',
+  send_logs: 'a process without a folder for data registers none',
   separation_confirmations: 'not written yet',
   session_acts: 'not written yet',
   workspace_time_zones: 'not written yet',

@@ -126,6 +126,8 @@ export const paymentsSummaryQuery = (filters: Filters<'/v1/payments/summary'>, d
   ...reading(['summary', 'payments', filters, days], '/v1/payments/summary', { query: parametersOf({ ...filters, days }) }),
   ...steady,
 })
+/** Rails that the service, or a provider, has stopped, and why. */
+export const readinessQuery = { ...reading(['readiness'], '/readyz'), refetchInterval: 30_000 }
 export const attentionQuery = reading(['summary', 'attention'], '/v1/payments/attention')
 export type RefusalFilters = Filters<'/v1/payment-refusals'>
 export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>

@@ -1,17 +1,19 @@
-import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, eq, isNull, lte, ne, sql } from 'drizzle-orm'
 import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertOnce, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { endSendLogs } from '../../db/send-logs.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
+import type { LossCause } from '../../db/witness.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
-import type { Alerts } from '../alerts.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
-import { mayHaveBeenSent } from '../payments/lost-writes.ts'
+import type { Parts } from '../parts.ts'
+import { mayHaveBeenSent, railsThatMayPayTwice } from '../payments/lost-writes.ts'
 import { lockPaymentWithAccount } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 
@@ -41,7 +43,7 @@ export const pauseRail = async (
   return added
 }
 
-/** Ends an operator's pause. `resumeAfterLoss` ends the pause of all rails that follows lost writes. */
+/** Ends an operator's pause. `resumeAfterLoss` ends the pauses that the service made. */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
@@ -57,7 +59,7 @@ const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
 
 const waitingPayments = prepare(
   'restore.waiting_payments',
-  { until: 'timestamptz?' },
+  { until: 'timestamptz?', rails: 'text[]' },
   (orm, at) =>
     orm
       .select({ id: payments.id })
@@ -65,6 +67,7 @@ const waitingPayments = prepare(
       .where(
         and(
           sql`${payments.status} = 'processing'`,
+          sql`${payments.rail} = any(${at.rails})`,
           at.until && lte(payments.updatedAt, at.until),
           sql`not exists (select from ${railAttempts} where ${railAttempts.subjectId} = ${payments.id}
             and ${railAttempts.state} not in ('not_sent', 'recorded'))`,
@@ -79,33 +82,48 @@ export const markWaitingUnknown = async (db: Database, operator: Operator): Prom
   await inTx(db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
     await noteLoss(tx, operator)
+    await tx.run(endSendLogs, {})
   })
-  return { unknown: await makeWaitingUnknown(db, operator, null) }
+  return { unknown: await makeWaitingUnknown(db, operator, null, sendingRails) }
 }
+
+const reconcileFirst = 'reconcile, then run npm run admin -- after-restore'
+const losses = {
+  lost_writes: {
+    alert: 'database_lost_writes',
+    reason: `the database lost writes that it had committed: ${reconcileFirst}`,
+    railsOf: async () => sendingRails,
+  },
+  unknown_sender: {
+    alert: 'unknown_sender',
+    reason: `payments are under way that an unknown process sent, so this may be a copy of the database: ${reconcileFirst}`,
+    railsOf: railsThatMayPayTwice,
+  },
+} as const satisfies Record<LossCause, unknown>
 
 /**
  * Each process that learns of the loss declares it, so one that dies leaves nothing undone; only the first raises the alert. Payments that
  * were allowed to be sent after the first declaration (`at`) are left waiting.
  */
-export const declareLoss = async (db: Database, alerts: Alerts): Promise<void> => {
-  const { isFirst, at } = await inTx(db, async (tx) => {
+export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, 'alerts' | 'db' | 'rails'>, cause: LossCause) => {
+  const { alert, reason, railsOf } = losses[cause]
+  const { isFirst, at, rails } = await inTx(db, async (tx) => {
+    const rails = await railsOf(tx, adapters)
     let added = false
-    for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
+    for (const rail of rails) added = (await pauseRail(tx, timerOperator, rail, reason, cause)) || added
     if (added) await noteLoss(tx, timerOperator)
-    const times = (await listPauses(tx)).flatMap(({ cause, pausedAt }) => (cause === 'lost_writes' ? [pausedAt.getTime()] : []))
-    return { isFirst: added, at: times.length === 0 ? tx.at : new Date(Math.min(...times)) }
+    const times = (await listPauses(tx)).flatMap((pause) => (pause.cause === cause ? [pause.pausedAt.getTime()] : []))
+    return { isFirst: added, rails, at: times.length === 0 ? tx.at : new Date(Math.min(...times)) }
   })
-  if (isFirst) alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
-  await makeWaitingUnknown(db, timerOperator, at)
+  if (isFirst) alerts.raise(alert, { subject: 'database', id: 'rails' })
+  await makeWaitingUnknown(db, timerOperator, at, rails)
 }
-
-const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
 
 const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, at) =>
   orm.update(writeLosses).set({ endedAt: at.at, endedBy: at.by }).where(isNull(writeLosses.endedAt)),
 )
 const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
-  orm.delete(railPauses).where(eq(railPauses.cause, 'lost_writes')).returning({ rail: railPauses.rail }),
+  orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail }),
 )
 
 /** A statement that does not name its account counts where the provider has one account alone. */
@@ -116,7 +134,7 @@ const notComparedSinceLoss = statement(
        and r.created_at >= (select min(noticed_at) from write_losses where ended_at is null)
        and (p.number is null or replace(split_part(r.account, ',', 1), ' ', '') = replace(p.number, ' ', '')
          or (r.account is null and (select count(*) from unnest($1::text[]) as o(provider) where o.provider = p.provider) = 1)))
-     and exists (select from rail_pauses where cause = 'lost_writes')`,
+     and exists (select from rail_pauses where cause <> 'operator')`,
 )
 
 /** `number`: of an account that pays out, at its provider; null: any. */
@@ -144,10 +162,15 @@ export const resumeAfterLoss = (db: Database, operator: Operator, accounts: read
     return { resumed, notCompared }
   })
 
-const makeWaitingUnknown = async (db: Database, operator: Operator, until: Date | null): Promise<number> => {
+const makeWaitingUnknown = async (
+  db: Database,
+  operator: Operator,
+  until: Date | null,
+  rails: readonly SendingRail[],
+): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {
-    const waiting = await db.run(waitingPayments, { until })
+    const waiting = await db.run(waitingPayments, { until, rails })
     for (const { id } of waiting) {
       await inTx(db, async (tx) => {
         const payment = await lockPaymentWithAccount(tx, id)

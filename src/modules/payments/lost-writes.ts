@@ -2,7 +2,7 @@ import { type Db, statement } from '../../db/client.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
-import { providerOf, railNames } from '../../lib/rail-names.ts'
+import { providerOf, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
 import { repeatWithinSeconds } from '../attempts/attempt.ts'
 import type { PaymentRecord } from './queries.ts'
@@ -58,24 +58,39 @@ const notRefused = statement(
        and (r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account))))`,
 )
 
+/** Rails whose provider refuses the same order: `provenFor` names the account for which a test has to have shown that, or null. */
+const refusing = ({ payout }: Pick<Rails, 'payout'>) =>
+  railNames.flatMap((rail) => {
+    const repeats = payout[rail]?.repeats
+    return repeats ? [{ rail, account: repeats.provenFor }] : []
+  })
+
+const proven = statement(
+  'rails.refuse_duplicates',
+  `select r.rail from unnest($1::text[], $2::text[]) as r(rail, account)
+   where r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account)`,
+)
+
+/** Rails on which an order that is sent once more may be paid, or asked of a customer, once more. */
+export const railsThatMayPayTwice = async (db: Db, rails: Pick<Rails, 'payout'>): Promise<SendingRail[]> => {
+  const rows = await db.query<{ rail: string }>(proven, fieldsOf(refusing(rails), 'rail', 'account'))
+  return sendingRails.filter((rail) => !rows.some((row) => row.rail === rail))
+}
+
 /**
  * Of payments that may have been sent before writes were lost, those that their provider might pay again: it has no id of ours, no test has shown
  * that it refuses the same one, or it has had the time to forget it.
  */
 export const thoseThatMayBePaidTwice = async (
   db: Db,
-  { payout }: Pick<Rails, 'payout'>,
+  rails: Pick<Rails, 'payout'>,
   ids: readonly Uuid[],
   at: Date,
 ): Promise<ReadonlySet<Uuid>> => {
-  const repeated = railNames.flatMap((rail) => {
-    const repeats = payout[rail]?.repeats
-    return repeats ? [{ rail, account: repeats.provenFor }] : []
-  })
   const rows = await db.query<{ id: Uuid }>(notRefused, [
     ids,
     secondsAfter(at, -repeatWithinSeconds),
-    ...fieldsOf(repeated, 'rail', 'account'),
+    ...fieldsOf(refusing(rails), 'rail', 'account'),
   ])
   return new Set(rows.map(({ id }) => id))
 }

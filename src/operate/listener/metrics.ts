@@ -15,7 +15,11 @@ const gauges = {
     'kind',
   ],
   attention_oldest_seconds: ['How long the oldest of each kind has waited; 0 when there is none.', 'kind'],
-  rail_paused: ['1 while an operator, or the service itself after lost writes, has paused the rail.', 'rail', 'cause'],
+  rail_paused: [
+    '1 while the rail is paused: by an operator, or by the service itself after lost writes or on what may be a copy.',
+    'rail',
+    'cause',
+  ],
   key_age_seconds: ['How long ago each key of a ring was first used by this installation.', 'ring', 'key'],
   audit_unsealed_seconds: ['Age of the oldest row of the audit log that no seal covers yet.'],
   totals_lag_seconds: [

@@ -1,12 +1,14 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import {
   differencesQuery,
   type Listed,
   lateSuccessesQuery,
+  readinessQuery,
   rowsOf,
   suspenseQuery,
   unknownPaymentsQuery,
 } from '../../api/queries.ts'
+import { typeLabel } from '../../lib/rails.ts'
 import { countWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { type IconName, LinkButton } from '../../ui/button.tsx'
@@ -71,43 +73,75 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   }
 }
 
+/** Rails that send nothing, by reason. */
+const StoppedRails = () => {
+  const rails = Object.entries(useQuery(readinessQuery).data?.rails ?? {})
+  if (rails.length === 0) return null
+  const reasons = [...new Set(rails.map(([, reason]) => reason))]
+  return (
+    <Card title="Rails that send nothing" label="Rails that send nothing" flush>
+      <ul className="rows">
+        {reasons.map((reason) => (
+          <li key={reason}>
+            <Item
+              className="need"
+              icon="alert"
+              tone="warn"
+              title={rails.flatMap(([rail, why]) => (why === reason ? [typeLabel(rail)] : [])).join(', ')}
+              note={`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`}
+            />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
 /** For administrators of the service, before anything else. `quiet`: says also that nothing waits. */
 export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
   const { currency } = useSession()
   const { kinds, isPending } = useWaiting()
   if (kinds.length === 0)
-    return quiet && !isPending ? (
-      <Card>
-        <Empty icon="check" title="Nothing waits for a decision" />
-      </Card>
-    ) : null
+    return (
+      <>
+        <StoppedRails />
+        {quiet && !isPending && (
+          <Card>
+            <Empty icon="check" title="Nothing waits for a decision" />
+          </Card>
+        )}
+      </>
+    )
   return (
-    <Card title="Waits for a decision" note="Of the whole service, for its administrators." label="Waits for a decision" flush>
-      <ul className="rows">
-        {kinds.map(({ icon, words, href, items, hasMore }) => {
-          const oldest = items.map(({ at }) => at).toSorted()[0]
-          const total = shortMoney(sumMinor(items.map(({ amount }) => magnitude(amount) ?? '0')), currency)
-          return (
-            <li key={words[0]}>
-              <Item
-                className="need"
-                icon={icon}
-                tone="warn"
-                title={`${hasMore ? 'More than ' : ''}${countWords(items.length, ...words)}`}
-                note={
-                  <>
-                    {total}, the oldest <Time at={oldest} />
-                  </>
-                }
-              >
-                <LinkButton href={href} size="small">
-                  Decide
-                </LinkButton>
-              </Item>
-            </li>
-          )
-        })}
-      </ul>
-    </Card>
+    <>
+      <StoppedRails />
+      <Card title="Waits for a decision" note="Of the whole service, for its administrators." label="Waits for a decision" flush>
+        <ul className="rows">
+          {kinds.map(({ icon, words, href, items, hasMore }) => {
+            const oldest = items.map(({ at }) => at).toSorted()[0]
+            const total = shortMoney(sumMinor(items.map(({ amount }) => magnitude(amount) ?? '0')), currency)
+            return (
+              <li key={words[0]}>
+                <Item
+                  className="need"
+                  icon={icon}
+                  tone="warn"
+                  title={`${hasMore ? 'More than ' : ''}${countWords(items.length, ...words)}`}
+                  note={
+                    <>
+                      {total}, the oldest <Time at={oldest} />
+                    </>
+                  }
+                >
+                  <LinkButton href={href} size="small">
+                    Decide
+                  </LinkButton>
+                </Item>
+              </li>
+            )
+          })}
+        </ul>
+      </Card>
+    </>
   )
 }

@@ -1,0 +1,90 @@
+import { hostname } from 'node:os'
+import { and, isNull, sql } from 'drizzle-orm'
+import type { Logger } from 'pino'
+import type { Uuid } from '../lib/ids.ts'
+import type { SendJournal } from '../lib/send-journal.ts'
+import type { Db } from './client.ts'
+import { prepareWrite } from './prepare-write.ts'
+import { statement } from './statement.ts'
+import { sendLogs } from './tables/rails.ts'
+
+/** Registers this process's logs, and ends those of processes that no longer renew theirs: a process that trusts the database speaks for them. */
+const renew = statement(
+  'send_logs.renew',
+  `with ended as (update send_logs set stopped_at = clock_timestamp()
+     where stopped_at is null and seen_at < clock_timestamp() - interval '2 minutes' and id <> all($1::uuid[]))
+   insert into send_logs (id, process, started_at, seen_at) select id, $2, clock_timestamp(), clock_timestamp() from unnest($1::uuid[]) as x(id)
+   on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = null`,
+)
+/** All, or some: a person has looked, or another process speaks for them. */
+export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (orm, at) =>
+  orm
+    .update(sendLogs)
+    .set({ stoppedAt: sql`clock_timestamp()` })
+    .where(and(isNull(sendLogs.stoppedAt), at.ids && sql`${sendLogs.id} = any(${at.ids})`)),
+)
+
+/** In order: every send under way has its answer recorded. Otherwise the log alone knows whether it was sent. */
+const endInOrder = statement(
+  'send_logs.end_in_order',
+  `update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
+     where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`,
+)
+
+/** `unknown`: logs of attempts under way, neither ended nor among $1. `unregistered`: some come from a version that registered no log. */
+const look = statement(
+  'send_logs.look',
+  `with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
+   select array(select id from live join send_logs l using (id) where l.stopped_at is null and id <> all($1::uuid[])) as unknown,
+     exists (select from live left join send_logs l using (id) where l.id is null) as unregistered,
+     (select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) as newest,
+     coalesce((select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) > clock_timestamp() - interval '1 minute', false) as recent`,
+)
+type Look = { unknown: Uuid[]; unregistered: boolean; newest: Date | null; recent: boolean }
+
+const renewEveryMs = 2_000
+/** A living process has renewed its log within this time. */
+const patienceMs = 3 * renewEveryMs
+
+export type SendLogs = ReturnType<typeof createSendLogs>
+
+/**
+ * Which processes send from this database. A process renews its logs while it trusts the database. One that starts and finds attempts of a log
+ * whose process neither lives nor has ended, and whose file is not on its disk, may be on a copy: the original may send the same payments.
+ */
+export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, journal?: SendJournal) => {
+  const name = `${hostname()}:${process.pid}`
+  let first: { newest: Date; atMs: number } | undefined
+  let renewedMs: number | undefined
+  const own = () => [...(journal?.found ?? []), ...(journal?.open() ?? [])]
+
+  return {
+    /** The logs that nobody speaks for; undefined while a process may still show that it lives. */
+    findUnknown: async (): Promise<Uuid[] | undefined> => {
+      const [found] = await db.query<Look>(look, [own()])
+      if (found?.unregistered && first === undefined)
+        logger.warn(
+          'payments are under way whose process registered no send log: on a copy of the database, stop and run after-restore first',
+        )
+      if (!found || found.unknown.length === 0) return []
+      if (found.newest === null || !found.recent) return found.unknown
+      first ??= { newest: found.newest, atMs: performance.now() }
+      if (found.newest > first.newest) return []
+      return performance.now() - first.atMs < patienceMs ? undefined : found.unknown
+    },
+    /** Only a process that trusts the database renews: others take its word. */
+    renew: async (atOnce = false): Promise<void> => {
+      const nowMs = performance.now()
+      if (!journal || (!atOnce && renewedMs !== undefined && nowMs - renewedMs < renewEveryMs)) return
+      await db.query(renew, [journal.open(), name])
+      journal.confirm()
+      if (renewedMs === undefined && journal.found.length > 0) await db.run(endSendLogs, { ids: journal.found })
+      renewedMs = nowMs
+    },
+    /** Of logs that were declared as unknown. */
+    end: (ids: readonly Uuid[]) => db.run(endSendLogs, { ids }),
+    stop: async (): Promise<void> => {
+      if (renewedMs !== undefined) await db.query(endInOrder, [journal?.open() ?? []])
+    },
+  }
+}
