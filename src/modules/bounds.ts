@@ -3,7 +3,8 @@ import { keyIsActive } from '../db/credential-life.ts'
 import { conflict } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-type Bound = { max: number; count: Statement; sentence: string }
+/** `timed`: counts what lives at the transaction's time. */
+type Bound = { max: number; count: Statement; sentence: string; timed?: true }
 
 /** What one account or one workspace can make has an end. More than that from before a bound stays, and nothing is added. Counted no further than it matters. */
 const bounds = {
@@ -12,7 +13,7 @@ const bounds = {
     count: statement(
       'bounds.workspaces',
       `select count(*)::int as count from (select from workspaces w
-       where w.owning_account_id = $1 and w.kind = 'team' and w.closed_at is null and w.created_at <= $2 limit $3) counted`,
+       where w.owning_account_id = $1 and w.kind = 'team' and w.closed_at is null limit $2) counted`,
     ),
     sentence: 'An account owns at most 20 team workspaces.',
   },
@@ -21,8 +22,9 @@ const bounds = {
     count: statement(
       'bounds.members',
       `select count(*)::int as count from (select from members m where m.workspace_id = $1 union all select from invitations i
-       where i.workspace_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $2 limit $3) counted`,
+       where i.workspace_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $3 limit $2) counted`,
     ),
+    timed: true,
     sentence: 'A workspace has at most 200 members and open invitations: remove or revoke one first.',
   },
   rootKeys: {
@@ -30,8 +32,9 @@ const bounds = {
     count: statement(
       'bounds.root_keys',
       `select count(*)::int as count from (select from api_keys k join grants g on g.id = k.grant_id
-       where g.account_id = $1 and g.parent_grant_id is null and ${keyIsActive('k', '$2')} limit $3) counted`,
+       where g.account_id = $1 and g.parent_grant_id is null and ${keyIsActive('k', '$3')} limit $2) counted`,
     ),
+    timed: true,
     sentence: 'An account has at most 200 active API keys that no other key made: revoke one first.',
   },
   beneficiaries: {
@@ -39,16 +42,22 @@ const bounds = {
     count: statement(
       'bounds.beneficiaries',
       `select count(*)::int as count from (select from beneficiaries b
-       where b.workspace_id = $1 and b.archived_at is null and b.created_at <= $2 limit $3) counted`,
+       where b.workspace_id = $1 and b.archived_at is null limit $2) counted`,
     ),
     sentence: 'A workspace has at most 50,000 beneficiaries: archive some first.',
   },
 } as const satisfies Record<string, Bound>
 
-/** Refuses `added` more than there may be. Exact where the caller holds the lock under which they are made. */
+/** The last lock of a write: two that are counted at the same time would not see each other. */
+const lock = statement('bounds.lock', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
+
+/** Refuses `added` more than there may be. */
 export const requireRoom = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
   if (added === 0) return
-  const { max, count, sentence } = bounds[name]
-  const [found] = await tx.query<{ count: number }>(count, [owner, tx.at, max])
+  const { max, count, sentence, ...bound } = bounds[name]
+  const [, [found]] = await Promise.all([
+    tx.query(lock, [`bound of ${name} ${owner}`]),
+    tx.query<{ count: number }>(count, [owner, max, ...('timed' in bound ? [tx.at] : [])]),
+  ])
   if ((found?.count ?? 0) + added > max) throw conflict(sentence, 'limit_reached')
 }

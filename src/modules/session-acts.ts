@@ -3,6 +3,9 @@ import type { Principal } from '../auth/principal.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { insertRow } from '../db/prepare-write.ts'
+import { prepareRemoval } from '../db/prune.ts'
+import { grants } from '../db/tables/grants.ts'
+import { sessions } from '../db/tables/sessions.ts'
 import { sessionActs } from '../db/tables/workspaces.ts'
 import { isoTime } from '../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../lib/ids.ts'
@@ -38,6 +41,14 @@ export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before
 /** The oldest first. `ids`: of sessions and grants. */
 export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>
   db.run(ofSessions, { ids, accountId })
+
+/** Nobody can end any more what they belong to: the session, or the one in which their key, or a key above it, was made. */
+export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sessionActs.createdAt, {
+  only: sql`not exists (select from ${sessions} s where s.id = ${sessionActs.sessionId})
+    and not exists (select from ${grants} g join ${grants} a on a.id = any(g.ancestor_ids || g.id)
+      where g.id = ${sessionActs.sessionId} and (a.derived_from_grant_id is not null or a.origin_session_id in (select id from ${sessions})))`,
+  by: [sessionActs.id],
+})
 
 type Document = Readonly<Record<string, unknown>>
 type Compared = {

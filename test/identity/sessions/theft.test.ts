@@ -223,6 +223,13 @@ test('the people, roles, workspaces, wider grants and looser policies of a stole
   await service.settle()
   await service.deps.jobs.sweep()
   expect(await findBreaches(service)).toEqual([])
+  // What nobody can end any more is forgotten with the sessions.
+  const sweepAfter = async (days: number) => {
+    service.clock.advance(days * 86_400)
+    await service.deps.jobs.sweep()
+    return (await service.deps.db.query('select from session_acts')).length
+  }
+  expect([(await sweepAfter(25)) > 5, await sweepAfter(40)]).toEqual([true, 0])
 })
 
 test('who no longer manages a workspace undoes nothing in it, and sees what is left to a person', async () => {

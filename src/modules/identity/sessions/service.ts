@@ -17,6 +17,7 @@ import { found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/control-rules.ts'
 import { shareLineage } from '../../delegation/queries.ts'
+import { oldActs } from '../../session-acts.ts'
 import { Session } from '../schema.ts'
 
 export type SessionRecord = typeof sessions.$inferSelect
@@ -218,4 +219,4 @@ const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, 
 })
 
 export const pruneSessions = (db: Db, before: Date): Promise<void> =>
-  prune(db, { removal: oldTokens, before }, { removal: oldSessions, before })
+  prune(db, ...[oldTokens, oldSessions, oldActs].map((removal) => ({ removal, before })))
