@@ -201,6 +201,9 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
   const domain = env.SESSION_COOKIE_DOMAIN?.toLowerCase().replace(/^\./, '')
   if (domain !== undefined && host !== domain && !host.endsWith(`.${domain}`))
     yield `SESSION_COOKIE_DOMAIN must be the host of PUBLIC_URL (${host}) or a domain above it: browsers drop any other cookie`
+  const ownUrl = publicUrlOf(env)
+  if (env.VAPID_KEYS && !env.VAPID_SUBJECT && !isLoopbackUrl(ownUrl) && !vapidSubject.safeParse(ownUrl).success)
+    yield `VAPID_SUBJECT must be set: push services refuse PUBLIC_URL (${ownUrl}) as the subject of notifications`
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
 }

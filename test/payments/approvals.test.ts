@@ -3,6 +3,7 @@ import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
 
 const service = await openService()
 
@@ -306,22 +307,18 @@ describe('who may decide', () => {
       expect((await decide(stranger.api, payment.approval_id, 'approve')).body.status).toBe('approved')
   })
 
-  test('a signature by another wallet, over another text, of another payment, malformed or with a high s is refused and audited', async () => {
+  test('a signature by another wallet, over another text, of another payment, or malformed is refused and audited, and the form is named', async () => {
     const person = await payer(ask)
     const [payment, other] = [await pay(person), await pay(person)]
     const message = async (id: string, decision = 'approve') =>
       (await service.api.get(`/v1/approvals/${id}/message?decision=${decision}`)).body.message
     const text = await message(payment.approval_id)
     const good = await person.wallet.signMessage({ message: text })
-    const s = BigInt(`0x${good.slice(66, 130)}`)
-    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-    const highS = `${good.slice(0, 66)}${(order - s).toString(16).padStart(64, '0')}${good.slice(130) === '1b' ? '1c' : '1b'}`
     const forged = [
       await newWallet().signMessage({ message: text }),
       await person.wallet.signMessage({ message: text.replace('1,500.00', '1.00') }),
       await person.wallet.signMessage({ message: await message(other.approval_id) }),
       await person.wallet.signMessage({ message: await message(payment.approval_id, 'reject') }),
-      highS,
       '0x1234',
       'nonsense',
     ]
@@ -332,13 +329,16 @@ describe('who may decide', () => {
       })
       expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
     }
+    const send = (signature: string) =>
+      service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, { decision: 'approve', signature })
+    expect(await answersToForms(good, send)).toEqual(allNamed)
     const audited = await service.deps.db.query("select 1 from audit_log where action = 'approval.refused'")
     expect(audited.length).toBeGreaterThanOrEqual(forged.length)
     expect(
       (
         await service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, {
           decision: 'approve',
-          signature: good,
+          signature: copied(good),
         })
       ).status,
     ).toBe(200)

@@ -6,6 +6,7 @@ import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
 import { join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
@@ -292,7 +293,9 @@ describe('a rule that asks for two', () => {
     expect((await confirm(second, id)).status).toBe(400)
     const foreign = await scene.owner.wallet.signMessage({ message })
     expect((await confirm(second, id, { signature: foreign })).body.error).toBe('invalid_signature')
-    const signed = await confirm(second, id, { signature: await second.wallet.signMessage({ message }) })
+    const own = await second.wallet.signMessage({ message })
+    expect(await answersToForms(own, (signature) => confirm(second, id, { signature }))).toEqual(allNamed)
+    const signed = await confirm(second, id, { signature: copied(own) })
     expect([signed.status, signed.body.status]).toEqual([200, 'archived'])
   })
 

@@ -210,6 +210,14 @@ test.each([
   expect(() => loadConfig({ VAPID_SUBJECT: subject })).toThrow(/VAPID_SUBJECT: must be mailto: and an address/)
 })
 
+test('where none is named, PUBLIC_URL is the subject, and one that they refuse is refused at start', () => {
+  const start = (PUBLIC_URL: string) => () =>
+    loadConfig({ PUBLIC_URL, VAPID_KEYS: `id:${Buffer.alloc(32, 7).toString('base64')}` })
+  for (const url of ['https://pay.internal', 'https://10.0.0.1', 'http://pay.example.com'])
+    expect(start(url)).toThrow(/VAPID_SUBJECT must be set/)
+  for (const url of ['https://pay.example.com', 'http://localhost:3000']) expect(start(url)).not.toThrow()
+})
+
 test.each(['mailto:ops@pay.example.com', 'https://pay.example.co.ke', 'https://pay.example.com:8443/contact'])(
   'a subject that somebody can reach is taken: %s',
   (subject) => expect(loadConfig({ VAPID_SUBJECT: subject }).VAPID_SUBJECT).toBe(subject),

@@ -6,6 +6,7 @@ import type { Client, Json } from '../harness/client.ts'
 import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { allNamed, answersToForms, copied } from '../harness/signature-forms.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { createTeam, join, standIn, type Team, type Teammate } from './team.ts'
 
@@ -200,11 +201,10 @@ describe('a balance that a rule for two guards', () => {
     const forged = await signIn(service.api)
     const wrong = await owner.api.post(`${path}/confirm`, { signature: await forged.wallet.signMessage({ message }) }, inHome)
     expect(wrong.body.error).toBe('invalid_signature')
-    const confirmed = await owner.api.post(
-      `${path}/confirm`,
-      { signature: await alone.owner.wallet.signMessage({ message }) },
-      inHome,
-    )
+    const send = (signature: string) => owner.api.post(`${path}/confirm`, { signature }, inHome)
+    const own = await alone.owner.wallet.signMessage({ message })
+    expect(await answersToForms(own, send)).toEqual(allNamed)
+    const confirmed = await send(copied(own))
     expect(confirmed.status).toBe(200)
     expect(await balances({ ...alone, owner })).toEqual(['700000', '300000'])
   })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { newWallet, nonceIn, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, startService } from '../../harness/service.ts'
+import { copiedForms, refusedForms } from '../../harness/signature-forms.ts'
 
 const service = await openService()
 
@@ -128,24 +129,11 @@ describe('a signature and an address as wallets and people copy them', () => {
     return service.api.post('/v1/auth/wallet/verify', { message, signature: change(await wallet.signMessage({ message })) })
   }
 
-  test.each<[string, (signature: string) => string]>([
-    ['without 0x', (signature) => signature.slice(2)],
-    ['with 0X', (signature) => `0X${signature.slice(2).toUpperCase()}`],
-    ['with a space before and a line end after it', (signature) => ` ${signature}\r\n`],
-  ])('%s a signature is read', async (_name, change) => {
+  test.each(copiedForms)('%s a signature is read', async (_name, change) => {
     expect((await sent(change)).status).toBe(200)
   })
 
-  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-  const high = (signature: string) => {
-    const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
-    return `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
-  }
-  test.each<[string, (signature: string) => string, string]>([
-    ['compact', (signature) => signature.slice(0, 130), 'EIP-2098'],
-    ['with a high s', high, 'high (EIP-2)'],
-    ['with another v', (signature) => `${signature.slice(0, 130)}25`, 'v is 37'],
-  ])('one that is %s is refused by a sentence that names the form', async (_name, change, form) => {
+  test.each(refusedForms)('one that is %s is refused by a sentence that names the form', async (_name, change, form) => {
     const { status, body } = await sent(change)
     expect([status, body.error, body.message]).toEqual([401, 'invalid_signature', expect.stringContaining(form)])
   })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Assertion, challengeFor } from '../../../auth/passkey.ts'
+import { namingForm, WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
 import type { Tx } from '../../../db/client.ts'
-import { bounded } from '../../../http/wire.ts'
 import { wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
@@ -13,11 +13,8 @@ export const signedText = (text: string) => ({
   passkey: Assertion.optional().meta({
     description: `An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of \`${text}\`.`,
   }),
-  signature: bounded(20_000)
-    .min(1)
-    .optional()
-    .meta({ description: `The signature of a linked wallet over \`${text}\`.` }),
-  address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+  signature: WalletSignature.optional().meta({ description: `The signature of a linked wallet over \`${text}\`.` }),
+  address: WalletAddress.optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
 })
 const SignedText = z.strictObject(signedText(''))
 
@@ -39,7 +36,11 @@ export const proveText = async (
 export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<TextProof>): Promise<void> => {
   if ('signer' in proof) {
     const identity = proof.signer === undefined ? undefined : await findIdentity(tx, walletKey(proof.signer))
-    if (identity?.accountId !== accountId) throw wrongSignature(proof.signer)
+    if (identity?.accountId !== accountId)
+      throw wrongSignature(
+        proof.signer,
+        namingForm('The signature must be of this text, by a wallet of your account.', proof.signature),
+      )
     return
   }
   if ('problem' in proof) throw wrongPasskey(proof.problem)
