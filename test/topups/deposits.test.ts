@@ -14,6 +14,7 @@ import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { alerts, balanceOf, deliver, initiate, lastOrder, pass, topupOf } from '../rails-flows/scene.ts'
+import { createTeam, join } from '../workspaces/team.ts'
 
 let administered: Administered
 let service: TestService
@@ -401,6 +402,21 @@ describe('money under a reference that nothing here has', () => {
     expect((await assign(own.id, {})).status).toBe(400)
     expect((await assign(own.id, { account_id: person.accountId }, person.api)).status).toBe(403)
     expect(await balanceOf(person)).toEqual({ available: '0', held: '0' })
+  })
+  test('goes to a team’s balance by its workspace, never to a team of the administrator, and to one place alone', async () => {
+    // Another day: the administrator's sum is used up.
+    service.clock.advance(86_400)
+    const team = await createTeam(service)
+    const item = await stray('SGHSTRAY09')
+    const both = { account_id: person.accountId, workspace_id: team.id }
+    expect([(await assign(item.id, both)).status, (await assign(item.id, {})).status]).toEqual([400, 400])
+    const member = await join(service, team, 'viewer', administered.admin.wallet)
+    expect((await assign(item.id, { workspace_id: team.id })).body.error).toBe('separation_of_duties')
+    await team.owner.api.delete(`/v1/workspaces/current/members/${member.memberId}`)
+    expect((await assign(item.id, { workspace_id: team.id })).body).toMatchObject({ outcome: 'assigned' })
+    const { body } = await team.owner.api.get('/v1/workspaces/current')
+    expect(body.workspace.balance).toMatchObject({ available_minor: '500000' })
+    expect([(await balanceOf(person)).available, (await balanceOf(team.owner)).available]).toEqual(['0', '0'])
   })
   test('counts in the one sum of what an administrator moves within a day, with adjustments', async () => {
     service.clock.advance(86_401)

@@ -5,6 +5,7 @@ import { startAdministered } from '../admin/administrators.ts'
 import type { Answer, Client, Json } from '../harness/client.ts'
 import { createMandate, mandateTerms, sendMandate, signedMandate } from '../harness/mandates.ts'
 import { credit, fund, newBeneficiary, shareBalance } from '../harness/money.ts'
+import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -226,12 +227,16 @@ describe('money and the rules that guard it have one home', () => {
       permissions: ['payment.create', 'payment.read', 'beneficiary.read', 'topup.create', 'approval.read', 'key.manage'],
     })
     const child = await createKey(key, { permissions: ['payment.create', 'payment.read'] })
+    const agent = await authorizeAgent(service.api, owner)
+    const topup = (await member.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body.id
     const outsider = await signIn(service.api)
     const elsewhere = await createTeam(service)
     const callers: Record<string, Client> = {
       owner: owner.api,
       key: key.api,
       child: child.api,
+      agent: agent.api,
+      'a token of the key': key.api.as({ bearer: (await key.api.post('/v1/auth/dashboard-tokens')).body.token }),
       outsider: outsider.api,
       'another team': elsewhere.owner.api,
     }
@@ -249,6 +254,10 @@ describe('money and the rules that guard it have one home', () => {
       'decide its approval': (api) => api.post(`/v1/approvals/${waiting.body.approval_id}/decide`, { decision: 'approve' }),
       'simulate with its mandate': (api) =>
         api.post('/v1/spending-policies/simulate', { beneficiary_id: theirs, amount_minor: '10000', mandate_id: mandate.id }),
+      'confirm its payee': (api) => api.post(`/v1/beneficiaries/${theirs}/confirm`),
+      'revoke its mandate': (api) => api.post(`/v1/intent-mandates/${mandate.id}/revoke`),
+      'read its code for topping up': (api) => api.get(`/v1/topups/${topup}`),
+      'read its receipt': (api) => api.get(`/v1/payments/${waiting.body.id}/receipt`),
       'read its payment': (api) => api.get(`/v1/payments/${waiting.body.id}`),
       'separate a balance': (api) => api.post('/v1/workspaces/current/separate-balance', { amount_minor: '10000' }),
     }
@@ -258,7 +267,7 @@ describe('money and the rules that guard it have one home', () => {
         expect([name, way, status < 400]).toEqual([name, way, false])
       }
     // A grant is bound to its workspace; a stranger's header names nothing.
-    for (const api of [key.api, child.api])
+    for (const api of [key.api, child.api, agent.api])
       expect((await api.post('/v1/payments', { beneficiary_id: theirs, amount_minor: '10000' }, inTeam)).status).toBe(403)
     expect((await outsider.api.get('/v1/workspaces/current', inTeam)).status).toBe(404)
     // A mandate covers a workspace only where its signer is the owning account.
@@ -268,7 +277,8 @@ describe('money and the rules that guard it have one home', () => {
     )
     expect(foreign.status).toBe(404)
     // Money that comes in goes where its code was made.
-    await payIn(key.api, '7000')
+    await payIn(key.api, '4000')
+    await payIn(agent.api, '3000')
     expect(await ownBalance(owner)).toBe('1007000')
     await standIn(owner, team.id)
     expect(await availableIn(owner)).toBe(before)
