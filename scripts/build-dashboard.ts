@@ -9,6 +9,7 @@ const folder = join(root, 'dashboard')
 
 /** The pages use the typed client, and share pure parts with the service: policies, roles, the catalogue of events. */
 export const sources = [
+  'texts',
   'dashboard/src',
   'dashboard/public',
   'dashboard/index.html',

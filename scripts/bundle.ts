@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import { ensureBuilt, root } from './ensure-built.ts'
 
-const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
+const sources = ['src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
 
 /** Loaded from node_modules: native code, and what is required only where that is missing. Everything else is bundled. */
 export const separate = ['@node-rs/argon2', 'secp256k1', '@noble/curves']

@@ -2,11 +2,12 @@ import { createGithub, createGoogle, githubAt, googleAt, type IdentityProviders 
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identity.ts'
+import { registerMailbox } from './dev/sandbox/mailbox.ts'
 import type { App } from './http/app-type.ts'
 import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
 
-// Apart from app.ts, the only place that names the identity providers.
+// Apart from app.ts, the only place that names the identity providers, and what simulates them and a mail server.
 
 const clientOf = (clientId: string | undefined, clientSecret: string | undefined) =>
   clientId && clientSecret ? { clientId, clientSecret } : undefined
@@ -34,7 +35,10 @@ export const createIdentityParts = (config: Config) => {
   }
   return {
     providers,
-    registerSandbox: async (http: App): Promise<void> => sandbox?.register(http),
+    registerSandbox: async (http: App, readMails: Parameters<typeof registerMailbox>[1]): Promise<void> => {
+      await sandbox?.register(http)
+      if (config.mailDelivery === 'sandbox') registerMailbox(http, readMails)
+    },
     simulated,
   }
 }

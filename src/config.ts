@@ -10,12 +10,14 @@ import {
   keyRing,
   lastingKey,
   list,
+  mailFrom,
   minorAmount,
   origin,
   pushHosts,
   rails,
   rpcUrls,
   settingSentence,
+  smtpUrl,
   tariff,
   vapidSubject,
   whole,
@@ -82,6 +84,9 @@ const environment = z.object({
     '*.push.apple.com',
     '*.notify.windows.com',
   ]),
+  /** E-mail to persons. */
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: mailFrom.optional(),
   ADMIN_ACCOUNTS: administrators.default([]),
   /** Who may begin an account. Development: open. */
   SIGN_UP: z.enum(['open', 'invited', 'closed']).optional(),
@@ -141,6 +146,11 @@ type Environment = z.output<typeof environment>
 
 const publicUrlOf = (env: Environment): string => env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
 
+const mailDeliveryOf = ({ SMTP_URL, NODE_ENV }: Environment, publicUrl: string) => {
+  if (SMTP_URL !== undefined) return 'smtp' as const
+  return NODE_ENV !== 'production' && isLoopbackUrl(publicUrl) ? ('sandbox' as const) : ('off' as const)
+}
+
 const derive = (env: Environment) => {
   const publicUrl = publicUrlOf(env)
   const scale = env.NODE_ENV === 'production' ? 1 : 100
@@ -160,6 +170,8 @@ const derive = (env: Environment) => {
     promptLimits: env.RATE_LIMIT_ENABLED
       ? { perPhoneMinute: 3 * scale, perPhoneDay: 20 * scale, perAccountMinute: 20 * scale }
       : null,
+    /** Of e-mail. In the sandbox none is sent: a page of this machine shows them. */
+    mailDelivery: mailDeliveryOf(env, publicUrl),
     /** Only where a simulated provider of identities cannot be mistaken for a real one: on this machine, outside production. */
     maySimulateIdentities: env.NODE_ENV !== 'production' && isLoopbackUrl(publicUrl),
     /** Of an OAuth client, on this machine: while it is developed here. */
@@ -197,6 +209,7 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
   for (const name of ['GOOGLE', 'GITHUB'] as const)
     if (Boolean(env[`${name}_CLIENT_ID`]) !== Boolean(env[`${name}_CLIENT_SECRET`]))
       yield `${name}_CLIENT_ID and ${name}_CLIENT_SECRET go together`
+  if ((env.SMTP_URL === undefined) !== (env.MAIL_FROM === undefined)) yield 'SMTP_URL and MAIL_FROM go together'
   const host = new URL(publicUrlOf(env)).hostname
   const domain = env.SESSION_COOKIE_DOMAIN?.toLowerCase().replace(/^\./, '')
   if (domain !== undefined && host !== domain && !host.endsWith(`.${domain}`))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AddressError, parseDatabaseAddress } from '../lib/database-address.ts'
+import { AddressError, decodedPart, parseDatabaseAddress } from '../lib/database-address.ts'
 import { parseTariff } from '../lib/fees.ts'
 import { parseKeyRing } from '../lib/key-ring.ts'
 import { type RailName, railNames } from '../lib/rail-names.ts'
@@ -106,6 +106,30 @@ export const vapidSubject = z
   .regex(
     /^(?:mailto:[^\s@<>,:]+@|https:\/\/)(?!\S*\.(?:local|localhost|invalid|test|internal|lan|home|arpa)(?:[:/?#]|$))(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d](?::\d+)?(?:[/?#]\S*)?$/i,
     'must be mailto: and an address, or an https URL, at a name of the internet: push services refuse localhost, .local and .invalid',
+  )
+
+/** The sentences never repeat it: it has a password. */
+export const smtpUrl = z.string().superRefine((text, context) => {
+  const problem = (message: string) => context.addIssue({ code: 'custom', message })
+  if (!/^smtps?:\/\/[^/\s]/i.test(text) || !URL.canParse(text))
+    return problem('must be smtp:// or smtps:// with a host, such as smtps://user:password@mail.example.com:465')
+  const url = new URL(text)
+  if (url.hostname === '' || (url.pathname !== '/' && url.pathname !== '') || url.search || url.hash)
+    return problem(
+      'must have a host, and nothing behind its port: a character such as / # or ? in a password is written as %2F, %23 or %3F',
+    )
+  if ((url.username === '') !== (url.password === '')) return problem('must have a user and a password, or neither')
+  if (decodedPart(url.username) === undefined || decodedPart(url.password) === undefined)
+    return problem('has a % that is not followed by two digits of 0-9 and A-F: a % itself is written as %25')
+  return undefined
+})
+
+/** An address, alone or as `Name <address>`. */
+export const mailFrom = z
+  .string()
+  .regex(
+    /^(?:[^\p{C}"<>@,;:()[\]\\]{1,80} <(?=[^<>]+>$))?[\w.+-]{1,64}@(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d](?:(?<=<.+)>)?$/iu,
+    'must be one address at a name of the internet, such as payments@example.com or Payments <payments@example.com>',
   )
 
 export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> => {

@@ -76,6 +76,7 @@ const privateActions = {
   },
   dashboard_token: ['create'],
   identity: { link: 'identity', link_refused: null, link_start: null, unlink: 'identity' },
+  notification_settings: { update: null },
   passkey: ['add', 'remove'],
   push_subscription: ['add', 'remove'],
   session: { create: 'session', prove: 'session', prove_refused: null, revoke: 'session' },

@@ -56,6 +56,8 @@ export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readon
     'oauth.get_device': 'Shows a person what the client requests; what they may give is checked when they decide.',
     'oauth.decide_device': 'A person gives no more than what they have in the workspace that they choose.',
     'accounts.close': 'A person closes their own account; a key or an agent never does.',
+    'notification_settings.get': 'Shows a person what they chose to be told.',
+    'notification_settings.update': 'A person chooses what they themselves are told.',
     'passkeys.list': 'Shows a person their own passkeys.',
     'passkeys.prepare': 'A person begins a passkey of their own; nothing is registered yet.',
     'passkeys.add': 'Registers a passkey of the person; it approves only where their role lets them.',

@@ -6,7 +6,7 @@ import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 
 /** One kind may have several lanes: payments have one for each rail. */
-type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices'
+type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices' | 'mails'
 
 /** Idempotent, and harmless when nothing is due. May answer how many rows it did. */
 export type Sweep = { name: string; everySeconds: number; run: () => Promise<unknown> }

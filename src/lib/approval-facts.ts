@@ -1,6 +1,7 @@
 // What an approver must know before deciding, as one value that the text to sign and every page, notification and tool render. A type without words does
 // not compile.
 
+import words from '../../texts/facts.en.json' with { type: 'json' }
 import { displayAmount } from './money.ts'
 import { quoted } from './text.ts'
 
@@ -45,118 +46,50 @@ const byWeight = (one: Pick<Fact, 'type'>, other: Pick<Fact, 'type'>): number =>
 export const inOrder = (facts: readonly Fact[]): Fact[] => facts.toSorted(byWeight)
 
 type Money = (minor: string) => string
-type Words = {
-  /** Two or three words, for a row of a list. */
-  short: string | ((only: FactItem) => string)
-  /** `count`: 1 where one payment is decided. */
-  title: (count: string, several: boolean, only?: FactItem) => string
-  about: (item: FactItem, money: Money) => string | null
-}
+/**
+ * `short`: two or three words, for a row of a list. `one`, `several`: where one payment is decided, or more. `about`: of an item; `otherwise` where it has
+ * no name. Catalogues of other languages have the same form (`texts/`).
+ */
+export type FactWords = Readonly<
+  Record<FactType, { short: string; one: string; several: string; about?: string; otherwise?: string }>
+>
+const english: FactWords = words
 
 /** "1,000" */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
+/** Null where a value is missing. */
+const filled = (text: string, values: Readonly<Record<string, string | null | undefined>>): string | null =>
+  [...text.matchAll(/\{(\w+)\}/g)].some(([, name = '']) => (values[name] ?? null) === null)
+    ? null
+    : text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+
 /** "33", "5.2": how many times the usual amount. */
-const times = ({ amount_minor: amount, other_amount_minor: usual }: FactItem): string => {
+const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem): string => {
   const tenths = (BigInt(amount) * 10n) / BigInt(usual ?? amount)
   return tenths >= 100n ? grouped(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
 }
 
-const named = ({ name }: FactItem): string | null => (name === null ? null : quoted(name))
-const nothing = () => null
-
-const words: Readonly<Record<FactType, Words>> = {
-  may_have_been_sent: {
-    short: 'May have been paid',
-    title: (count, several) => `${several ? `${count} payments` : 'This payment'} may have been paid already`,
-    about: nothing,
-  },
-  name_mismatch: {
-    short: 'Another name',
-    title: (count, several) =>
-      several ? `The rail reports another name for ${count} beneficiaries` : 'The rail reports another name for this number',
-    about: ({ name }) => (name === null ? 'another name' : `registered to ${quoted(name)}`),
-  },
-  shared_number: {
-    short: 'Number under two names',
-    title: (count) => `${count} payments go to a number that the batch also pays under another name`,
-    about: (one) => `also ${named(one)}`,
-  },
-  name_differs: {
-    short: 'Another name in the list',
-    title: (count, several) => `The list calls ${several ? `${count} beneficiaries` : 'this beneficiary'} by another name`,
-    about: (one) => `the list says ${named(one)}`,
-  },
-  similar_name: {
-    short: 'Name looks like another',
-    title: (count, several) =>
-      several ? `${count} names look like those of other beneficiaries` : 'The name looks like another beneficiary’s',
-    about: (one) => `looks like ${named(one)}`,
-  },
-  unusual_amount: {
-    short: (only) => `${times(only)} × the usual`,
-    title: (count, _, only) =>
-      only ? `${times(only)} times the usual amount` : `${count} amounts are more than five times the usual`,
-    about: ({ other_amount_minor: usual }, money) => (usual === null ? null : `usually ${money(usual)}`),
-  },
-  far_from_last: {
-    short: 'Far from the last amount',
-    title: (count) => `${count} amounts are more than twice the last payment, or less than half of it`,
-    about: ({ other_amount_minor: last }, money) => (last === null ? null : `last time ${money(last)}`),
-  },
-  possible_duplicate: {
-    short: 'Possible duplicate',
-    title: (count, several) =>
-      `${several ? `${count} payments repeat` : 'This repeats'} the amount and reference of an earlier payment`,
-    about: ({ at }) => (at === null ? null : `like one of ${at.slice(0, 16).replace('T', ' ')} UTC`),
-  },
-  changed_payee: {
-    short: 'Name was changed',
-    title: (count, several) => `${several ? `${count} beneficiaries were` : 'The beneficiary was'} renamed a short time ago`,
-    about: (one) => `by ${named(one) ?? 'a person'}`,
-  },
-  new_payee: {
-    short: 'Unconfirmed beneficiary',
-    title: (count, several) => `No person has confirmed ${several ? `${count} beneficiaries` : 'this beneficiary'}`,
-    about: (one) => `created by ${named(one) ?? 'a person'}`,
-  },
-  first_payment: {
-    short: 'First payment',
-    title: (count, several) =>
-      several ? `${count} payments are the first to their destination` : 'First payment to this destination',
-    about: nothing,
-  },
-  name_unconfirmed: {
-    short: 'Name not verified',
-    title: (count, several) => (several ? `${count} names are not verified` : 'The rail has not confirmed the name'),
-    about: nothing,
-  },
-  name_close: {
-    short: 'Similar name',
-    title: (count, several) =>
-      several ? `${count} names are close to what the rail reports` : 'The rail reports a similar name',
-    about: nothing,
-  },
-  name_match: {
-    short: 'Name matches',
-    title: (count, several) => (several ? `${count} names match` : 'The rail reports the same name'),
-    about: nothing,
-  },
+const aboutOf = (type: FactType, { name, other_amount_minor: amount, at }: FactItem, money: Money, of: FactWords) => {
+  const { about = null, otherwise = null } = of[type]
+  if (about === null) return null
+  const named = name === null ? null : quoted(name)
+  return filled(about, { name: named, amount: amount && money(amount), at: at?.slice(0, 16).replace('T', ' ') }) ?? otherwise
 }
 
-export const factShort = ({ type, items }: Pick<Fact, 'type' | 'items'>): string => {
-  const { short } = words[type]
-  const [first] = items
-  return typeof short === 'string' ? short : first ? short(first) : 'Far above the usual'
-}
+export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>): string =>
+  filled(english[type].short, { times: first && timesOf(first) }) ?? 'Far above the usual'
 
 /** `of`: how many payments are decided together. */
-export const factTitle = ({ type, count, items }: Pick<Fact, 'type' | 'count' | 'items'>, of: number): string =>
-  words[type].title(grouped(count), of > 1, of > 1 ? undefined : items[0])
+export const factTitle = ({ type, count, items: [first] }: Pick<Fact, 'type' | 'count' | 'items'>, of: number, by = english) => {
+  const { one, several } = by[type]
+  const values = { count: grouped(count), times: first && timesOf(first) }
+  return (of > 1 ? null : filled(one, values)) ?? filled(several, values) ?? several
+}
 
 /** "Amina Otieno: registered to "BRIAN KAMAU", KES 1,200.00". */
-export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money): string => {
-  const about = words[type].about(one, money)
+export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money, by = english): string => {
+  const about = aboutOf(type, one, money, by)
   return `${quoted(one.beneficiary)}: ${about === null ? '' : `${about}, `}${money(one.amount_minor)}`
 }
 
@@ -179,26 +112,26 @@ export const namesSummary = (facts: readonly Fact[], of: number): string | null 
 
 export const isToldFirst = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
 
-const itemsText = (fact: Fact, money: Money): string => {
-  const items = fact.items.slice(0, 3).map((one) => factItemText(fact, one, money))
-  const further = fact.count - items.length
-  return items.length === 0 ? '' : `: ${items.join('; ')}${further > 0 ? `; and ${grouped(further)} more` : ''}`
-}
+const more: Readonly<Record<string, string>> = { en: 'and {count} more', sw: 'na {count} zaidi' }
 
-/** Beneficiary and amount of a single payment stand beside it. */
-const aboutText = ({ type, items }: Fact, money: Money): string => {
-  const about = items[0] ? words[type].about(items[0], money) : null
-  return about === null ? '' : `: ${about}`
-}
-
-/** For a notification, a mail or a model: what is dangerous or unusual, a sentence each, the heaviest first. */
-export const factSentences = (facts: readonly Fact[], of: number, currency: string): string[] => {
+/** A sentence for each, in the words of a language. Beneficiary and amount of a single payment stand beside it. */
+export const factLines = (facts: readonly Fact[], of: number, currency: string, by = english, language = 'en'): string[] => {
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
+  const detailOf = ({ type, items, count }: Fact): string | null => {
+    if (of === 1) return items[0] ? aboutOf(type, items[0], money, by) : null
+    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, by))
+    const further = count - shown.length
+    const rest = further > 0 ? [filled(more[language] ?? '', { count: grouped(further) })] : []
+    return shown.length === 0 ? null : [...shown, ...rest].join('; ')
+  }
+  return facts.map((fact) => {
+    const detail = detailOf(fact)
+    return `${factTitle(fact, of, by)}${detail === null ? '' : `: ${detail}`}.`
+  })
+}
+
+/** For a notification or a model: what is dangerous or unusual, the heaviest first. */
+export const factSentences = (facts: readonly Fact[], of: number, currency: string): string[] => {
   const summary = namesSummary(facts, of)
-  return [
-    ...facts
-      .filter(isToldFirst)
-      .map((fact) => `${factTitle(fact, of)}${of > 1 ? itemsText(fact, money) : aboutText(fact, money)}.`),
-    ...(summary === null ? [] : [`${summary}.`]),
-  ]
+  return [...factLines(facts.filter(isToldFirst), of, currency), ...(summary === null ? [] : [`${summary}.`])]
 }

@@ -20,6 +20,7 @@ import { reconcilePaidIn } from './exceptions/reconciliation/service.ts'
 import { pruneSessions } from './identity/sessions/service.ts'
 import { pruneFlows } from './identity/sign-in/flow-rows.ts'
 import { pruneNonces } from './identity/sign-in/nonces.ts'
+import { createMailLane, forgetMails } from './mail/send.ts'
 import { expireMandates } from './mandates/end.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import type { Parts } from './parts.ts'
@@ -80,6 +81,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(config.REFUSAL_RETENTION_DAYS)) },
     { name: 'request_log.prune', everySeconds: 600, run: () => pruneRequestLog(db, daysAgo(config.REQUEST_LOG_RETENTION_DAYS)) },
     { name: 'callbacks.prune', everySeconds: 600, run: () => pruneRefusedDeliveries(deps.db, deps.clock) },
+    { name: 'mails.forget', everySeconds: 3600, run: () => forgetMails(deps) },
     { name: 'oauth.prune', everySeconds: 600, run: () => pruneOAuth(deps.db, deps.clock) },
     { name: 'nonces.prune', everySeconds: 600, run: () => pruneNonces(db, daysAgo(1)) },
     { name: 'sessions.prune', everySeconds: 600, run: () => pruneSessions(db, daysAgo(config.SESSION_RETENTION_DAYS)) },
@@ -95,6 +97,7 @@ const createWork = (deps: WorkDeps): Work => ({
     deliveries: [createDeliveriesLane(deps)],
     names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
     notices: [createNoticesLane(deps)],
+    mails: [createMailLane(deps)],
   },
   sweeps: createSweeps(deps),
   onFailure: (lane, key, failures) => {

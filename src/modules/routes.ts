@@ -13,6 +13,7 @@ import { registerAccounts, registerAdminAccounts } from './identity/accounts/rou
 import { openHolder } from './identity/accounts/service.ts'
 import { registerIdentities } from './identity/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
+import { registerNotificationSettings } from './mail/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
 import { registerOAuth } from './oauth/routes.ts'
@@ -55,6 +56,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerBeneficiaries(app, deps)
   registerPolicies(app, deps)
   registerPush(app, deps)
+  registerNotificationSettings(app, deps)
   registerNotifications(app, deps)
   registerPaymentBatches(app, deps)
   registerPayments(app, deps)

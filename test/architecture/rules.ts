@@ -11,6 +11,9 @@ const everywhere = 'errors'
 /** The answers that the API document shows are recorded from the service, and are no source. */
 const recorded = '../docs/openapi/examples.json'
 
+/** The texts of each language: data, outside of the sources. */
+const texts = '../texts/'
+
 /** What each part may import besides itself, npm and the catalogues of errors. */
 const below: Readonly<Record<string, readonly string[]>> = {
   [everywhere]: [],
@@ -83,7 +86,7 @@ const direction: Rule = {
       const part = partOf(file.path)
       const allowed = below[part]
       return file.imports.map(({ to, ours }) =>
-        ours && allowed && to !== recorded && partOf(to) !== part && partOf(to) !== everywhere && !allowed.includes(partOf(to))
+        ours && allowed && to !== recorded && !to.startsWith(texts) && partOf(to) !== part && partOf(to) !== everywhere && !allowed.includes(partOf(to))
           ? `imports ${to}`
           : undefined,
       )

@@ -12,6 +12,7 @@ const secondWriters: readonly (readonly [table: string, folder: string, reason: 
   ['sessions', 'modules/workspaces', 'the workspace that a session works in from now on'],
   ['dashboard_tokens', 'modules/workspaces', 'the same for a dashboard token'],
   ['verify_points', 'modules/suspense', 'how far the receipts of earlier releases are claimed'],
+  ['identities', 'modules/mail', 'when mail to an address was refused for good'],
   ['usage_counters', 'modules/policies', 'a new policy begins with what was spent before it'],
   ['usage_counters', 'modules/delegation', 'the total of a key that was made before totals were counted is filled'],
 ]

@@ -23,12 +23,15 @@ export const notificationSettings = pgTable(
 
 export const mailStates = ['due', 'sent', 'given_up', 'refused'] as const
 
-/** A mail to a person, written with its cause and sent after the commit. */
+/**
+ * A mail to a person, written with its cause and sent after the commit. A row without an address is the cause itself: it becomes a row for each address of
+ * each recipient.
+ */
 export const mails = pgTable(
   'mails',
   {
     id: id(),
-    /** Null: an invitation to an address that no account has. */
+    /** Null: a cause, or an invitation to an address that no account has. */
     accountId: idOf(() => accounts.id),
     workspaceId: uuid(),
     /** One mail for each cause and address, however often the cause is found. */
@@ -36,8 +39,9 @@ export const mails = pgTable(
     kind: text().notNull(),
     subjectKind: text(),
     subjectId: uuid(),
-    addressCiphertext: bytes().notNull(),
-    addressKeyId: text().notNull(),
+    /** The address, and the secret of an invitation's link. Null: a cause, or removed after its retention. */
+    addressCiphertext: bytes(),
+    addressKeyId: text(),
     language: text({ enum: languages }).notNull(),
     /** What the text is made of: names and amounts, never a secret or a destination. */
     content: jsonb().notNull(),
@@ -52,6 +56,8 @@ export const mails = pgTable(
     uniqueIndex('mails_cause_key').on(t.cause),
     index('mails_due').on(t.dueAt).where(sql`${t.dueAt} is not null`),
     index('mails_subject').on(t.subjectId).where(sql`${t.subjectId} is not null`),
+    index('mails_account').on(t.accountId).where(sql`${t.accountId} is not null`),
+    index('mails_ended').on(t.endedAt).where(sql`${t.addressCiphertext} is not null`),
     check('mails_state_check', oneOf(t.state, mailStates)),
     check('mails_due_check', sql`(${t.state} = 'due') = (${t.dueAt} is not null)`),
   ],

@@ -36,6 +36,8 @@ export const pushNotices = pgTable(
   {
     approvalId: idOf(() => approvals.id).notNull(),
     subscriptionId: uuid().notNull(),
+    /** As a plain id: the subscription may be gone. Null: not recorded. */
+    accountId: uuid(),
     requestedAt: instant().notNull(),
   },
   (t) => [primaryKey({ columns: [t.approvalId, t.subscriptionId] })],

@@ -17,6 +17,8 @@ export const sessions = pgTable(
     beganByIdentityId: uuid(),
     tokenHash: bytes().notNull(),
     userAgent: text(),
+    /** The browser's own cookie, hashed: whether its person signed in there before. Null: not recorded. */
+    browserHash: bytes(),
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),

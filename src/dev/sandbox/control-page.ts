@@ -97,7 +97,7 @@ export const controlPolicy = `default-src 'none'; script-src ${hash(script)}; st
 const options = (values: readonly string[]): string => values.map((value) => `<option>${value}</option>`).join('')
 
 const waysBack = (home: string): string => `
-<nav aria-label="Service"><a href="${escapeHtml(home)}/">Dashboard</a><a href="${escapeHtml(home)}/docs/guides/sandbox">Guide to the sandbox</a></nav>`
+<nav aria-label="Service"><a href="${escapeHtml(home)}/">Dashboard</a><a href="${escapeHtml(home)}/sandbox/mail">Mailbox</a><a href="${escapeHtml(home)}/docs/guides/sandbox">Guide to the sandbox</a></nav>`
 
 /** The page shows what the emulator received and sent, and the rules that make it misbehave. `home`: the service's address. */
 export const controlPage = (home?: string): string => `<!doctype html>

@@ -14,7 +14,9 @@ import { isoTime, secondsAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
+import { quoted } from '../../lib/text.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
+import { queueMail, timeText } from '../mail/service.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
@@ -167,6 +169,11 @@ const issueKey = async (
     workspaceId: row.workspaceId,
     subject: row.id,
     after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt, secret_digest: digestOfSecret(row.hash) },
+  })
+  queueMail(tx, {
+    ...{ kind: 'new_key', cause: `api_key/${row.id}`, to: [row.accountId], workspaceId: row.workspaceId },
+    values: { name: quoted(row.name), at: timeText(at) },
+    path: `/agents/${formatId('grant', grant.id)}`,
   })
   return { ...view, key: plaintext }
 }

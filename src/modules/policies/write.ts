@@ -8,9 +8,11 @@ import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { countedTotals, isInTotal, policyApplies, totalStart } from '../../policy/scope-sql.ts'
+import { queueMail, timeText } from '../mail/service.ts'
 import { changedBy, type Maker } from '../makers.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -52,6 +54,17 @@ export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; name: stri
 
 export type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
+/** To every approver but the one who asked. */
+const mailChange = (tx: Tx, { id, workspaceId, name, pendingChangeBy: by, ...policy }: PolicyRecord): void => {
+  if (!by || !policy.pendingChangeAt || !policy.pendingChangeEffectiveAt) return
+  const cause = `policy/${id}/${policy.pendingChangeAt.toISOString()}`
+  queueMail(tx, {
+    ...{ kind: 'policy_change_waits', cause, to: 'deciders', except: by, by: { accountId: by, label: null }, workspaceId },
+    ...{ about: { kind: 'policy', id }, path: `/policies/${formatId('policy', id)}` },
+    values: { policy: quoted(name), effective: timeText(policy.pendingChangeEffectiveAt) },
+  })
+}
+
 const record = async (
   tx: Tx,
   changer: Changer,
@@ -65,6 +78,7 @@ const record = async (
   for (const type of types) {
     await appendEvents(tx, [{ type, accountId: workspace.balanceAccountId, workspaceId: workspace.id, data }])
     audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })
+    if (type === 'policy.change_requested') mailChange(tx, after)
   }
   return after
 }

@@ -8,8 +8,11 @@ import { audit } from '../../events/audit.ts'
 import { type Clock, daysAfter, isoTime } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { quoted } from '../../lib/text.ts'
 import { requireRoom } from '../bounds.ts'
-import { mayOffer, ownersOnly, rolesSince } from './member-service.ts'
+import { queueMailTo, timeText } from '../mail/service.ts'
+import type { Parts } from '../parts.ts'
+import { mailNewApprover, mayDecide, mayOffer, ownersOnly, rolesSince } from './member-service.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { invitationStatus, presentInvitation } from './present.ts'
 import {
@@ -31,7 +34,20 @@ import type { CreateInvitation } from './schema.ts'
 
 const ttlDays = 7
 
-export const createInvitation = async (tx: Tx, principal: Principal, input: CreateInvitation) => {
+type Mailing = Pick<Parts, 'derivations' | 'vault'>
+
+/** Once. The link can be copied as well. */
+const mailInvitation = async (tx: Tx, deps: Mailing, { name }: WorkspaceRecord, invitation: InvitationRecord, secret: string) => {
+  const { id, workspaceId, email, role, expiresAt, invitedBy } = invitation
+  if (email === null) return
+  const by = quoted((await findInviter(tx, { id: invitedBy }))?.displayName ?? formatId('account', invitedBy))
+  const values = { by, workspace: quoted(name), role, expires: timeText(expiresAt) }
+  const about = { kind: 'invitation', id } as const
+  const cause = { kind: 'invitation', cause: `invitation/${id}`, workspaceId, about, values, path: '/invitation' } as const
+  queueMailTo(tx, deps, cause, { accountId: null, email, language: 'en', secret })
+}
+
+export const createInvitation = async (tx: Tx, deps: Mailing, principal: Principal, input: CreateInvitation) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   if (!mayOffer(member.role, input.role)) throw ownersOnly()
@@ -69,6 +85,7 @@ export const createInvitation = async (tx: Tx, principal: Principal, input: Crea
     secret_digest: digestOfSecret(invitation.tokenHash),
   }
   audit(tx, principal, 'invitation.create', { subject: id, after })
+  await mailInvitation(tx, deps, workspace, invitation, token)
   return { invitation, token }
 }
 
@@ -152,6 +169,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   insertRow(tx, members, joined)
   updateRow(tx, invitations, invitation, { acceptedAt: at, acceptedBy: accountId })
   await publishMemberEvent(tx, 'member.joined', joined)
+  if (mayDecide(joined)) mailNewApprover(tx, joined)
   audit(tx, principal, 'invitation.accept', {
     workspaceId: workspace.id,
     subject: invitation.id,

@@ -9,6 +9,7 @@ import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import { found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { queueMail, timeText } from '../mail/service.ts'
 import type { Parts } from '../parts.ts'
 import { noteAct } from '../session-acts.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
@@ -26,7 +27,7 @@ const includesRole = (role: Role, other: Role): boolean => {
 }
 
 /** A stolen session must not take away who would refuse its payments. */
-const mayDecide = ({ role, status }: MemberRecord): boolean => status === 'active' && decidingRoles.includes(role)
+export const mayDecide = ({ role, status }: MemberChange): boolean => status === 'active' && decidingRoles.includes(role)
 
 /** Without a break. `before`: what the member was until now, if it was one. */
 export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) => {
@@ -45,6 +46,15 @@ export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) 
 const addsRights = (target: MemberRecord, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
+
+/** To everyone who may decide there. */
+export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accountId' | 'workspaceId' | 'role'>): void => {
+  const { id, accountId, workspaceId, role } = member
+  queueMail(tx, {
+    ...{ kind: 'new_approver', cause: `member/${id}/${tx.at.toISOString()}`, to: 'deciders', workspaceId, path: '/workspace' },
+    ...{ values: { role, at: timeText(tx.at) }, by: { accountId, label: null } },
+  })
+}
 
 const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
   orm
@@ -131,6 +141,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
     after: auditView({ ...target, ...change }),
   })
   const updated = await publishMemberEvent(tx, 'member.updated', target)
+  if (mayDecide(change)) mailNewApprover(tx, { ...target, role: change.role })
   await endAuthority(tx, deps, principal, target)
   return updated
 }

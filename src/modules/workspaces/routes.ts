@@ -227,7 +227,7 @@ export const registerWorkspaces = (
       response: { 201: InvitationWithToken },
     },
     work: async (tx, { principal, body }) => {
-      const { invitation, token } = await createInvitation(tx, principal, body)
+      const { invitation, token } = await createInvitation(tx, deps, principal, body)
       return created({ ...show(invitation), token }, ['token'])
     },
   })

@@ -6,6 +6,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type BeneficiaryRecord, destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText } from '../../modules/beneficiaries/rules.ts'
 import { depositContext } from '../../modules/deposits/deposit.ts'
+import { mailContext } from '../../modules/mail/service.ts'
 import type { Operator } from '../../modules/operators.ts'
 import { listSigningKeys, presentKeys, retireSigningKey } from '../../modules/proof/service.ts'
 import { forgetTokens } from '../../modules/provider-tokens/service.ts'
@@ -46,6 +47,7 @@ const sealed: readonly (readonly [table: string, column: string, context: (row: 
   ['deposits', 'body', (row) => depositContext(row.id)],
   ['callback_bodies', 'body', (row) => deliveryContext(row.id)],
   ['push_subscriptions', 'endpoint', (row) => subscriptionContext(row.id)],
+  ['mails', 'address', (row) => mailContext(row.id)],
 ]
 
 const batch = 200

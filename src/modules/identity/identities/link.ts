@@ -11,6 +11,7 @@ import { CommitThenThrow, conflict, notFound, orRefusal, Refusal } from '../../.
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
+import { mailNewMethod } from '../security-mail.ts'
 import { type Linker, renewProof, requireSignInAuthority, revokeSessions, signInAuthorityRefusal } from '../sessions/service.ts'
 import { findIdentity, type IdentityProof, type IdentityRecord, listIdentities, presentIdentity } from './queries.ts'
 
@@ -132,6 +133,7 @@ export const linkIdentity = async (
   const unproven = newMethodRefusal(linker, tx.at)
   if (unproven) throw unproven
   const identity = attachIdentity(tx, actor, { accountId, proof, linkedByGrantId, originSessionId })
+  mailNewMethod(tx, identity)
   await recomputeAccountEmail(tx, accountId)
   return { outcome: 'linked' as const, identity }
 }

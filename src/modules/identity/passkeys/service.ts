@@ -22,6 +22,7 @@ import type { Parts } from '../../parts.ts'
 import type { OnAuthorityLost } from '../../ports.ts'
 import { getAccount, lockAccountRow } from '../accounts/queries.ts'
 import { type CreatePasskey, Passkey, type PasskeyOptions, type ProofOptions } from '../schema.ts'
+import { mailNewPasskey } from '../security-mail.ts'
 import { findSession, provesSession, renewProof } from '../sessions/service.ts'
 import { issueNonce, nonceTtlSeconds, redeemNonce } from '../sign-in/nonces.ts'
 
@@ -93,6 +94,7 @@ export const addPasskey = async (
   await appendEvents(tx, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
   const after = { name, credential_id: record.credentialId, public_key: record.publicKey }
   audit(tx, principal, 'passkey.add', { subject: record.id, after })
+  mailNewPasskey(tx, record)
   return record
 }
 

@@ -5,6 +5,7 @@ import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../aut
 import type { Config } from '../../../config.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { grantLife, sessionEnd, sessionIsActive, sessionLife } from '../../../db/credential-life.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectPage, selectRow } from '../../../db/select-rows.ts'
@@ -89,12 +90,19 @@ export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessio
 /** `expiresAt`: if it is not used. Each use moves that, up to `SESSION_TTL_DAYS`. */
 export type NewSession = { token: string; expiresAt: Date }
 
-type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
+type SessionOwner = {
+  accountId: Uuid
+  workspaceId: Uuid
+  identityId: Uuid
+  browserHash: Buffer
+  origin: RequestOrigin
+  way: string
+}
 
 /** A token is never reused, so it cannot be set beforehand (session fixation). Written with the commit. */
 export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
-  const { accountId, workspaceId, identityId, origin } = owner
+  const { accountId, workspaceId, identityId, browserHash, origin } = owner
   const token = newSessionToken()
   const record: SessionRecord = {
     id: newId(),
@@ -104,6 +112,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
     beganByIdentityId: identityId,
     tokenHash: sha256(token),
     userAgent: origin.userAgent,
+    browserHash,
     ip: origin.ip,
     createdAt: at,
     lastUsedAt: at,
@@ -118,6 +127,27 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   audit(tx, owner, 'session.create', { workspaceId, subject: record.id, after })
   return { token, expiresAt: sessionEnd(record, config.SESSION_IDLE_DAYS) }
 }
+
+const ofBrowser = prepare(
+  'sessions.of_browser',
+  { accountId: 'uuid', browserHash: 'bytea', userAgent: 'text|null' },
+  (orm, at) =>
+    orm
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(
+        and(
+          eq(sessions.accountId, at.accountId),
+          sql`(${sessions.browserHash} = ${at.browserHash}
+            or (${sessions.browserHash} is null and ${sessions.userAgent} is not distinct from ${at.userAgent}))`,
+        ),
+      )
+      .limit(1),
+)
+
+/** Sessions of an earlier release have no mark: there the name of the browser is compared. */
+export const knowsBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer, userAgent: string | null): Promise<boolean> =>
+  (await tx.run(ofBrowser, { accountId, browserHash, userAgent })).length > 0
 
 const revoke = prepareWrite(
   'sessions.revoke',

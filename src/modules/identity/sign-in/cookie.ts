@@ -14,28 +14,41 @@ const ofSession = (config: Config) => ({
   ...(config.SESSION_COOKIE_DOMAIN !== undefined && { domain: config.SESSION_COOKIE_DOMAIN }),
 })
 
-/** By Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
-export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession): void => {
-  reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
-}
-
 export const clearSessionCookie = (reply: FastifyReply, config: Config): void => {
   reply.clearCookie(sessionCookie, ofSession(config))
 }
 
 /** `__Host-`: a sibling domain cannot set this cookie, and so cannot present its own flow as this browser's. */
-const nameOf = (config: Config): string => (isSecure(config) ? '__Host-service_flow' : 'service_flow')
+const nameOf = (config: Config, name: string): string => (isSecure(config) ? `__Host-${name}` : name)
 
 const shape = /^[A-Za-z0-9_-]{43}$/
 
-export const readBrowser = (request: FastifyRequest, config: Config): string | null => {
-  const value = request.cookies[nameOf(config)]
+const readMark = (request: FastifyRequest, config: Config, name: string): string | null => {
+  const value = request.cookies[nameOf(config, name)]
   return value !== undefined && shape.test(value) ? value : null
 }
+const newMark = (): string => randomBytes(32).toString('base64url')
+
+const flow = 'service_flow'
+/** Tells a browser that its person signed in with before from a new one. */
+const known = 'service_browser'
+/** As long as browsers keep any cookie. */
+const knownForSeconds = 400 * 86_400
+
+export const readBrowser = (request: FastifyRequest, config: Config): string | null => readMark(request, config, flow)
 
 /** Kept while flows of other tabs may still return. */
 export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
-  const browser = readBrowser(request, config) ?? randomBytes(32).toString('base64url')
-  reply.setCookie(nameOf(config), browser, { ...attributes(config), maxAge: flowTtlSeconds })
+  const browser = readBrowser(request, config) ?? newMark()
+  reply.setCookie(nameOf(config, flow), browser, { ...attributes(config), maxAge: flowTtlSeconds })
   return browser
+}
+
+/** The mark that the browser gets with its session. */
+export const knownBrowser = (request: FastifyRequest, config: Config): string => readMark(request, config, known) ?? newMark()
+
+/** By Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
+export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession, browser: string): void => {
+  reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
+  reply.setCookie(nameOf(config, known), browser, { ...attributes(config), maxAge: knownForSeconds })
 }

@@ -200,7 +200,7 @@ export const leaveLinkPage = async (deps: FlowDeps, link: string, { browser, coo
   return authorizationUrlOf(deps, flow)
 }
 
-type ProviderReturn = z.output<typeof CallbackQuery> & Omit<Leaving, 'proof'> & { provider: ProviderName }
+type ProviderReturn = z.output<typeof CallbackQuery> & Omit<Leaving, 'proof'> & { provider: ProviderName; known: string }
 
 const redeem = async (
   deps: FlowDeps,
@@ -240,7 +240,7 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
       throw error
     })
     if (actor.accountId === null) {
-      const { outcome, session } = await signIn(deps, { provider, verdict: proof, nonce: null, origin })
+      const { outcome, session } = await signIn(deps, { provider, verdict: proof, nonce: null, origin, browser: answer.known })
       return { returnTo, outcome, session }
     }
     const { accountId, startedBy } = actor

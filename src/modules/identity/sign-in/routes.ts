@@ -26,7 +26,7 @@ import {
   StartQuery,
 } from '../schema.ts'
 import { createDashboardToken, logOut } from '../sessions/service.ts'
-import { clearSessionCookie, markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
+import { clearSessionCookie, knownBrowser, markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
 import { flowTtlSeconds } from './flow-rows.ts'
 import { finishFlow, leaveLinkPage, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
 import { withOutcome } from './return-to.ts'
@@ -123,15 +123,17 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
     },
     async (request, reply) => {
       const browser = readBrowser(request, deps.config)
+      const known = knownBrowser(request, deps.config)
       const finished = await finishFlow(deps, originOf(request), {
         ...request.query,
         provider,
         browser,
+        known,
         cookie: sessionCookieOf(request),
       })
       const { returnTo } = finished
       if ('outcome' in finished) {
-        if (finished.session) setSessionCookie(reply, deps.config, finished.session)
+        if (finished.session) setSessionCookie(reply, deps.config, finished.session, known)
         return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, returnTo, finished.outcome), 303)
       }
       const { refusal } = finished
@@ -239,12 +241,14 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       if (!caller && body.intent === 'link')
         throw new Refusal('authentication_required', { message: 'Sign in first: a wallet is added to the account of a session.' })
       if (!caller || body.intent === 'sign_in') {
+        const browser = knownBrowser(request, deps.config)
         const { outcome, account, session } = await signIn(deps, {
           ...(await examineWallet(deps, body)),
           provider: 'wallet',
+          browser,
           origin: originOf(request),
         })
-        setSessionCookie(reply, deps.config, session)
+        setSessionCookie(reply, deps.config, session, browser)
         return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })
       }
       if (!caller.permissions.has('account.manage'))

@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import { sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import { lockAccounts, noteLocked } from '../../../db/account-lock.ts'
 import { first, inTx, type Tx } from '../../../db/client.ts'
@@ -23,7 +24,8 @@ import {
   verifiedEmail,
 } from '../identities/link.ts'
 import { findIdentity, type IdentityProof } from '../identities/queries.ts'
-import { createSession, endIdlestSession } from '../sessions/service.ts'
+import { mailNewBrowser, mailNewMethod } from '../security-mail.ts'
+import { createSession, endIdlestSession, knowsBrowser } from '../sessions/service.ts'
 import { strangerRefusal } from './admission.ts'
 import type { SignInNonce } from './nonces.ts'
 import { spendNonce, type WalletAttempt } from './wallet.ts'
@@ -73,6 +75,8 @@ type Arrival = {
   /** Of a wallet's message: used up with the sign-in. Null where it is used up already, or where there is none. */
   nonce: SignInNonce | null
   origin: RequestOrigin
+  /** The mark of the browser, by which its next sign-in is known. */
+  browser: string
 }
 
 /** Another transaction gave the identity to another account between the look-up and the lock. */
@@ -83,7 +87,7 @@ class Moved extends Error {}
  * linked, detached or moved. Everything of a first sign-in is written with the commit.
  */
 const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
-  const { provider, origin, verdict } = arrival
+  const { provider, origin, verdict, browser } = arrival
   const actorOf = (accountId: Uuid | null) => ({ accountId, origin, way: `sign_in:${provider}` })
   if (verdict instanceof Refusal) return refuse(tx, actorOf(null), provider, (await spendNonce(tx, config, arrival)) as Refusal)
   const before = await findAccount(tx, verdict)
@@ -113,8 +117,17 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
-  if (found) await Promise.all([recomputeAccountEmail(tx, accountId), endIdlestSession(tx, config, actor, accountId)])
-  const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id })
+  const browserHash = sha256(browser)
+  if (found) {
+    const [isKnown] = await Promise.all([
+      knowsBrowser(tx, accountId, browserHash, origin.userAgent),
+      recomputeAccountEmail(tx, accountId),
+      endIdlestSession(tx, config, actor, accountId),
+    ])
+    if (!found.identity) mailNewMethod(tx, identity)
+    if (!isKnown) mailNewBrowser(tx, accountId, origin)
+  }
+  const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id, browserHash })
   // Read with the commit, as it stands behind the sign-in.
   const account = readAccount(tx, accountId)
   tx.defer(account)

@@ -4,10 +4,12 @@ import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotices } from '../../../db/tables/push.ts'
 import type { Lane, Task } from '../../../jobs/lane.ts'
-import { type Fact, factSentences, isToldFirst } from '../../../lib/approval-facts.ts'
+import { type Fact, factSentences, grouped, isToldFirst } from '../../../lib/approval-facts.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
 import { quoted } from '../../../lib/text.ts'
+import { queueMail, timeText } from '../../mail/service.ts'
+import { wantingPush } from '../../mail/settings-service.ts'
 import type { Parts } from '../../parts.ts'
 import type { Push, PushMessage, SubscriptionRecord } from '../../push/send.ts'
 import { liveSubscriptions, removeGone, toldSubscriptions } from '../../push/service.ts'
@@ -15,6 +17,7 @@ import { readEligible, readFacts } from './context.ts'
 import { nameAtRail } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
+import { readRequestedBy } from './request.ts'
 
 // An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told at most once: what is sent to it is
 // written before.
@@ -30,16 +33,12 @@ const claimDue = statement(
    returning id, account_id as tenant`,
 )
 /** One that ended meanwhile stays due. */
-const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text' }, (orm, at) =>
+const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
   orm
     .update(approvals)
-    .set({ noticeDueAt: null })
+    .set({ noticeDueAt: at.next })
     .where(and(eq(approvals.id, at.id), eq(approvals.status, at.status)))
     .returning({ id: approvals.id }),
-)
-
-const removeNotices = prepareWrite('push_notices.remove', { approvalId: 'uuid' }, (orm, at) =>
-  orm.delete(pushNotices).where(eq(pushNotices.approvalId, at.approvalId)),
 )
 
 const longestSeconds = 28 * 86_400
@@ -67,7 +66,8 @@ const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, fac
 const maxBody = 600
 const cut = (text: string): string => (text.length <= maxBody ? text : `${[...text].slice(0, maxBody - 1).join('')}…`)
 
-type Sender = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push }
+type Noticing = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push | null }
+type Sender = Noticing & { push: Push }
 
 const sendAll = async (
   { db, push }: Sender,
@@ -80,49 +80,80 @@ const sendAll = async (
     if (!(await push.send(subscription, message, delivery))) await removeGone(db, subscription.id)
 }
 
+/** Once when it is asked for, and again at half of its time. */
+const halfOf = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
+  new Date((createdAt.getTime() + expiresAt.getTime()) / 2)
+
+const mail = async ({ db, clock }: Noticing, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]): Promise<void> => {
+  const { approval, payment, batch, beneficiary } = record
+  const { id, expiresAt, workspaceId } = approval
+  const { requester } = await readRequestedBy(db, payment)
+  const { currency } = payment
+  const again = clock.now() >= halfOf(record)
+  const apart = batch
+    ? { amount: displayAmount(batch.totalMinor, currency), count: grouped(batch.itemsCount) }
+    : {
+        ...{ amount: displayAmount(payment.amountMinor, currency), payee: quoted(beneficiary.displayName) },
+        reported: beneficiary.reportedName && quoted(beneficiary.reportedName),
+      }
+  await inTx(db, async (tx) =>
+    queueMail(tx, {
+      ...{ kind: again ? 'approval_still_waits' : 'approval_waits', cause: `approval/${id}/${again ? 'half' : 'asked'}`, to },
+      ...{ about: { kind: 'approval', id }, workspaceId, path: `/approve/${formatId('approval', id)}` },
+      values: { ...apart, by: quoted(requester), expires: timeText(expiresAt) },
+      facts: { all: facts, of: batch?.itemsCount ?? 1, currency },
+    }),
+  )
+}
+
 /** Tells the browsers, of those who may decide it, that were not told before. */
-const request = async (deps: Sender, record: ApprovalRecord): Promise<SubscriptionRecord[]> => {
+const request = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]) => {
   const { id, expiresAt } = record.approval
-  const all = await liveSubscriptions(deps.db, deps, await readEligible(deps.db, deps.clock, record))
+  const all = await liveSubscriptions(deps.db, deps, await wantingPush(deps.db, to))
   if (all.length === 0) return []
   const fresh = await inTx(deps.db, async (tx) => {
     const inserted = await Promise.all(
-      all.map(({ id: subscriptionId }) => insertOnce(tx, pushNotices, { approvalId: id, subscriptionId, requestedAt: tx.at })),
+      all.map(({ id: subscriptionId, accountId }) =>
+        insertOnce(tx, pushNotices, { approvalId: id, subscriptionId, accountId, requestedAt: tx.at }),
+      ),
     )
     return all.filter((_, place) => inserted[place])
   })
   const seconds = Math.ceil((expiresAt.getTime() - deps.clock.now().getTime()) / 1000)
   const ttlSeconds = Math.min(Math.max(seconds, 0), longestSeconds)
-  await sendAll(deps, id, { message: noticeOf(record, await readFacts(deps, record), deps.config.publicUrl), ttlSeconds }, fresh)
+  await sendAll(deps, id, { message: noticeOf(record, facts, deps.config.publicUrl), ttlSeconds }, fresh)
   return fresh
 }
 
 const takeBack = (deps: Sender, id: Uuid, subscriptions: readonly SubscriptionRecord[]): Promise<void> =>
   sendAll(deps, id, { message: { tag: formatId('approval', id) }, ttlSeconds: longestSeconds }, subscriptions)
 
-const tell = async (deps: Sender, id: Uuid): Promise<void> => {
+const tell = async (deps: Noticing, id: Uuid): Promise<void> => {
   await awaitName(deps, id)
   const record = await findApproval(deps.db, id)
   if (!record) return
-  const { status } = record.approval
-  const asked = status === 'pending' ? await request(deps, record) : []
-  if (status !== 'pending') {
-    await takeBack(deps, id, await toldSubscriptions(deps.db, deps, id))
-    await deps.db.run(removeNotices, { approvalId: id })
-  }
-  const isDone = (await deps.db.run(writeDone, { id, status })).length > 0
+  const { push, clock } = deps
+  const sender = push && { ...deps, push }
+  const { status, expiresAt } = record.approval
+  let asked: readonly SubscriptionRecord[] = []
+  if (status === 'pending' && clock.now() < expiresAt) {
+    const [to, facts] = await Promise.all([readEligible(deps.db, clock, record), readFacts(deps, record)])
+    if (to.length > 0) await mail(deps, record, to, facts)
+    if (sender) asked = await request(sender, record, to, facts)
+  } else if (sender) await takeBack(sender, id, await toldSubscriptions(deps.db, deps, id))
+  const half = halfOf(record)
+  const next = status === 'pending' && half > clock.now() ? half : null
+  const isDone = (await deps.db.run(writeDone, { id, status, next })).length > 0
   // Another process may have taken the notices back while these were under way.
-  if (!isDone) await takeBack(deps, id, asked)
+  if (!isDone && sender) await takeBack(sender, id, asked)
 }
 
-export const createNoticesLane = (deps: Omit<Sender, 'push'> & { push: Push | null }): Lane => ({
+export const createNoticesLane = (deps: Noticing): Lane => ({
   name: 'notices',
   limit: 8,
   claim: async ({ free, except }) => {
-    const { push } = deps
-    if (!push) return { tasks: [], more: false }
     const due = await deps.db.query<{ id: Uuid; tenant: Uuid }>(claimDue, [deps.clock.now(), except, free])
-    const tasks = due.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => tell({ ...deps, push }, id) }))
+    const tasks = due.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => tell(deps, id) }))
     return { tasks, more: due.length === free }
   },
 })

@@ -39,7 +39,7 @@ const readApprovers = statement(
 
 type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace' | 'sharedBalance'> & { isFirst: boolean }
 
-const readRequestedBy = async (db: Db, { id }: PaymentRecord): Promise<RequestedBy> => {
+export const readRequestedBy = async (db: Db, { id }: Pick<PaymentRecord, 'id'>): Promise<RequestedBy> => {
   type Row = { workspace: string; sharedBalance: boolean; person: string | null; label: string | null; isFirst: boolean }
   const { person, label, ...row } = only(await db.query<Row>(readRequest, [id]))
   const account = person ?? 'a member of the workspace'

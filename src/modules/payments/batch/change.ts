@@ -5,8 +5,12 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import type { Uuid } from '../../../lib/ids.ts'
-import { type BatchRow, findBatches, presentBatch } from './queries.ts'
+import { grouped } from '../../../lib/approval-facts.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { displayAmount } from '../../../lib/money.ts'
+import { quoted } from '../../../lib/text.ts'
+import { queueMail } from '../../mail/service.ts'
+import { type BatchRecord, type BatchRow, findBatches, presentBatch } from './queries.ts'
 
 type BatchEnd = Exclude<BatchRow['status'], 'scheduled' | 'pending_approval'>
 
@@ -29,11 +33,28 @@ const move = prepareWrite(
       .returning({ id: paymentBatches.id }),
 )
 
+/** To the person who asked for it. */
+const mailFailures = (tx: Tx, { batch, counts }: BatchRecord): void => {
+  const { id, workspaceId, initiatorAccountId, name, totalMinor, currency, itemsCount, status } = batch
+  const failed = counts.failed ?? 0
+  if (failed === 0 || (status !== 'completed' && status !== 'failed')) return
+  const shown = formatId('payment_batch', id)
+  queueMail(tx, {
+    ...{ kind: 'batch_failures', cause: `payment_batch/${id}`, to: [initiatorAccountId], workspaceId },
+    ...{ about: { kind: 'payment_batch', id }, path: `/payments/batches/${shown}` },
+    values: {
+      ...{ name: name === null ? shown : quoted(name), amount: displayAmount(totalMinor, currency) },
+      ...{ failed: grouped(failed), count: grouped(itemsCount) },
+    },
+  })
+}
+
 const publish = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
   const events = (await findBatches(tx, ids)).map((record) => {
     const { id, accountId, workspaceId, status } = record.batch
     const type = `payment_batch.${status as BatchEnd}` as const
     audit(tx, actor, type, { workspaceId, subject: id })
+    mailFailures(tx, record)
     return { type, accountId, workspaceId, data: presentBatch(record) }
   })
   await appendEvents(tx, events)

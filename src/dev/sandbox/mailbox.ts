@@ -1,0 +1,34 @@
+import type { App } from '../../http/app-type.ts'
+import { escapeHtml, renderPage, sendHtml } from '../../http/page.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { isLoopbackUrl } from '../../lib/loopback.ts'
+
+type Letter = Readonly<Record<'subject' | 'to' | 'at' | 'language', string>> & {
+  readonly paragraphs: readonly string[]
+  readonly action: { readonly text: string; readonly url: string }
+  readonly notes: readonly string[]
+}
+
+const html = ({ subject, to, at, language, paragraphs, action, notes }: Letter): string => `<article lang="${escapeHtml(language)}">
+<hr>
+<h2>${escapeHtml(subject)}</h2>
+<p><small>To ${escapeHtml(to)}, ${escapeHtml(at)}</small></p>
+${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}
+<nav><a class="primary" href="${escapeHtml(action.url)}">${escapeHtml(action.text)}</a></nav>
+<p><small>${notes.map(escapeHtml).join('<br>')}</small></p>
+</article>`
+
+/** Mails that were not sent, with links that can be pressed. For this machine alone: the link of an invitation has its token. */
+export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>): void => {
+  const config = { internal: true, access: 'public' as const }
+  app.get('/sandbox/mail', { config, schema: { hide: true } }, async (request, reply) => {
+    if (!isLoopbackUrl(`http://${request.headers.host ?? ''}`)) throw new Refusal('forbidden')
+    const letters = await read()
+    const page = {
+      title: 'Mailbox (sandbox)',
+      paragraphs: ['No mail leaves this machine, as SMTP_URL is not set. These are the mails that people would have got, newest first.'],
+      links: [{ href: '/account', text: 'Notification settings' }],
+    }
+    return sendHtml(reply, 200, renderPage(page, letters.map(html).join('\n') || '<p>No mail yet.</p>'))
+  })
+}

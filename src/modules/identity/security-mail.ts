@@ -1,0 +1,44 @@
+import type { RequestOrigin } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import type { identities } from '../../db/tables/accounts.ts'
+import type { passkeys } from '../../db/tables/passkeys.ts'
+import { deviceName } from '../../lib/device-name.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { quoted } from '../../lib/text.ts'
+import { queueMail, timeText } from '../mail/service.ts'
+
+// What a thief does first. The mail goes to every verified address of the account, whoever did it.
+
+type Told = { accountId: Uuid; cause: string; values: Record<string, string | null> }
+
+const mail = (tx: Tx, kind: 'new_browser' | 'new_sign_in_method' | 'new_passkey', { accountId, cause, values }: Told): void =>
+  queueMail(tx, {
+    ...{ kind, cause, to: [accountId], workspaceId: null, path: '/account' },
+    values: { ...values, at: timeText(tx.at) },
+  })
+
+export const mailNewBrowser = (tx: Tx, accountId: Uuid, { userAgent, ip }: RequestOrigin): void =>
+  mail(tx, 'new_browser', { accountId, cause: `browser/${newId()}`, values: { device: quoted(deviceName(userAgent)), ip } })
+
+const methods: Readonly<Record<(typeof identities.$inferSelect)['provider'], string>> = {
+  google: 'Google',
+  github: 'GitHub',
+  wallet: 'Ethereum',
+}
+
+export const mailNewMethod = (
+  tx: Tx,
+  {
+    id,
+    accountId,
+    provider,
+    subject,
+    email,
+  }: Pick<typeof identities.$inferSelect, 'id' | 'accountId' | 'provider' | 'subject' | 'email'>,
+): void => {
+  const method = `${methods[provider]} (${quoted(email ?? subject)})`
+  mail(tx, 'new_sign_in_method', { accountId, cause: `identity/${id}`, values: { method } })
+}
+
+export const mailNewPasskey = (tx: Tx, { id, accountId, name }: typeof passkeys.$inferSelect): void =>
+  mail(tx, 'new_passkey', { accountId, cause: `passkey/${id}`, values: { name: quoted(name) } })

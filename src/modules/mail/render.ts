@@ -1,0 +1,84 @@
+import factsSw from '../../../texts/facts.sw.json' with { type: 'json' }
+import english from '../../../texts/mail.en.json' with { type: 'json' }
+import swahili from '../../../texts/mail.sw.json' with { type: 'json' }
+import { escapeHtml } from '../../http/page.ts'
+import { type FactWords, factLines } from '../../lib/approval-facts.ts'
+import { type MailContent, type MailKind, mailKinds } from './service.ts'
+
+type Setting = NonNullable<(typeof mailKinds)[MailKind]>
+type Text = Readonly<{ subject: string; lines: readonly string[]; action: string }>
+type Catalogue = Readonly<Record<'footer' | 'security' | 'invited' | 'never' | 'a_payment' | 'a_batch', string>> & {
+  readonly settings: Readonly<Record<Setting, string>>
+  readonly kinds: Readonly<Record<MailKind, Text>>
+  readonly roles: Readonly<Record<string, string>>
+}
+export type Language = 'en' | 'sw'
+
+const catalogues: Readonly<Record<Language, Catalogue>> = { en: english, sw: swahili }
+const swahiliFacts: FactWords = factsSw
+
+/** A zero-width space ends what a mail client would make a link of: there is one link, and no name can add another. */
+const unlinked = (text: string): string => text.replace(/[.:@/](?=\p{L})|:(?=\/\/)/gu, '$&\u200b')
+
+type Values = Readonly<Record<string, string | null>>
+
+/** Null where a value is missing: then the sentence is left out. */
+const fill = (text: string, values: Values): string | null => {
+  const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  if (names.some((name) => (values[name] ?? null) === null)) return null
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => unlinked(values[name] ?? ''))
+}
+
+/** A mail with its address and, of an invitation, the secret of its link. */
+export type Opened = { kind: MailKind; language: Language; content: MailContent; address: string; secret: string | null }
+
+export type Rendered = { subject: string; text: string; html: string }
+export type Letter = {
+  subject: string
+  paragraphs: readonly string[]
+  action: { text: string; url: string }
+  notes: readonly string[]
+}
+
+const longestSubject = 180
+
+/** Before it is laid out. The secret stands behind the `#`, which no server logs. */
+export const letterOf = (publicUrl: string, { kind, language, content, address: email, secret }: Opened): Letter => {
+  const texts = catalogues[language]
+  const { role, payee } = content.values
+  const given: Values = { ...content.values, email, ...(role && { role: texts.roles[role] ?? role }) }
+  const values: Values = { ...given, what: fill(payee ? texts.a_payment : texts.a_batch, given) }
+  const { subject, lines, action } = texts.kinds[kind]
+  const { all = [], of = 1, currency = '' } = content.facts ?? {}
+  const facts = factLines(all, of, currency, language === 'sw' ? swahiliFacts : undefined, language).map(unlinked)
+  const setting = mailKinds[kind]
+  const why =
+    setting === null
+      ? texts[kind === 'invitation' ? 'invited' : 'security']
+      : fill(texts.footer, { setting: texts.settings[setting] })
+  return {
+    subject: [...(fill(subject, values) ?? action)].slice(0, longestSubject).join(''),
+    paragraphs: [...lines.flatMap((line) => fill(line, values) ?? []), ...facts],
+    action: { text: action, url: `${publicUrl}${content.path}${secret === null ? '' : `#${secret}`}` },
+    notes: [why ?? '', texts.never],
+  }
+}
+
+const paragraphsHtml = (all: readonly string[], style: string): string =>
+  all.map((one) => `<p style="${style}">${escapeHtml(one)}</p>`).join('\n')
+
+export const layOut = (language: Language, { subject, paragraphs, action, notes }: Letter): Rendered => ({
+  subject,
+  text: `${[...paragraphs, `${action.text}:\n${action.url}`, '-- ', notes.join('\n')].join('\n\n').replace('-- \n\n', '-- \n')}\n`,
+  html: `<!doctype html>
+<html lang="${language}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(subject)}</title></head>
+<body style="margin:0 auto;padding:24px 16px;max-width:560px;font:16px/1.5 -apple-system,'Segoe UI',Roboto,Arial,sans-serif">
+<h1 style="font-size:20px;line-height:1.3">${escapeHtml(subject)}</h1>
+${paragraphsHtml(paragraphs, 'margin:0 0 12px;overflow-wrap:anywhere')}
+<p style="margin:24px 0"><a href="${escapeHtml(action.url)}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:#3b4fd8;color:#fff;text-decoration:none">${escapeHtml(action.text)}</a></p>
+${paragraphsHtml(notes, 'margin:0 0 8px;font-size:13px;opacity:.75')}
+</body>
+</html>
+`,
+})

@@ -1,0 +1,218 @@
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { decidingRoles } from '../../auth/permissions.ts'
+import { type Db, inTx, statement } from '../../db/client.ts'
+import { personNameSql } from '../../db/person-name.ts'
+import { prepare } from '../../db/prepare.ts'
+import { insertRows, prepareWrite } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
+import { identities } from '../../db/tables/accounts.ts'
+import { approvals } from '../../db/tables/approvals.ts'
+import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
+import { mails, type notificationSettings } from '../../db/tables/mail.ts'
+import { invitations } from '../../db/tables/workspaces.ts'
+import type { Lane, Task } from '../../jobs/lane.ts'
+import { daysAfter, secondsAfter } from '../../lib/clock.ts'
+import { emailKey, emailKeySql } from '../../lib/email-key.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { existing, only } from '../../lib/lists.ts'
+import { quoted } from '../../lib/text.ts'
+import type { Parts } from '../parts.ts'
+import { layOut, letterOf, type Opened } from './render.ts'
+import { addressed, type MailContent, type MailKind, type MailRow, mailContext, mailKinds, timeText } from './service.ts'
+import { createTransport, type Outcome, type Transport } from './transport.ts'
+
+// A row is its own queue entry (`due_at`). A cause without an address becomes a row for each address; a row with one is sent. The id of a row is its
+// Message-ID: a process that dies between the server's answer and our record sends the same message again, and readers see one.
+
+/** A process that dies meanwhile leaves it due again after this time: longer than a server may take. */
+const leaseSeconds = 120
+/** An hour in all. */
+const pausesSeconds = [60, 120, 240, 480, 900, 1800]
+
+const claimDue = statement(
+  'mails.claim',
+  `update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
+     select id from mails where due_at <= $1 and id <> all($2::uuid[]) order by due_at limit $3 for update skip locked)
+   returning id, coalesce(account_id, workspace_id, id) as tenant`,
+)
+const findMail = selectRow('mails.by_id', mails, ['id'], { lane: 'pool' })
+
+type Recipient = { accountId: Uuid; email: string } & Pick<typeof notificationSettings.$inferSelect, 'language'> & {
+    wants: Record<string, boolean> | null
+  }
+/** Each verified address of each account once. The query is text, because an account's settings may be missing. */
+const readRecipients = statement(
+  'mails.recipients',
+  `select distinct on (a.id, ${emailKeySql('i.email')}) a.id as "accountId", i.email, coalesce(s.language, 'en') as language,
+     case when s.account_id is not null then json_build_object('approvals', s.approvals_email, 'lists', s.lists_email,
+       'balance', s.balance_email, 'policies', s.policies_email) end as wants
+   from accounts a join identities i on i.account_id = a.id left join notification_settings s on s.account_id = a.id
+   where a.status <> 'closed' and i.email_verified and i.email is not null and (a.id = any($1::uuid[]) or a.id in (
+     select m.account_id from members m where m.workspace_id = $2 and m.status = 'active' and m.role in ${namesSql(decidingRoles)}))
+   order by a.id, ${emailKeySql('i.email')}, i.id`,
+)
+
+/** What was decided, accepted or withdrawn meanwhile is not mailed any more. */
+const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(eq(approvals.id, at.id), sql`${approvals.status} <> 'pending'`)),
+)
+const closed = prepare('mails.closed_invitation', { id: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(and(eq(invitations.id, at.id), sql`num_nonnulls(${invitations.acceptedAt}, ${invitations.revokedAt}) > 0`)),
+)
+const ended: Readonly<Record<string, typeof decided>> = { approval: decided, invitation: closed }
+
+const newest = prepare('mails.newest', { take: 'rows' }, (orm, at) =>
+  orm
+    .select()
+    .from(mails)
+    .where(sql`${mails.state} = 'sent' and ${mails.addressCiphertext} is not null`)
+    .orderBy(desc(mails.id))
+    .limit(at.take),
+)
+
+const removeCause = prepareWrite('mails.remove', { id: 'uuid' }, (orm, at) => orm.delete(mails).where(eq(mails.id, at.id)))
+const writeEnd = prepareWrite('mails.end', { id: 'uuid', state: 'text', at: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(mails)
+    .set({ state: at.state, dueAt: null, endedAt: at.at })
+    .where(and(eq(mails.id, at.id), sql`${mails.state} = 'due'`)),
+)
+const writeTry = prepareWrite('mails.try_again', { id: 'uuid', dueAt: 'timestamptz', tries: 'int' }, (orm, at) =>
+  orm
+    .update(mails)
+    .set({ dueAt: at.dueAt, tries: at.tries })
+    .where(and(eq(mails.id, at.id), sql`${mails.state} = 'due'`)),
+)
+const writeRefusal = prepareWrite(
+  'identities.mail_refused',
+  { accountId: 'uuid', email: 'text', refusedAt: 'timestamptz|null' },
+  (orm, at) =>
+    orm
+      .update(identities)
+      .set({ mailRefusedAt: at.refusedAt })
+      .where(
+        and(
+          eq(identities.accountId, at.accountId),
+          eq(emailKeyOf(identities.email), at.email),
+          sql`${identities.mailRefusedAt} is distinct from ${at.refusedAt}`,
+        ),
+      ),
+)
+
+const openMail = ({ vault }: Pick<Parts, 'vault'>, { id, addressCiphertext, addressKeyId, ...row }: MailRow): Opened => {
+  const sealed = { ciphertext: existing(addressCiphertext, 'an address'), keyId: existing(addressKeyId, 'its key') }
+  const [address, secret] = JSON.parse(vault.open(sealed, mailContext(id))) as [string, string | null]
+  return { kind: row.kind as MailKind, language: row.language, content: row.content as MailContent, address, secret }
+}
+
+const readNames = statement(
+  'mails.names',
+  `select (select name from workspaces where id = $1) as workspace, ${personNameSql('$2::uuid')} as person`,
+)
+type Names = { workspace: string | null; person: string | null }
+
+const namesIn = (by: MailContent['by'], { workspace, person }: Names) => {
+  const name = by ? quoted(person ?? formatId('account', by.accountId)) : null
+  return { workspace: workspace && quoted(workspace), by: by?.label && name ? `${quoted(by.label)} (${name})` : name }
+}
+
+type Sending = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'derivations' | 'logger' | 'vault'>
+
+const expand = (deps: Sending, row: MailRow, isOff: boolean): Promise<void> =>
+  inTx(deps.db, async (tx) => {
+    const { to = [], except, by, ...rest } = row.content as MailContent
+    const setting = mailKinds[row.kind as MailKind]
+    const asked = to === 'deciders' ? [[], row.workspaceId] : [to, null]
+    const [recipients, names] = await Promise.all([
+      isOff ? [] : tx.query<Recipient>(readRecipients, asked),
+      tx.query<Names>(readNames, [row.workspaceId, by?.accountId ?? null]),
+    ])
+    const content = { ...rest, values: { ...namesIn(by, only(names)), ...rest.values } }
+    const rows = recipients
+      .filter(({ accountId, wants }) => accountId !== except && (setting === null || (wants?.[setting] ?? true)))
+      .map(({ accountId, email, language }) => addressed(deps, { ...row, content, dueAt: tx.at }, { accountId, email, language }))
+    await insertRows(tx, mails, rows, 'on conflict (cause) do nothing')
+    tx.defer(tx.run(removeCause, { id: row.id }))
+  })
+
+const end = async (deps: Sending, row: MailRow, outcome: Outcome, address: string): Promise<void> => {
+  const { clock, db, logger, alerts } = deps
+  const { id, accountId, kind, tries } = row
+  if (typeof outcome === 'object') {
+    const pause = pausesSeconds[tries]
+    logger.warn({ mail: id, kind, tries: tries + 1, problem: outcome.retry }, 'a mail was not taken and will be tried again')
+    if (pause !== undefined) {
+      await db.run(writeTry, { id, dueAt: secondsAfter(clock.now(), pause), tries: tries + 1 })
+      return
+    }
+    alerts.raise('work_failing', { subject: 'mails', id })
+  }
+  const state = outcome === 'sent' || outcome === 'refused' ? outcome : 'given_up'
+  await db.run(writeEnd, { id, state, at: clock.now() })
+  if (accountId !== null && state !== 'given_up')
+    await db.run(writeRefusal, { accountId, email: emailKey(address), refusedAt: state === 'refused' ? clock.now() : null })
+}
+
+const isObsolete = async (db: Db, { subjectKind, subjectId: id }: MailRow): Promise<boolean> => {
+  const query = ended[subjectKind ?? '']
+  return query !== undefined && id !== null && (await db.run(query, { id })).length > 0
+}
+
+const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promise<void> => {
+  const row = await findMail(deps.db, { id })
+  if (row?.state !== 'due') return
+  if (row.addressCiphertext === null) return expand(deps, row, transport === null)
+  const opened = openMail(deps, row)
+  const stop = transport === null || (await isObsolete(deps.db, row))
+  const letter = letterOf(deps.config.publicUrl, opened)
+  const outcome = stop ? 'rejected' : await transport({ id, to: opened.address, ...layOut(row.language, letter) })
+  await end(deps, row, outcome, opened.address)
+}
+
+/** In the sandbox a mail is sent when its page can show it. */
+const transportOf = (config: Sending['config']): Transport | null => {
+  if (config.mailDelivery === 'smtp') return createTransport(config)
+  return config.mailDelivery === 'sandbox' ? async () => 'sent' : null
+}
+
+export const createMailLane = (deps: Sending): Lane => {
+  const transport = transportOf(deps.config)
+  return {
+    name: 'mails',
+    limit: 4,
+    claim: async ({ free, except }) => {
+      const due = await deps.db.query<{ id: Uuid; tenant: Uuid }>(claimDue, [deps.clock.now(), except, free])
+      const tasks = due.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => work(deps, transport, id) }))
+      return { tasks, more: due.length === free }
+    },
+  }
+}
+
+/** For the page of the sandbox. */
+export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>) =>
+  (await deps.db.run(newest, { take: 50 })).map((row) => {
+    const opened = openMail(deps, row)
+    const { language, endedAt, createdAt } = row
+    return { ...letterOf(deps.config.publicUrl, opened), to: opened.address, language, at: timeText(endedAt ?? createdAt) }
+  })
+
+/** Who was told of an approval stays; of everything else nothing does. */
+const forget = statement(
+  'mails.forget',
+  `with old as materialized (select id, subject_kind from mails where ended_at < $1 and address_ciphertext is not null order by ended_at limit 1000 for update skip locked),
+     removed as (delete from mails m using old o where m.id = o.id and o.subject_kind is distinct from 'approval'),
+     emptied as (update mails m set address_ciphertext = null, address_key_id = null, content = '{}' from old o where m.id = o.id and o.subject_kind = 'approval')
+   select count(*)::int as count from old`,
+)
+const keptDays = 30
+
+export const forgetMails = async ({ db, clock }: Pick<Parts, 'clock' | 'db'>): Promise<void> => {
+  for (let count = 1000; count === 1000; )
+    count = (await db.query<{ count: number }>(forget, [daysAfter(clock.now(), -keptDays)]))[0]?.count ?? 0
+}

@@ -1,0 +1,91 @@
+import type { Derivations, Vault } from '../../auth/vault.ts'
+import type { Gathered, Tx } from '../../db/client.ts'
+import { insertRows } from '../../db/prepare-write.ts'
+import { mails } from '../../db/tables/mail.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
+import type { Fact } from '../../lib/approval-facts.ts'
+import { emailKey } from '../../lib/email-key.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+
+/** The setting that switches each off; null: never. The texts are in `texts/`. */
+export const mailKinds = {
+  approval_waits: 'approvals',
+  approval_still_waits: 'approvals',
+  batch_failures: 'lists',
+  balance_short: 'balance',
+  policy_change_waits: 'policies',
+  new_browser: null,
+  new_sign_in_method: null,
+  new_passkey: null,
+  new_key: null,
+  new_approver: null,
+  invitation: null,
+} as const
+export type MailKind = keyof typeof mailKinds
+
+/** What a text is made of. Names are quoted by the caller; a sentence whose value is null is left out. */
+export type MailContent = {
+  values: Readonly<Record<string, string | null>>
+  /** The path of the one link. */
+  path: string
+  facts?: { all: readonly Fact[]; of: number; currency: string }
+  /** Of a cause: its recipients, or everyone who may decide in the workspace, but `except`. */
+  to?: readonly Uuid[] | 'deciders'
+  except?: Uuid | null
+  /** Of a cause: who did it; `label`: by a key or an agent of that name. Their name and the workspace's are read when the mail is addressed. */
+  by?: { accountId: Uuid; label: string | null }
+}
+
+type About = { kind: 'approval' | 'invitation' | 'payment_batch' | 'policy'; id: Uuid }
+type Cause = MailContent & { kind: MailKind; cause: string; workspaceId: Uuid | null; about?: About }
+export type MailRow = typeof mails.$inferSelect
+
+const written: Gathered<MailRow> = { write: (tx, rows) => insertRows(tx, mails, rows, 'on conflict (cause) do nothing') }
+
+/** As "2026-11-29 09:30 UTC". */
+export const timeText = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): MailRow => ({
+  id: newId(),
+  accountId: null,
+  workspaceId,
+  cause,
+  kind,
+  subjectKind: about?.kind ?? null,
+  subjectId: about?.id ?? null,
+  addressCiphertext: null,
+  addressKeyId: null,
+  language: 'en',
+  content,
+  state: 'due',
+  dueAt: tx.at,
+  tries: 0,
+  createdAt: tx.at,
+  endedAt: null,
+})
+
+/** In the transaction of the cause: each of its recipients is mailed once, after the commit. */
+export const queueMail = (tx: Tx, cause: Cause & { to: NonNullable<MailContent['to']> }): void => {
+  tx.gather(written, [rowOf(tx, cause)])
+  wakeAfterCommit(tx, 'mails')
+}
+
+export const mailContext = (id: Uuid): readonly string[] => ['mail', id]
+
+type Seals = { vault: Vault; derivations: Derivations }
+type Recipient = { accountId: Uuid | null; email: string; language: MailRow['language']; secret?: string }
+
+/** `secret`: sealed with the address, and removed with it. */
+export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, secret, ...recipient }: Recipient): MailRow => {
+  const id = newId()
+  const sealed = vault.seal(JSON.stringify([email, secret ?? null]), mailContext(id))
+  const address = derivations.mac('mail', emailKey(email)).toString('base64url').slice(0, 22)
+  const cause = `${row.cause}/${recipient.accountId ?? ''}/${address}`
+  return { ...row, ...recipient, id, cause, addressCiphertext: sealed.ciphertext, addressKeyId: sealed.keyId }
+}
+
+/** To an address that may belong to no account. */
+export const queueMailTo = (tx: Tx, seals: Seals, cause: Cause, recipient: Recipient): void => {
+  tx.gather(written, [addressed(seals, rowOf(tx, cause), recipient)])
+  wakeAfterCommit(tx, 'mails')
+}

@@ -1,0 +1,98 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
+import type { Config } from '../../config.ts'
+import type { Db, Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareWrite, upsertRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
+import { identities } from '../../db/tables/accounts.ts'
+import { mails, notificationSettings } from '../../db/tables/mail.ts'
+import { audit } from '../../events/audit.ts'
+import { isoTimeOrNull } from '../../lib/clock.ts'
+import { emailKey } from '../../lib/email-key.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { NotificationSettings, UpdateNotificationSettings } from './schema.ts'
+
+type Row = typeof notificationSettings.$inferSelect
+
+const find = selectRow('notification_settings.of_account', notificationSettings, ['accountId'])
+
+const addressesOf = prepare('identities.mailed', { accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ email: identities.email, refusedAt: identities.mailRefusedAt })
+    .from(identities)
+    .where(and(eq(identities.accountId, at.accountId), sql`${identities.emailVerified} and ${identities.email} is not null`))
+    .orderBy(asc(identities.id)),
+)
+
+const everything = {
+  approvalsEmail: true,
+  approvalsPush: true,
+  listsEmail: true,
+  balanceEmail: true,
+  policiesEmail: true,
+  language: 'en',
+} as const satisfies Omit<Row, 'accountId' | 'updatedAt'>
+const columns = Object.keys(everything) as (keyof typeof everything)[]
+
+export const readSettings = async (db: Db, config: Config, accountId: Uuid): Promise<NotificationSettings> => {
+  const [row = everything, addresses] = await Promise.all([find(db, { accountId }), db.run(addressesOf, { accountId })])
+  const byAddress = new Map(addresses.map(({ email, refusedAt }) => [emailKey(email ?? ''), { email: email ?? '', refusedAt }]))
+  return {
+    approvals: { email: row.approvalsEmail, push: row.approvalsPush },
+    lists: { email: row.listsEmail },
+    balance: { email: row.balanceEmail },
+    policies: { email: row.policiesEmail },
+    language: row.language,
+    delivery: config.mailDelivery,
+    addresses: [...byAddress.values()].map(({ email, refusedAt }) => ({ email, refused_at: isoTimeOrNull(refusedAt) })),
+  }
+}
+
+export const updateSettings = async (tx: Tx, principal: Principal, input: UpdateNotificationSettings): Promise<void> => {
+  const { accountId } = principal
+  const before = { ...everything, ...(await find(tx, { accountId })) }
+  const after: Omit<Row, 'accountId' | 'updatedAt'> = {
+    approvalsEmail: input.approvals?.email ?? before.approvalsEmail,
+    approvalsPush: input.approvals?.push ?? before.approvalsPush,
+    listsEmail: input.lists?.email ?? before.listsEmail,
+    balanceEmail: input.balance?.email ?? before.balanceEmail,
+    policiesEmail: input.policies?.email ?? before.policiesEmail,
+    language: input.language ?? before.language,
+  }
+  const changed = columns.filter((name) => before[name] !== after[name])
+  if (changed.length === 0) return
+  // A stolen session could silence its owner.
+  if (changed.some((name) => after[name] === false)) requireFreshProof(principal, tx.at)
+  const row = { accountId, ...after, updatedAt: tx.at }
+  await upsertRow(tx, notificationSettings, row, {
+    key: [notificationSettings.accountId],
+    replaced: [...columns, 'updatedAt'],
+  })
+  const only = (all: object) => Object.fromEntries(Object.entries(all).filter(([name]) => changed.some((one) => one === name)))
+  audit(tx, principal, 'notification_settings.update', { workspaceId: null, before: only(before), after: only(after) })
+}
+
+const silenced = prepare('notification_settings.without_push', { accountIds: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ accountId: notificationSettings.accountId })
+    .from(notificationSettings)
+    .where(sql`${notificationSettings.accountId} = any(${at.accountIds}) and not ${notificationSettings.approvalsPush}`),
+)
+
+export const wantingPush = async (db: Db, accountIds: readonly Uuid[]): Promise<Uuid[]> => {
+  const without = await db.run(silenced, { accountIds })
+  return accountIds.filter((id) => !without.some(({ accountId }) => accountId === id))
+}
+
+const removeMails = prepareWrite('mails.of_account', { accountId: 'uuid' }, (orm, at) =>
+  orm.delete(mails).where(eq(mails.accountId, at.accountId)),
+)
+const removeSettings = prepareWrite('notification_settings.remove', { accountId: 'uuid' }, (orm, at) =>
+  orm.delete(notificationSettings).where(eq(notificationSettings.accountId, at.accountId)),
+)
+
+export const forgetPerson = async (tx: Tx, accountId: Uuid): Promise<void> => {
+  tx.defer(tx.run(removeMails, { accountId }))
+  tx.defer(tx.run(removeSettings, { accountId }))
+}
