@@ -75,6 +75,7 @@ const reasons: Readonly<Record<string, string>> = {
   'policies.archive': loosens,
   'policies.confirm_change': loosens,
   'policies.withdraw_change': stops,
+  'notification_settings.update': 'Only to switch something off: a stolen session could silence its owner.',
   'push_subscriptions.create': 'Sends notifications to this browser, while its session lasts.',
   'push_subscriptions.delete': 'Only for another session’s, which may be how the owner hears of an approval.',
   'payments.create': underRules,

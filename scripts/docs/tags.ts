@@ -56,7 +56,7 @@ export const tags: readonly Tag[] = [
   },
   {
     name: 'Notifications',
-    features: ['notifications', 'push', 'push_subscriptions'],
+    features: ['notifications', 'notification_settings', 'push', 'push_subscriptions'],
     description:
       'Everything that happens, as a stream or as a list, and approvals as notices in a person’s own browser. There are no webhooks.',
   },

@@ -86,7 +86,13 @@ const direction: Rule = {
       const part = partOf(file.path)
       const allowed = below[part]
       return file.imports.map(({ to, ours }) =>
-        ours && allowed && to !== recorded && !to.startsWith(texts) && partOf(to) !== part && partOf(to) !== everywhere && !allowed.includes(partOf(to))
+        ours &&
+        allowed &&
+        to !== recorded &&
+        !to.startsWith(texts) &&
+        partOf(to) !== part &&
+        partOf(to) !== everywhere &&
+        !allowed.includes(partOf(to))
           ? `imports ${to}`
           : undefined,
       )

@@ -150,6 +150,10 @@ const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?:
       ['DELETE', `/v1/beneficiaries/${beneficiaryId}`],
     ],
   },
+  'notification_settings.update': {
+    needs: () => [['PATCH', '/v1/accounts/me/notification-settings', { approvals: { email: false } }]],
+    also: () => [['PATCH', '/v1/accounts/me/notification-settings', { language: 'sw' }]],
+  },
   'push_subscriptions.delete': {
     needs: ({ subscriptionId }) => [['DELETE', `/v1/accounts/me/push-subscriptions/${subscriptionId}`]],
   },

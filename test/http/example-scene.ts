@@ -120,6 +120,8 @@ export const playExamples = async (
   })
   await play('push_subscriptions.list', api)
   await play('push_subscriptions.delete', api, { path: { id: notices.id } })
+  await play('notification_settings.get', api)
+  await play('notification_settings.update', api, { body: { lists: { email: false }, language: 'sw' } })
   const sessions = await play('sessions.list', api)
   await play('sessions.revoke', api, { path: { id: sessions.data.find(({ current }: Json) => !current).id } })
   await play('sign_in.create_dashboard_token', api)

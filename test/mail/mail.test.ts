@@ -327,3 +327,22 @@ test('the service does not start with an SMTP_URL or MAIL_FROM that cannot be ri
   for (const sender of [from, 'payments@example.co.ke', 'Malipo – Kenya <no-reply+x@mail.example.com>'])
     expect(start('smtps://user:p%40ss@mail.example.com:465', sender), sender).not.toThrow()
 })
+
+test('without a mail server the sandbox shows mails with links that can be pressed, to this machine alone; production sends none', async () => {
+  const sandbox = await openService()
+  const { email } = newPerson()
+  const { cookie } = await continueWith(sandbox, 'google', { email, name: 'Amina Otieno' })
+  const api = sandbox.api.as({ cookie })
+  expect((await api.get(settings)).body.delivery).toBe('sandbox')
+  const { token } = answered(
+    await api.post('/v1/workspaces/current/invitations', { role: 'viewer', email: newPerson().email }),
+    201,
+  )
+  await sandbox.settle()
+  const page = await fetch(`${sandbox.api.url}/sandbox/mail`)
+  expect(await page.text()).toContain(`href="${sandbox.deps.config.publicUrl}/invitation#${token}"`)
+  const elsewhere = await sandbox.http.inject({ url: '/sandbox/mail', headers: { host: 'rebound.example' } })
+  expect(elsewhere.statusCode).toBe(403)
+  expect((await service.api.get('/sandbox/mail')).status).toBe(404)
+  expect(loadConfig({ PUBLIC_URL: 'https://pay.example.com' }).mailDelivery).toBe('off')
+})

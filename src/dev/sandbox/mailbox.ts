@@ -9,7 +9,15 @@ type Letter = Readonly<Record<'subject' | 'to' | 'at' | 'language', string>> & {
   readonly notes: readonly string[]
 }
 
-const html = ({ subject, to, at, language, paragraphs, action, notes }: Letter): string => `<article lang="${escapeHtml(language)}">
+const html = ({
+  subject,
+  to,
+  at,
+  language,
+  paragraphs,
+  action,
+  notes,
+}: Letter): string => `<article lang="${escapeHtml(language)}">
 <hr>
 <h2>${escapeHtml(subject)}</h2>
 <p><small>To ${escapeHtml(to)}, ${escapeHtml(at)}</small></p>
@@ -26,7 +34,9 @@ export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>
     const letters = await read()
     const page = {
       title: 'Mailbox (sandbox)',
-      paragraphs: ['No mail leaves this machine, as SMTP_URL is not set. These are the mails that people would have got, newest first.'],
+      paragraphs: [
+        'No mail leaves this machine, as SMTP_URL is not set. These are the mails that people would have got, newest first.',
+      ],
       links: [{ href: '/account', text: 'Notification settings' }],
     }
     return sendHtml(reply, 200, renderPage(page, letters.map(html).join('\n') || '<p>No mail yet.</p>'))

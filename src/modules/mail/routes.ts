@@ -10,7 +10,7 @@ const path = '/v1/accounts/me/notification-settings'
 export const registerNotificationSettings = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.get(path, {
-    config: { operation: 'notification_settings.get', access: 'undelegated', whileNotAdmitted: true },
+    config: { operation: 'notification_settings.get', access: 'undelegated' },
     schema: {
       summary: 'Read what you are told',
       description:
@@ -25,7 +25,6 @@ export const registerNotificationSettings = (app: App, deps: Parts): void => {
       access: 'undelegated',
       freshProof: 'by_content',
       whileFrozen: true,
-      whileNotAdmitted: true,
     },
     schema: {
       summary: 'Choose what you are told',

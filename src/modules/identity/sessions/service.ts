@@ -128,21 +128,18 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   return { token, expiresAt: sessionEnd(record, config.SESSION_IDLE_DAYS) }
 }
 
-const ofBrowser = prepare(
-  'sessions.of_browser',
-  { accountId: 'uuid', browserHash: 'bytea', userAgent: 'text|null' },
-  (orm, at) =>
-    orm
-      .select({ id: sessions.id })
-      .from(sessions)
-      .where(
-        and(
-          eq(sessions.accountId, at.accountId),
-          sql`(${sessions.browserHash} = ${at.browserHash}
+const ofBrowser = prepare('sessions.of_browser', { accountId: 'uuid', browserHash: 'bytea', userAgent: 'text|null' }, (orm, at) =>
+  orm
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.accountId, at.accountId),
+        sql`(${sessions.browserHash} = ${at.browserHash}
             or (${sessions.browserHash} is null and ${sessions.userAgent} is not distinct from ${at.userAgent}))`,
-        ),
-      )
-      .limit(1),
+      ),
+    )
+    .limit(1),
 )
 
 /** Sessions of an earlier release have no mark: there the name of the browser is compared. */
