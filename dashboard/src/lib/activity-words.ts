@@ -9,6 +9,7 @@ type PrivateAction = Extract<
   | `dashboard_token.${string}`
   | `identity.${string}`
   | `passkey.${string}`
+  | `notification_settings.${string}`
   | `push_subscription.${string}`
   | `session.${string}`
   | `sign_in.${string}`
