@@ -16,7 +16,6 @@ export const guideNames = [
   'agents',
   'approvals',
   'passkeys',
-  'workspaces',
   'funding',
   'salaries',
   'oauth',

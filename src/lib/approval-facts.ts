@@ -40,12 +40,79 @@ export type FactItem = {
 }
 export type Fact = { type: FactType; level: FactLevel; count: number; items: FactItem[] }
 
+export const levels: Readonly<Record<FactType, FactLevel>> = {
+  may_have_been_sent: 'danger',
+  name_mismatch: 'danger',
+  shared_number: 'warning',
+  name_differs: 'warning',
+  similar_name: 'warning',
+  unusual_amount: 'warning',
+  far_from_last: 'warning',
+  possible_duplicate: 'warning',
+  changed_payee: 'warning',
+  new_payee: 'warning',
+  first_payment: 'warning',
+  name_unconfirmed: 'info',
+  name_close: 'info',
+  name_match: 'info',
+}
+
+type Maker = { grant_id: string | null; label?: string | null }
+/** The warnings of a decision as the API has them. */
+export type Warned =
+  | { code: 'possible_duplicate'; payment_id: string; created_at: string }
+  | { code: 'new_payee'; by: Maker; at: string }
+  | { code: 'changed_payee'; by: Maker; at: string }
+  | { code: 'similar_name'; name: string }
+  | { code: 'name_differs'; given_name: string }
+  | { code: 'name_mismatch'; verification: string; name: string | null }
+  | { code: 'unusual_amount'; typical_amount_minor: string }
+
+export type About = Partial<Pick<FactItem, 'name' | 'other_amount_minor' | 'at' | 'payment_id'>>
+export type Found = About & { type: FactType }
+
+const maker = ({ grant_id: grantId, label }: Maker): string | null => (grantId === null ? null : (label ?? 'a key or an agent'))
+
+/** What a warning says of its payment. */
+export const foundIn = (warning: Warned): Found => {
+  switch (warning.code) {
+    case 'possible_duplicate':
+      return { type: warning.code, at: warning.created_at, payment_id: warning.payment_id }
+    case 'name_differs':
+      return { type: warning.code, name: warning.given_name }
+    case 'similar_name':
+      return { type: warning.code, name: warning.name }
+    case 'name_mismatch':
+      return { type: warning.verification === 'no_match' ? 'name_mismatch' : 'name_unconfirmed', name: warning.name }
+    case 'unusual_amount':
+      return { type: warning.code, other_amount_minor: warning.typical_amount_minor }
+    default:
+      return { type: warning.code, name: maker(warning.by), at: warning.at }
+  }
+}
+
+export const factItem = (
+  about: Pick<FactItem, 'beneficiary' | 'amount_minor'>,
+  index: number | null,
+  { name = null, other_amount_minor = null, at = null, payment_id = null }: About = {},
+): FactItem => ({ index, ...about, name, other_amount_minor, at, payment_id })
+
+/** The warnings of one decision, each a fact: before an approval is asked for, an unconfirmed name is told as well. */
+export const factsOfWarnings = (warnings: readonly Warned[], about: Pick<FactItem, 'beneficiary' | 'amount_minor'>): Fact[] =>
+  inOrder(
+    warnings.map(foundIn).map(({ type, ...found }) => ({
+      ...{ type, level: levels[type] === 'info' ? 'warning' : levels[type] },
+      ...{ count: 1, items: [factItem(about, null, found)] },
+    })),
+  )
+
 const byWeight = (one: Pick<Fact, 'type'>, other: Pick<Fact, 'type'>): number =>
   factTypes.indexOf(one.type) - factTypes.indexOf(other.type)
 
 export const inOrder = (facts: readonly Fact[]): Fact[] => facts.toSorted(byWeight)
 
 type Money = (minor: string) => string
+type When = (at: string) => string
 /**
  * `short`: two or three words, for a row of a list. `one`, `several`: where one payment is decided, or more. `about`: of an item; `otherwise` where it has
  * no name. Catalogues of other languages have the same form (`texts/`).
@@ -54,6 +121,9 @@ export type FactWords = Readonly<
   Record<FactType, { short: string; one: string; several: string; about?: string; otherwise?: string }>
 >
 const english: FactWords = words
+
+/** A time as a reader without a zone has it. */
+const utcTime: When = (at) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** "1,000" */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
@@ -70,11 +140,19 @@ const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem):
   return tenths >= 100n ? grouped(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
 }
 
-const aboutOf = (type: FactType, { name, other_amount_minor: amount, at }: FactItem, money: Money, of: FactWords) => {
-  const { about = null, otherwise = null } = of[type]
+type Ways = { by?: FactWords; when?: When }
+
+/** What it says of a payment whose beneficiary and amount stand beside it: "registered to "BRIAN KAMAU"". */
+export const factAbout = (
+  { type }: Pick<Fact, 'type'>,
+  { name, other_amount_minor: amount, at }: FactItem,
+  money: Money,
+  { by = english, when = utcTime }: Ways = {},
+): string | null => {
+  const { about = null, otherwise = null } = by[type]
   if (about === null) return null
   const named = name === null ? null : quoted(name)
-  return filled(about, { name: named, amount: amount && money(amount), at: at?.slice(0, 16).replace('T', ' ') }) ?? otherwise
+  return filled(about, { name: named, amount: amount && money(amount), at: at && when(at) }) ?? otherwise
 }
 
 export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>): string =>
@@ -88,8 +166,8 @@ export const factTitle = ({ type, count, items: [first] }: Pick<Fact, 'type' | '
 }
 
 /** "Amina Otieno: registered to "BRIAN KAMAU", KES 1,200.00". */
-export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money, by = english): string => {
-  const about = aboutOf(type, one, money, by)
+export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money, ways: Ways = {}): string => {
+  const about = factAbout({ type }, one, money, ways)
   return `${quoted(one.beneficiary)}: ${about === null ? '' : `${about}, `}${money(one.amount_minor)}`
 }
 
@@ -118,8 +196,8 @@ const more: Readonly<Record<string, string>> = { en: 'and {count} more', sw: 'na
 export const factLines = (facts: readonly Fact[], of: number, currency: string, by = english, language = 'en'): string[] => {
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
   const detailOf = ({ type, items, count }: Fact): string | null => {
-    if (of === 1) return items[0] ? aboutOf(type, items[0], money, by) : null
-    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, by))
+    if (of === 1) return items[0] ? factAbout({ type }, items[0], money, { by }) : null
+    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, { by }))
     const further = count - shown.length
     const rest = further > 0 ? [filled(more[language] ?? '', { count: grouped(further) })] : []
     return shown.length === 0 ? null : [...shown, ...rest].join('; ')

@@ -29,6 +29,7 @@ import { statementFlows } from './flows/statements.ts'
 import { theftFlows } from './flows/theft.ts'
 import { topUpFlows } from './flows/top-up.ts'
 import { everyView } from './flows/views.ts'
+import { warningFlows } from './flows/warnings.ts'
 import { workspaceFlows } from './flows/workspace.ts'
 import { createWorld } from './world.ts'
 
@@ -44,6 +45,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('approvals', () => approvalFlows(world))
   describe('approvals by link', () => approvalLinkFlows(world))
   describe('notices', () => pushFlows(createWorld({ beside: world, notices: true })))
+  describe('warnings', () => warningFlows(createWorld({ beside: world })))
   describe('passkeys', () => passkeyFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))

@@ -195,10 +195,10 @@ test('a refused top-up and a frozen agent are explained without minor units and 
 test('what to look at in a list stands in sentences, with the rows that it is about', () => {
   const item = (row: number, ...warnings: string[]) => ({ index: row - 2, row, warnings })
   expect(warningsOfList([item(2), item(3, 'name_mismatch', 'possible_duplicate')])).toBe(
-    '1 goes to a payee whose name the payment method does not confirm (row 3)',
+    'The rail has not confirmed the name (row 3)',
   )
   expect(warningsOfList([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')])).toBe(
-    '3 go to payees that no person has confirmed (rows 2 to 4), 1 goes to a payee whose name was changed a short time ago (row 6)',
+    'No person has confirmed 3 beneficiaries (rows 2 to 4). The beneficiary was renamed a short time ago (row 6)',
   )
   expect(warningsOfList([item(2, 'possible_duplicate')])).toBe('')
 })

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import type { Warned } from '../../src/lib/approval-facts.ts'
 import { factItemText, factSentences, factShort, factTitle, factTypes, namesSummary } from '../../src/lib/approval-facts.ts'
 import { approvalMessage, batchApprovalMessage } from '../../src/modules/payments/approvals/message.ts'
 import { type FactLine, factsOf } from '../../src/policy/facts.ts'
-import type { Warning } from '../../src/policy/types.ts'
 
 const at = new Date('2026-11-20T08:00:00Z')
-const by = { accountId: 'a', grantId: 'g', label: 'Bot' }
+const by = { account_id: 'a', grant_id: 'g', label: 'Bot' }
 /** One of each: a new warning does not compile until it is here. */
-const warnings: { readonly [Code in Warning['code']]: Extract<Warning, { code: Code }> } = {
-  possible_duplicate: { code: 'possible_duplicate', paymentId: 'p', createdAt: at },
-  name_differs: { code: 'name_differs', name: 'Amina', givenName: 'Amani' },
-  new_payee: { code: 'new_payee', by, at },
-  changed_payee: { code: 'changed_payee', by, at },
-  similar_name: { code: 'similar_name', beneficiaryId: 'b', name: 'Aminah' },
+const warnings: { readonly [Code in Warned['code']]: Extract<Warned, { code: Code }> } = {
+  possible_duplicate: { code: 'possible_duplicate', payment_id: 'pay_1', created_at: at.toISOString() },
+  name_differs: { code: 'name_differs', given_name: 'Amani' },
+  new_payee: { code: 'new_payee', by, at: at.toISOString() },
+  changed_payee: { code: 'changed_payee', by, at: at.toISOString() },
+  similar_name: { code: 'similar_name', name: 'Aminah' },
   name_mismatch: { code: 'name_mismatch', verification: 'no_match', name: 'BRIAN' },
-  unusual_amount: { code: 'unusual_amount', typicalAmountMinor: 100n },
+  unusual_amount: { code: 'unusual_amount', typical_amount_minor: '100' },
 }
 const line = (changes: Partial<FactLine> = {}, key = 'b'): FactLine => ({
   beneficiaryId: key,
@@ -53,7 +53,7 @@ const textOf = (lines: readonly FactLine[], feesMinor: bigint | null = null): st
   })
 
 describe('every warning of a decision', () => {
-  const mismatched = (warning: Warning) =>
+  const mismatched = (warning: Warned) =>
     warning.code === 'name_mismatch' ? { verification: 'no_match' as const, reportedName: 'BRIAN' } : {}
 
   test.each(Object.values(warnings))(

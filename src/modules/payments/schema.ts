@@ -17,6 +17,7 @@ import {
   TimeOut,
   VisibleText,
 } from '../../http/wire.ts'
+import { factLevels, factTypes } from '../../lib/approval-facts.ts'
 import { duplicateAnswers } from '../../lib/policy-answers.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { MakerOut } from '../makers.ts'
@@ -229,3 +230,28 @@ export const ResolvePayment = z
   })
   .meta({ id: 'ResolvePayment' })
 export type ResolvePayment = z.output<typeof ResolvePayment>
+
+export const Fact = z
+  .object({
+    type: z.enum(factTypes).meta({ description: 'The heaviest come first.' }),
+    level: z.enum(factLevels).meta({
+      description: '`danger` and `warning` are told before anything else. What is true of all payments of a batch is `info`.',
+    }),
+    count: z.number().int().meta({ description: 'How many payments of a batch, or beneficiaries by name; 1 for a payment.' }),
+    items: z
+      .array(
+        z.object({
+          index: z.number().int().nullable().meta({ description: 'The place in the batch; null for one payment and for names.' }),
+          beneficiary: z.string(),
+          amount_minor: MinorOut,
+          name: z.string().nullable().meta({
+            description: 'The name that the rail reports or the list gives, of the similar beneficiary, or of the key or agent.',
+          }),
+          other_amount_minor: MinorOut.nullable().meta({ description: 'The usual or the last amount.' }),
+          at: TimeOut.nullable().meta({ description: 'When the earlier payment, or the change, was made.' }),
+          payment_id: IdOut('payment').nullable().meta({ description: 'The earlier payment that it looks like.' }),
+        }),
+      )
+      .meta({ description: 'At most ten of them; none for `info`.' }),
+  })
+  .meta({ id: 'ApprovalFact' })

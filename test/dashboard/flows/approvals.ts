@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { factTypes } from '../../../src/lib/approval-facts.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { createHousehold, type Household } from '../household.ts'
@@ -224,46 +223,6 @@ export const approvalFlows = (world: World): void => {
       .getByRole('button', { name: /^Approve KES/ })
       .click()
     await page.getByRole('heading', { name: /KES\s2,300 to Roastery Kiambu/ }).waitFor()
-    await close()
-  })
-
-  test('on the smallest phone, whatever the page warns of, Approve is in view on the page, in the dialog and at the link', async () => {
-    const team = await createTeam(world.service)
-    const approver = await team.join('approver', 'Amina Otieno')
-    const [first = ''] = await team.hold('9800000')
-    const small = { width: 360, height: 740 }
-    const { page, close } = await visitAs(world, approver, small)
-    const at = new Date().toISOString()
-    const long = 'Savannah Coffee Roasters and Green Bean Traders of Kiambu and Nairobi Limited'
-    const item = {
-      index: null,
-      beneficiary: long,
-      amount_minor: '9800000',
-      name: long,
-      other_amount_minor: '100',
-      at,
-      payment_id: null,
-    }
-    const facts = factTypes.map((type) => ({ type, level: 'danger', count: 1, items: [item] }))
-    await page.route(/\/v1\/approvals\/apr_\w+$/, async (route) => {
-      const response = await route.fetch()
-      const json = await response.json()
-      await route.fulfill({ response, json: { ...json, facts } })
-    })
-    const isInView = async (name: RegExp): Promise<boolean> => {
-      const box = await page.getByRole('button', { name }).last().boundingBox()
-      return box !== null && box.y >= 0 && box.y + box.height <= small.height
-    }
-    await page.goto(`/approvals/${first}`)
-    const warned = 'The rail reports another name for this number'
-    await page.getByText(warned).first().waitFor()
-    expect(await isInView(/^Approve$/)).toBe(true)
-    await page.getByRole('button', { name: 'Approve', exact: true }).click()
-    await page.getByRole('dialog').getByText(warned).waitFor()
-    expect(await isInView(/^Approve KES/)).toBe(true)
-    await page.goto(`/approve/${first}`)
-    await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
-    expect(await isInView(/^Approve$/)).toBe(true)
     await close()
   })
 

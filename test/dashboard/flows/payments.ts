@@ -166,7 +166,7 @@ export const paymentFlows = (world: World): void => {
       payer.api.post('/v1/payments', { beneficiary_id: payer.beneficiary, amount_minor: amount, narrative: 'Flour' })
     const first = (await pay('120000')).body
     const { page, complaints, close } = await visitAs(world, payer)
-    const warning = page.getByText('Possible duplicate')
+    const warning = page.getByText('This repeats the amount and reference of an earlier payment')
     await page.goto(`/payments/new?beneficiary=${payer.beneficiary}`)
     await page.getByLabel('Amount').fill('1300')
     await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()

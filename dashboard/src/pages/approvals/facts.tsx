@@ -2,18 +2,24 @@ import { Link } from 'wouter'
 import {
   type Fact,
   type FactLevel,
+  factAbout,
   factItemText,
   factShort,
+  factsOfWarnings,
   factTitle,
   grouped,
   inOrder,
   isToldFirst,
   namesSummary,
+  type Warned,
 } from '../../../../src/lib/approval-facts.ts'
+import { fullTime } from '../../lib/time.ts'
 import { moneyText } from '../../lib/words.ts'
 import { Badge, Notice, type Tone } from '../../ui/page.tsx'
 
 const tones: Readonly<Record<FactLevel, Tone>> = { danger: 'bad', warning: 'warn', info: 'info' }
+
+const moneyIn = (currency: string) => (minor: string) => moneyText(minor, currency)
 
 type Props = {
   facts: readonly Fact[]
@@ -32,9 +38,20 @@ export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
       </Badge>
     ))
 
+/** Of a line of a batch, whose payee and amount stand beside it. */
+export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
+  facts.map((fact) => {
+    const [item] = fact.items
+    const about = item && factAbout(fact, item, moneyIn(currency), { when: fullTime })
+    return (
+      <Badge key={fact.type} tone={tones[fact.level]}>
+        {about ? `${factShort(fact)}: ${about}` : factShort(fact)}
+      </Badge>
+    )
+  })
+
 /** What is dangerous or unusual, with the payments that it is about, the heaviest first; of a batch also how its names compare. */
 export const FactNotices = ({ facts, of, currency }: Props) => {
-  const money = (minor: string) => moneyText(minor, currency)
   const names = namesSummary(facts, of)
   return (
     <>
@@ -45,7 +62,7 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
             {fact.items.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two payments of a batch may be alike
               <p key={index}>
-                <bdi>{factItemText(fact, one, money)}</bdi>
+                <bdi>{factItemText(fact, one, moneyIn(currency), { when: fullTime })}</bdi>
                 {one.payment_id && (
                   <>
                     {' '}
@@ -63,3 +80,16 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
     </>
   )
 }
+
+export type AboutPayment = Parameters<typeof factsOfWarnings>[1]
+
+/** What a decision does not forbid but the requester should know. */
+export const WarningNotices = ({
+  warnings,
+  about,
+  currency,
+}: {
+  warnings: readonly Warned[]
+  about: AboutPayment
+  currency: string
+}) => <FactNotices facts={factsOfWarnings(warnings, about)} of={1} currency={currency} />

@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
+import { factTypes, grouped } from '../../../../src/lib/approval-facts.ts'
 import { isolated } from '../../../../src/lib/text.ts'
 import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
 import { compareMinor, countWords, majorText, sumMinor } from '../../lib/words.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Table } from '../../ui/listing.tsx'
-import { Amount, Badge, Card, Empty, Failure, Notice, SkeletonRows, TextNotice } from '../../ui/page.tsx'
+import { Amount, Card, Empty, Failure, Notice, SkeletonRows, TextNotice } from '../../ui/page.tsx'
 import { VirtualRows } from '../../ui/virtual-rows.tsx'
+import { LineFacts } from '../approvals/facts.tsx'
 
 /** With so many to look at and so many others a page stays light. */
 const mostToLookAt = 75
@@ -41,7 +43,7 @@ const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
 
 type Line = Schemas['PaymentBatchLines']['lines'][number]
 
-/** A line as a person reads it: everything but the last payment is read from the leaf, so what is shown is what is approved. */
+/** A line as a person reads it: everything but the last payment and its facts is read from the leaf, so what is shown is what is approved. */
 type BatchLine = {
   paymentId: string
   index: number
@@ -53,36 +55,16 @@ type BatchLine = {
   amountMinor: string
   reference: string | null
   lastMinor: string | null
-  /** Why it needs a second look, the weightiest first. */
-  deviations: Deviation[]
+  facts: Line['facts']
 }
-
-/** The weightiest first. */
-const deviationKinds = ['rail name', 'shared number', 'list name', 'amount', 'new'] as const
-type Deviation = { kind: (typeof deviationKinds)[number]; words: string }
 
 const textOf = (leaf: Record<string, unknown>, name: string): string => {
   const value = leaf[name]
   return typeof value === 'string' ? value : ''
 }
 
-const deviationsOf = (amountMinor: string, { verification, given_name: given, last_amount_minor: last }: Line): Deviation[] => [
-  ...(verification === 'no_match' ? [{ kind: 'rail name' as const, words: 'The payment method reports another name' }] : []),
-  ...(given === null ? [] : [{ kind: 'list name' as const, words: `The list says “${given}”` }]),
-  ...amountDeviations(amountMinor, last),
-]
-
-const amountDeviations = (amountMinor: string, lastMinor: string | null): Deviation[] => {
-  if (lastMinor === null) return [{ kind: 'new', words: 'Never paid before' }]
-  const [amount, last] = [BigInt(amountMinor), BigInt(lastMinor)]
-  if (amount > last * 2n) return [{ kind: 'amount', words: 'More than twice the last payment' }]
-  return amount * 2n < last ? [{ kind: 'amount', words: 'Less than half of the last payment' }] : []
-}
-
-const readLine = (line: Line): BatchLine => {
-  const { payment_id: paymentId, leaf, row, last_amount_minor: lastMinor } = line
+const readLine = ({ payment_id: paymentId, leaf, row, last_amount_minor: lastMinor, facts }: Line): BatchLine => {
   const bound = JSON.parse(leaf) as Record<string, unknown>
-  const amountMinor = textOf(bound, 'amount_minor')
   const reference = textOf(bound, 'account_reference')
   return {
     paymentId,
@@ -91,43 +73,17 @@ const readLine = (line: Line): BatchLine => {
     payee: isolated(textOf(bound, 'payee')),
     rail: textOf(bound, 'rail'),
     mask: textOf(bound, 'destination_mask'),
-    amountMinor,
+    amountMinor: textOf(bound, 'amount_minor'),
     reference: reference === '' ? null : isolated(reference),
     lastMinor,
-    deviations: deviationsOf(amountMinor, line),
+    facts,
   }
 }
 
-const byWeight = (one: Deviation, other: Deviation): number =>
-  deviationKinds.indexOf(one.kind) - deviationKinds.indexOf(other.kind)
+const weightOf = ({ facts: [first] }: BatchLine): number => (first ? factTypes.indexOf(first.type) : factTypes.length)
 
-/** All lines in their order. Those to one number under several names say so: one of the names is another person's, or the number is. */
-const readLines = (lines: readonly Line[]): BatchLine[] => {
-  const read = lines.map((line) => {
-    const own = readLine(line)
-    return { own, name: line.given_name ?? own.payee, digest: textOf(JSON.parse(line.leaf), 'destination_digest') }
-  })
-  const namesOf = new Map(
-    [...Map.groupBy(read, ({ digest }) => digest)].map(([digest, all]) => [digest, new Set(all.map(({ name }) => name))]),
-  )
-  const found = read.map(({ own, name, digest }) => {
-    const others = [...(namesOf.get(digest) ?? [])].filter((other) => other !== name).slice(0, 3)
-    const shared = others.map((other) => ({
-      kind: 'shared number' as const,
-      words: `This number is also “${other}” in the list`,
-    }))
-    return { ...own, deviations: [...shared, ...own.deviations].toSorted(byWeight) }
-  })
-  // New payees are no deviation in a long list where all payees are new.
-  const allNew = found.length > othersShown && found.every(({ deviations }) => deviations.some(({ kind }) => kind === 'new'))
-  return allNew ? found.map((line) => ({ ...line, deviations: line.deviations.filter(({ kind }) => kind !== 'new') })) : found
-}
-
-const weightOf = ({ deviations: [first] }: BatchLine): number =>
-  first ? deviationKinds.indexOf(first.kind) : deviationKinds.length
-
-/** By their weightiest deviation, and of each kind the largest first. */
-const byDeviation = (lines: readonly BatchLine[]): BatchLine[] =>
+/** By their heaviest fact, and of each kind the largest first. */
+const byFacts = (lines: readonly BatchLine[]): BatchLine[] =>
   lines.toSorted((one, other) => weightOf(one) - weightOf(other) || compareMinor(other.amountMinor, one.amountMinor))
 
 type Props = { batch: Schemas['PaymentBatchSummary']; message: string }
@@ -163,9 +119,9 @@ const matches = ({ payee, mask, amountMinor, reference, row }: BatchLine, text: 
 const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) => {
   const [text, setText] = useState('')
   const [all, setAll] = useState(false)
-  const read = useMemo(() => readLines(lines), [lines])
-  const sorted = useMemo(() => byDeviation(read), [read])
-  const odd = read.filter(({ deviations }) => deviations.length > 0).length
+  const read = useMemo(() => lines.map(readLine), [lines])
+  const sorted = useMemo(() => byFacts(read), [read])
+  const odd = read.filter(({ facts }) => facts.length > 0).length
   const search = text.trim().toLowerCase()
   const found = search === '' ? sorted : sorted.filter((line) => matches(line, search))
   const atFirst = Math.min(odd, mostToLookAt) + othersShown
@@ -175,8 +131,8 @@ const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) =>
       title={countWords(read.length, 'payment')}
       note={
         odd === 0
-          ? 'None deviates from the last payment to the same payee, or has another name than the payee.'
-          : `${odd.toLocaleString('en')} to look at come first.`
+          ? 'Nothing about one of them is dangerous or unusual.'
+          : `${grouped(odd)} to look at ${odd === 1 ? 'comes' : 'come'} first.`
       }
       flush
     >
@@ -236,11 +192,7 @@ const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency
           </td>
           <td className="mono nowrap">{line.mask}</td>
           <td>
-            {line.deviations.map(({ kind, words }) => (
-              <Badge key={words} tone={kind === 'rail name' ? 'bad' : 'warn'}>
-                {words}
-              </Badge>
-            ))}
+            <LineFacts facts={line.facts} currency={currency} />
           </td>
           <td className="figure faint">
             {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}

@@ -9,7 +9,7 @@ import { cx, Icon, type IconName, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, Failure, SkeletonText } from '../../ui/page.tsx'
 import { readSendTime, type SendTime, sendNow } from '../../ui/send-later.tsx'
-import { DecisionWarnings } from './decision-warnings.tsx'
+import { type AboutPayment, WarningNotices } from '../approvals/facts.tsx'
 
 export type Draft = {
   beneficiary_id: string
@@ -38,10 +38,10 @@ export const useDryRun = (draft: Draft | null) => {
   return { query, simulated: settled, decision: current ? (query.data ?? null) : null }
 }
 
-type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun> }
+type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun>; beneficiary: string }
 
 /** Keeps the last answer visible, faded, while the next one loads, so that nothing moves while typing. */
-export const DryRun = ({ draft, run }: DryRunProps) => {
+export const DryRun = ({ draft, run, beneficiary }: DryRunProps) => {
   const { balance, currency } = useSession()
   const { query, simulated, decision } = run
   const available = balance?.available_minor ?? null
@@ -61,7 +61,11 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
         )}
         {draft && query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
         {draft && simulated && query.data && (
-          <Outcome decision={query.data} verdict={verdictOf(query.data, simulated, available, currency)} />
+          <Outcome
+            decision={query.data}
+            verdict={verdictOf(query.data, simulated, available, currency)}
+            about={{ beneficiary, amount_minor: simulated.amount_minor }}
+          />
         )}
       </div>
     </Card>
@@ -80,13 +84,15 @@ export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
   </div>
 )
 
-const Outcome = ({ decision, verdict }: { decision: Decision; verdict: Verdict }) => {
+type OutcomeProps = { decision: Decision; verdict: Verdict; about: AboutPayment }
+
+const Outcome = ({ decision, verdict, about }: OutcomeProps) => {
   const { currency, can } = useSession()
   const remedies = decision.outcome === 'deny' ? remedyWords(decision, currency) : []
   return (
     <>
       <VerdictLine verdict={verdict} />
-      <DecisionWarnings decision={decision} />
+      <WarningNotices warnings={decision.warnings} about={about} currency={currency} />
       {remedies.length > 0 && (
         <ul className="stack-xs small quiet">
           {remedies.map((remedy) => (

@@ -15,7 +15,7 @@ import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx
 import { Form, useChange } from '../../ui/form.tsx'
 import { Amount, Card, EmptyCard, Facts, Failure, fieldError, Page, SkeletonCard } from '../../ui/page.tsx'
 import { SendLater } from '../../ui/send-later.tsx'
-import { DecisionWarnings } from './decision-warnings.tsx'
+import { WarningNotices } from '../approvals/facts.tsx'
 import {
   bodyOf,
   type Draft,
@@ -144,7 +144,7 @@ const PaymentForm = ({ first }: { first: PaymentFields }) => {
         <Fields form={form} beneficiaries={beneficiaries} error={send.error} />
       </Card>
       <div className="split-aside">
-        <DryRun draft={draft} run={run} />
+        <DryRun draft={draft} run={run} beneficiary={beneficiary?.display_name ?? ''} />
       </div>
     </Form>
   )
@@ -278,7 +278,11 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
           </h2>
           <Amount minor={draft.amount_minor} currency={currency} size="big" />
         </div>
-        <DecisionWarnings decision={decision} />
+        <WarningNotices
+          warnings={decision.warnings}
+          about={{ beneficiary: beneficiary.display_name, amount_minor: draft.amount_minor }}
+          currency={currency}
+        />
         <VerdictLine verdict={verdict} />
         <Facts
           stacked

@@ -4,12 +4,12 @@ import { prepareText, type RowOf } from '../../../db/prepare.ts'
 import { statement } from '../../../db/statement.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
-import { type Fact, inOrder } from '../../../lib/approval-facts.ts'
+import { type Fact, factsOfWarnings, inOrder } from '../../../lib/approval-facts.ts'
 import { type Clock, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import type { VerificationStatus } from '../../../lib/verification.ts'
-import { lostFact, type NamedLine, nameFacts, warningFacts, withNames } from '../../../policy/facts.ts'
+import { lostFact, type NamedLine, nameFacts, withNames } from '../../../policy/facts.ts'
 import { typicalAmount, unusualAmount } from '../../../policy/warnings.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
@@ -143,7 +143,8 @@ const factsNow = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null
   if (approval.status !== 'pending') return stored
   const known = names ? withNames(stored, names) : stored
   const unusual = approval.batchId === null ? unusualAmount(payment.amountMinor, typicalMinor) : []
-  const far = warningFacts(unusual, { ...payment, payeeName: approval.beneficiaryName })
+  const about = { beneficiary: approval.beneficiaryName, amount_minor: formatMinor(payment.amountMinor) }
+  const far = factsOfWarnings(unusual.map(presentWarning), about)
   return inOrder([
     ...(lost > 0 ? [lostFact(lost)] : []),
     ...known,

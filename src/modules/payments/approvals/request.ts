@@ -18,6 +18,7 @@ import type { Decision } from '../../../policy/types.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { destinationContext, findBeneficiary } from '../../beneficiaries/queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import { presentWarning } from '../../policies/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Deciding } from '../request.ts'
@@ -141,7 +142,7 @@ export const requestApproval = async (
     ...{ payment, initiatingGrantId, nonce, requestedBy },
     ...named,
     batchId: null,
-    facts: factsOf([{ ...line, warnings: decision.warnings }]),
+    facts: factsOf([{ ...line, warnings: decision.warnings.map(presentWarning) }]),
     needs: { requiredApprovals, separationOfDuties, approvalProof, policyVersions },
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
     textOf: (choice, common) => approvalMessage(choice, { ...facts, ...common }),

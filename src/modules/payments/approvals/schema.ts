@@ -5,11 +5,11 @@ import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { IdOut, MessageDigest, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
-import { factLevels, factTypes } from '../../../lib/approval-facts.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
 import { Decision, Warning } from '../../policies/schema.ts'
+import { Fact } from '../schema.ts'
 
 const ExecuteAt = TimeOut.nullish().meta({
   description: 'When what is scheduled is decided and sent; null for as soon as it is approved.',
@@ -70,31 +70,6 @@ const ApprovalWarning = z.union([
     payments_count: z.number().int().meta({ description: 'How many payments of the batch it is about; 1 for a payment.' }),
   }),
 ])
-
-const Fact = z
-  .object({
-    type: z.enum(factTypes).meta({ description: 'The heaviest come first.' }),
-    level: z.enum(factLevels).meta({
-      description: '`danger` and `warning` are told before anything else. What is true of all payments of a batch is `info`.',
-    }),
-    count: z.number().int().meta({ description: 'How many payments of a batch, or beneficiaries by name; 1 for a payment.' }),
-    items: z
-      .array(
-        z.object({
-          index: z.number().int().nullable().meta({ description: 'The place in the batch; null for one payment and for names.' }),
-          beneficiary: z.string(),
-          amount_minor: MinorOut,
-          name: z.string().nullable().meta({
-            description: 'The name that the rail reports or the list gives, of the similar beneficiary, or of the key or agent.',
-          }),
-          other_amount_minor: MinorOut.nullable().meta({ description: 'The usual or the last amount.' }),
-          at: TimeOut.nullable().meta({ description: 'When the earlier payment, or the change, was made.' }),
-          payment_id: IdOut('payment').nullable().meta({ description: 'The earlier payment that it looks like.' }),
-        }),
-      )
-      .meta({ description: 'At most ten of them; none for `info`.' }),
-  })
-  .meta({ id: 'ApprovalFact' })
 
 const ApprovalContext = z
   .object({

@@ -7,10 +7,13 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { presenter } from '../../../http/presenter.ts'
+import type { Fact } from '../../../lib/approval-facts.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import { factsOfLines } from '../../../policy/facts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { PaymentStatus } from '../queries.ts'
+import { payeeOfLeaf } from './leaf-rules.ts'
 import { PaymentBatch, type PaymentBatchLines } from './schema.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
@@ -74,7 +77,11 @@ export const linesOf = prepare(
         row: payments.batchRow,
         leaf: payments.batchLeaf,
         snapshot: payments.snapshot,
+        amountMinor: payments.amountMinor,
+        beneficiaryId: payments.beneficiaryId,
+        payeeId: payments.payeeId,
         verification: beneficiaries.verification,
+        reportedName: beneficiaries.reportedName,
         lastAmountMinor: paidBefore,
       })
       .from(payments)
@@ -112,16 +119,30 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch =>
     },
   })
 
-export const presentLines = ({ batch }: BatchRecord, lines: readonly RowOf<typeof linesOf>[]): PaymentBatchLines => ({
-  batch_id: formatId('payment_batch', batch.id),
-  merkle_root: batch.merkleRoot,
-  lines: lines.map(({ id, row, leaf, snapshot, verification, lastAmountMinor }) => ({
-    payment_id: formatId('payment', id),
-    row,
-    leaf: leaf ?? '',
-    verification,
-    // `presentDecision` wrote the snapshot's decision when the payment was created.
-    given_name: (snapshot.decision as Decision).warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null,
-    last_amount_minor: minor(lastAmountMinor),
-  })),
-})
+const lineFacts = (lines: readonly RowOf<typeof linesOf>[]): Fact[][] =>
+  factsOfLines(
+    lines.map((line) => ({
+      ...line,
+      payeeName: payeeOfLeaf(line.leaf ?? '{}'),
+      // `presentDecision` wrote the snapshot's decision when the payment was created.
+      warnings: (line.snapshot.decision as Decision).warnings,
+      isFirst: line.lastAmountMinor === null,
+    })),
+  )
+
+export const presentLines = ({ batch }: BatchRecord, lines: readonly RowOf<typeof linesOf>[]): PaymentBatchLines => {
+  const facts = lineFacts(lines)
+  return {
+    batch_id: formatId('payment_batch', batch.id),
+    merkle_root: batch.merkleRoot,
+    lines: lines.map(({ id, row, leaf, snapshot, verification, lastAmountMinor }, index) => ({
+      payment_id: formatId('payment', id),
+      row,
+      leaf: leaf ?? '',
+      verification,
+      given_name: (snapshot.decision as Decision).warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null,
+      last_amount_minor: minor(lastAmountMinor),
+      facts: facts[index] ?? [],
+    })),
+  }
+}

@@ -7,7 +7,7 @@ import type { FieldError } from '../../../lib/errors.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'
 import { verificationStatuses } from '../../../lib/verification.ts'
 import { CreateBeneficiary } from '../../beneficiaries/schema.ts'
-import { CreatePayment } from '../schema.ts'
+import { CreatePayment, Fact } from '../schema.ts'
 
 export const mostItems = 1_000
 
@@ -189,6 +189,7 @@ export const PaymentBatchLines = z
         last_amount_minor: MinorOut.nullable().meta({
           description: 'What was paid to the same destination the previous time; null for the first payment to it.',
         }),
+        facts: z.array(Fact).meta({ description: 'What is dangerous or unusual about this item, the heaviest first.' }),
       }),
     ),
   })

@@ -24,6 +24,7 @@ import { type Answered, writeAll } from '../../../queue/write-path.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Parts } from '../../parts.ts'
+import { presentWarning } from '../../policies/present.ts'
 import type { BatchLine } from '../approvals/message.ts'
 import { digestOf, requestBatchApproval } from '../approvals/request.ts'
 import { leafText, leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
@@ -68,7 +69,7 @@ const lineOf = (
     ...{ beneficiaryId, payeeName: payee.displayName, rail, amountMinor },
     isFirst: payee.lastAmountMinor === null,
     isBeingChecked: isBeingChecked(deps.rails, payee),
-    warnings: decision.warnings,
+    warnings: decision.warnings.map(presentWarning),
   }
   // What the payment says of itself comes last: its account reference is the one that is paid.
   return { line, leaf: leafText({ ...line, ...payment, index, destinationDigest: digestOf(deps, nonce, payee) }) }
