@@ -5,7 +5,9 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 RUN npm ci
 COPY . .
-RUN npm run package -- /package && mkdir /release && tar -xzf /package/*.tar.gz -C /release --strip-components=1
+# git rev-parse HEAD: a build between two releases names it in its version.
+ARG SOURCE_COMMIT
+RUN SOURCE_COMMIT=$SOURCE_COMMIT npm run package -- /package && mkdir /release && tar -xzf /package/*.tar.gz -C /release --strip-components=1
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production

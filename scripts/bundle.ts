@@ -1,4 +1,5 @@
 import { join, relative } from 'node:path'
+import { buildVersion } from './build-version.ts'
 import { ensureBuilt, root } from './ensure-built.ts'
 
 const sources = ['src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
@@ -27,6 +28,15 @@ const keepPlaces = (place: string) => ({
       : null,
 })
 
+/** Replaces the version in the sources, which is that of the last release. */
+const nameBuild = {
+  name: 'name-build',
+  transform: (code: string, id: string) =>
+    id === join(root, 'src/lib/version.ts')
+      ? { code: code.replace('build: string = version', `build: string = ${JSON.stringify(buildVersion())}`), map: null }
+      : null,
+}
+
 /** `place`: the folder from which the programs will run. */
 const bundle = async (input: Record<string, string>, into: string, place: string): Promise<void> => {
   const { rolldown } = await import('rolldown')
@@ -34,7 +44,7 @@ const bundle = async (input: Record<string, string>, into: string, place: string
     input,
     platform: 'node',
     external: isSeparate,
-    plugins: [keepPlaces(place), ownMapsOnly],
+    plugins: [nameBuild, keepPlaces(place), ownMapsOnly],
     onLog: (level, log, print) => isPackages(log.id ?? '') || print(level, log),
     logLevel: 'warn',
   })

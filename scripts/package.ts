@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { ensureDashboardBuilt } from './build-dashboard.ts'
 import { ensureDocsBuilt } from './build-docs.ts'
+import { buildVersion } from './build-version.ts'
 import { ensureBundled, separate } from './bundle.ts'
 import { filesIn } from './ensure-built.ts'
 import { ensureClientPacked } from './pack-client.ts'
@@ -87,20 +88,24 @@ const licences = async (): Promise<string> => {
 
 const bytesOf = async (path: string): Promise<number> => (await stat(path)).size
 
+/** The exercises break servers of their own, with the tests of a checkout. */
+const noDrill = 'The exercises need a checkout of this version: run npm ci and npm run drill there.'
+
 /** What runs, and a list of its files and their sizes, by which a copy that is not whole is refused at its start (installed.js). */
 const layOut = async (folder: string, name: string): Promise<void> => {
   const modules = (await Promise.all(separate.map((one) => modulesOf(one)))).flat()
   const compiled = join(root, 'build/compiled')
   for (const path of [...parts, ...modules])
     await cp(join(root, path), join(folder, path), { recursive: true, filter: (from) => from !== compiled })
-  const { version, license, type, engines, scripts } = await read('package.json')
+  const { license, type, scripts } = await read('package.json')
   const manifest = {
     name: 'payments-service',
-    version,
+    version: buildVersion(),
     license,
     type,
-    engines,
-    scripts: { start: scripts.start, admin: scripts.admin },
+    // A checkout brings its own Node, a package does not.
+    engines: { node: '>=24' },
+    scripts: { start: scripts.start, admin: scripts.admin, drill: `node -e "console.error('${noDrill}'); process.exitCode = 1"` },
   }
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
   await writeFile(join(folder, 'LICENSES-OF-PACKAGES'), await licences())
@@ -116,8 +121,7 @@ const layOut = async (folder: string, name: string): Promise<void> => {
 /** One archive for a machine that has Node and a PostgreSQL and nothing else: the systemd unit runs it, and the image is made of it. */
 const makePackage = async (into: string): Promise<string> => {
   await buildAll()
-  const { version } = await read('package.json')
-  const name = `payments-service-${version}-${process.platform}-${process.arch}`
+  const name = `payments-service-${buildVersion()}-${process.platform}-${process.arch}`
   const work = await mkdtemp(join(tmpdir(), 'package-'))
   try {
     const folder = join(work, name)

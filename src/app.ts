@@ -168,6 +168,7 @@ const buildHttp = async (
       admins: administratorNames(config.ADMIN_ACCOUNTS),
       sessionIdleDays: config.SESSION_IDLE_DAYS,
       audience: resourceUrl(config.publicUrl, resource),
+      mayHaveLost: deps.witness.mayHaveLost,
     })
   const limits = await createRateLimits(http, config, onRedis)
   // Hooks run in this order for every request: authenticate, then rate limits, then authorize.

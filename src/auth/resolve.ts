@@ -3,7 +3,7 @@ import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnd, sessionEn
 import { type KeyTypes, prepareText } from '../db/prepare.ts'
 import { balanceAccountSql } from '../db/tables/workspaces.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
-import { notFound, Refusal } from '../lib/errors.ts'
+import { notFound, perhapsLost, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
 import type { LastUsed } from './last-used.ts'
@@ -141,7 +141,14 @@ type ResolverDeps = {
   admins: readonly string[]
   sessionIdleDays: number
   audience: string
+  /** Whether writes may have been lost that nobody has looked for: then a credential that is not known may be one of them. */
+  mayHaveLost: () => boolean
 }
+
+const unknownTo = ({ mayHaveLost }: ResolverDeps, what: string): Refusal =>
+  mayHaveLost()
+    ? perhapsLost(`writes, and ${what} may be among them`)
+    : new Refusal('invalid_token', { message: `The ${what} is not known.` })
 
 /** `workspaceId`: what the header `Workspace-Id` names. `tx`: a writer's transaction, in which the credential is checked again under the locks. */
 export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
@@ -202,8 +209,14 @@ const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
 }
 
 /** The secret is unknown, or the workspace is not the caller's: the same 404 as for one that does not exist. */
-const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid | null, message: string): Promise<never> => {
-  if (workspaceId === null) throw new Refusal('invalid_token', { message })
+const refuseUnknown = async (
+  deps: ResolverDeps,
+  resolve: Resolve,
+  secret: string,
+  workspaceId: Uuid | null,
+  what: string,
+): Promise<never> => {
+  if (workspaceId === null) throw unknownTo(deps, what)
   await resolve(secret, null)
   throw notFound('Workspace-Id')
 }
@@ -233,18 +246,22 @@ const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | nul
 const noSalt = Buffer.alloc(16)
 
 /** The same work for an unknown prefix as for a wrong key with a known one. */
-const matching = (rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
+const matching = (deps: ResolverDeps, rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
   const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
-  if (rows.length === 0) hashApiKey(secret, noSalt)
+  if (rows.length === 0) {
+    hashApiKey(secret, noSalt)
+    throw unknownTo(deps, 'API key')
+  }
   if (!row) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
   return row
 }
 
 const resolveApiKey =
-  ({ db, lastUsed, clock }: ResolverDeps): Resolve =>
+  (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
+    const { db, lastUsed, clock } = deps
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
-    const row = matching(await (tx ?? db).run(byApiKey, { lookup: apiKeyLookup(secret) }), secret)
+    const row = matching(deps, await (tx ?? db).run(byApiKey, { lookup: apiKeyLookup(secret) }), secret)
     const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
@@ -263,7 +280,7 @@ const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId, tx) => {
     const row = await first(tx ?? deps.db, bySession, keyOf(deps, token, workspaceId))
-    if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
+    if (!row) return refuseUnknown(deps, resolveSession(deps), token, workspaceId, 'session')
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
     const expiresAt = earliest(row.expiresAt, endOfAdministrators(row.isAdmin, row.createdAt)) ?? row.expiresAt
@@ -278,10 +295,11 @@ const resolveSession =
 
 /** A token that was issued for another API counts as unknown here. */
 const resolveAccessToken =
-  ({ db, lastUsed, clock, audience }: ResolverDeps): Resolve =>
+  (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
+    const { db, lastUsed, clock, audience } = deps
     const row = await first(tx ?? db, byAccessToken, { hash: sha256Hex(secret), audience })
-    if (!row) throw new Refusal('invalid_token', { message: 'The access token is not known.' })
+    if (!row) throw unknownTo(deps, 'access token')
     const now = tx?.at ?? clock.now()
     const life = grantLife(grantEndsOf(row), now)
     if (life === 'revoked') throw new Refusal('invalid_token', { message: 'The access token was revoked.' })
@@ -299,7 +317,7 @@ const resolveDashboardToken =
   async (secret, workspaceId, tx) => {
     const key = { ...keyOf(deps, secret, workspaceId), idle_days: deps.sessionIdleDays }
     const row = await first(tx ?? deps.db, byDashboardToken, key)
-    if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
+    if (!row) return refuseUnknown(deps, resolveDashboardToken(deps), secret, workspaceId, 'token')
     const now = tx?.at ?? deps.clock.now()
     const grant = row.grantId === null ? null : row
     if (row.sessionRevokedAt) throw new Refusal('session_revoked')

@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { z } from 'zod'
 import { AddressError, decodedPart, parseDatabaseAddress } from '../lib/database-address.ts'
 import { parseTariff } from '../lib/fees.ts'
@@ -52,10 +53,27 @@ export const origin = httpUrl.transform((text, context) => {
   return url.origin
 })
 
+const unreadable = (path: string): string | undefined => {
+  try {
+    accessSync(path, constants.R_OK)
+    return undefined
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+}
+
+const certificateFaults = (parameters: URLSearchParams): string[] =>
+  ['sslrootcert', 'sslcert', 'sslkey'].flatMap((name) => {
+    const path = parameters.get(name)
+    const reason = path && path !== 'system' ? unreadable(path) : undefined
+    return reason === undefined ? [] : [`${name} names the file ${path}, which cannot be read (${reason})`]
+  })
+
 /** PostgreSQL's. The sentence never repeats the address: it has a password. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   try {
     parseDatabaseAddress(text)
+    for (const message of certificateFaults(new URL(text).searchParams)) context.addIssue({ code: 'custom', message })
   } catch (error) {
     if (!(error instanceof AddressError)) throw error
     context.addIssue({ code: 'custom', message: error.message })

@@ -96,6 +96,7 @@ const pendingOf = async (
   { folder = migrationsFolder, finish = false }: MigrateOptions,
 ): Promise<Migration[]> => {
   const applied = await appliedIn(client)
+  await refuseForeign(client, applied, expected)
   const newest = [...applied.values()].reduce((latest, at) => (at > latest ? at : latest), -1n)
   const earlier = new Set(
     readReleases(folder)
@@ -109,6 +110,20 @@ const pendingOf = async (
   throw new StartupError(
     `${late.length} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
   )
+}
+
+const otherTables = `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+  and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') order by c.relname limit 4`
+
+/** Tables or migrations of another program: ours would stand between them, or fail half way. */
+const refuseForeign = async (client: pg.Client, applied: Map<string, bigint>, [first]: readonly Migration[]) => {
+  if (!first || isIn(applied, first)) return
+  const { rows } = await client.query<{ name: string }>(otherTables)
+  const what = rows.map(({ name }) => name).join(', ') || 'applied migrations'
+  if (rows.length > 0 || applied.size > 0)
+    throw new StartupError(
+      `The database belongs to another program (${what}): create one for this service alone, and name it in DATABASE_URL.`,
+    )
 }
 
 class LocksNotFree extends Error {}

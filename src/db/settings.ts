@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { StartupError } from '../lib/errors.ts'
 
 type Settings = Readonly<Record<string, string>>
 
@@ -64,12 +65,29 @@ export const settingsOf = (statementTimeoutMs: number): Settings => ({
   jit: 'off',
 })
 
+const fixed = Object.keys({ ...ofDirect, ...settingsOf(longestRequestMs) })
+
+/** Ours would replace them without a word. */
+const refuseFixed = (options: string): void => {
+  const named = [...options.matchAll(/(?:-c\s*|--)([\w.-]+)\s*=/g)].map(([, name = '']) =>
+    name.replaceAll('-', '_').toLowerCase(),
+  )
+  const both = fixed.filter((name) => named.includes(name))
+  if (both.length > 0)
+    throw new StartupError(
+      `The options of the database address set ${both.join(', ')}, which the service sets itself: leave that out of DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.`,
+    )
+}
+
 const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
 
 /** For work before there is a pool, which may take its time: a migration builds an index. */
 const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
 
-/** Options of the address come before ours, as `?options=` would otherwise replace them all. `settings`: for a pool those of `settingsOf`. */
+/**
+ * Options of the address come before ours, as `?options=` would otherwise replace them all. `settings`: for a pool those of `settingsOf`.
+ * @throws StartupError for an option that is one of ours
+ */
 export const addressed = (
   url: string,
   settings: Settings = startSettings,
@@ -77,6 +95,7 @@ export const addressed = (
   const address = new URL(url)
   const given = address.searchParams.get('options')
   address.searchParams.delete('options')
+  refuseFixed(given ?? '')
   const ours = Object.entries({ ...ofDirect, ...settings }).map(option)
   return { connectionString: given === null ? url : address.href, options: [...(given ? [given] : []), ...ours].join(' ') }
 }

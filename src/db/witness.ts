@@ -191,6 +191,8 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
     reportLoss: (what: string): void => lose({ what }),
     /** Rails that are paused because of a process that nobody knows. */
     held: (): readonly string[] => held,
+    /** For the time of a hold: until a person has compared and resumed. */
+    mayHaveLost: (): boolean => state === 'lost' || held.length > 0,
     /** How a loss is declared: it pauses the rails for all processes. Each process does it, and tries again until it succeeds. */
     declareWith: (given: Declare): void => {
       declare = given

@@ -90,6 +90,8 @@ declare module 'fastify' {
     /** The credential's principal now, for work that outlives the request or, with `tx`, under locks. Throws its refusal. */
     reauthenticate: (tx?: Tx) => Promise<Principal>
     refusal: Refusal | null
+    /** Of the record that was answered, as the API names it. */
+    answeredId: string | null
     /** The body as it was sent, to compare it with the idempotency key's. */
     rawBody: string | null
     /** In milliseconds of `performance.now()`: when the last byte was here. A client can stretch what comes before. */

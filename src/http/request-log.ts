@@ -11,19 +11,34 @@ const probes: ReadonlySet<string | undefined> = new Set(['service.health', 'serv
 /** As the API names it; a token, which has no name there, by its id. */
 const nameOf = ({ kind, id }: Principal['credential']): string => (isIdKind(kind) ? formatId(kind, id) : `${kind}:${id}`)
 
+/** Of what a request made or asked for. An answer that is a record begins with its id. */
+const answeredId = (payload: unknown): string | undefined =>
+  typeof payload === 'string' ? /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/.exec(payload)?.[1] : undefined
+const namedId = (params: unknown): string | undefined =>
+  Object.values(params ?? {}).find((value) => typeof value === 'string' && parseAnyId(value) !== undefined)
+
 /** A line has no path and no body: these may contain destinations. */
 export const registerRequestLog = (app: App, logger: Logger): void => {
   if (!logger.isLevelEnabled('info')) return
+  app.decorateRequest('answeredId', null)
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    request.answeredId = answeredId(payload) ?? null
+    done()
+  })
   app.addHook('onResponse', (request, reply, done) => {
     done()
     const { config } = request.routeOptions
     if (reply.statusCode < 400 && (config.internal || probes.has(config.operation))) return
     const { caller } = request
+    const named = namedId(request.params)
+    const subject = request.answeredId ?? named
     request.log.info(
       {
         operation: config.operation,
         method: request.method,
         status: reply.statusCode,
+        ...(subject !== undefined && { subject }),
+        ...(named !== undefined && named !== subject && { named }),
         ...(request.refusal && { code: request.refusal.code }),
         ms: Math.round(reply.elapsedTime),
         address: request.ip,

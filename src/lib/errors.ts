@@ -148,6 +148,14 @@ export const conflict = (message: string, reason?: ConflictReason, more?: ErrorD
     ...((reason !== undefined || more) && { details: { ...(reason !== undefined && { reason }), ...more } }),
   })
 
+/** For the time of a hold: what is missing may be in the writes that were lost, and is not called wrong. */
+export const perhapsLost = (what: string) =>
+  new Refusal('unavailable', {
+    message: `The database has lost ${what}: an operator must check it first. Send the request again later.`,
+    details: { reason: 'database_lost_writes' },
+    headers: { 'retry-after': '60' },
+  })
+
 /** One sentence that says what to change, printed without a stack. */
 export class StartupError extends Error {
   constructor(sentence: string, options: { cause?: unknown } = {}) {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
 import { type MigrateOptions, migrate, migrationsCheck } from '../db/migrate.ts'
 import { type Pooler, probeServer } from '../db/pooler.ts'
-import { settingsOf } from '../db/settings.ts'
+import { addressed, settingsOf } from '../db/settings.ts'
 import { catchUpTransactionIds, withClient } from '../db/start.ts'
 import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
@@ -77,6 +77,8 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
   const directUrl = config.DATABASE_DIRECT_URL
   const { server, database } = parseDatabaseAddress(url)
   const where = `the database ${database} at ${server}`
+  // Refuses options that the service fixes, before one takes effect.
+  addressed(url)
   try {
     const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))
     const major = Math.floor(version / 10_000)

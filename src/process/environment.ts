@@ -25,6 +25,8 @@ export const withFiles = (variables: Variables): Record<string, string | undefin
     if (variables[name]) throw new StartupError(`${name} and ${name}_FILE are both set: keep one.`)
     filled[name] = readSecret(`${name}_FILE`, path)
   }
+  // Node only warns, and every call to a provider would fail later.
+  if (variables.NODE_EXTRA_CA_CERTS) readSecret('NODE_EXTRA_CA_CERTS', variables.NODE_EXTRA_CA_CERTS)
   return filled
 }
 

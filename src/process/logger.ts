@@ -1,13 +1,36 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
+import { formatId, type IdKind, isIdKind } from '../lib/ids.ts'
 import { traceFields } from '../lib/tracing.ts'
 
-export const serializers = { err: describeError }
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** `payments.MPESA_B2C`, `policies.change`, `payment`: of payments, of policies, of a payment. */
+const kindOf = (text: unknown): IdKind | undefined => {
+  const [name = ''] = typeof text === 'string' ? text.split('.') : []
+  return [name, name.replace(/s$/, ''), name.replace(/ies$/, 'y')].find(isIdKind)
+}
+
+/**
+ * Ids as the API names them, so that one search for `pay_…` finds a payment's request, its sends and its deliveries. A field has the name of a kind,
+ * or is the `id` or `key` of what `subject`, `sweep` or `lane` names. What has no public name (an attempt, a delivery) stays as it is.
+ */
+const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown> => {
+  const subject = kindOf(fields.subject) ?? kindOf(fields.sweep) ?? kindOf(fields.lane)
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const kind = name === 'id' || name === 'key' ? subject : kindOf(name)
+      return [name, kind && typeof value === 'string' && uuid.test(value) ? formatId(kind, value) : value]
+    }),
+  )
+}
+
+export const logOptions = { mixin: traceFields, serializers: { err: describeError }, formatters: { log: withPublicIds } }
 
 /** JSON lines; in colour at a terminal in development, where pino-pretty is installed. */
 export const createLogger = async (config: Config): Promise<Logger> => {
-  const options = { level: config.LOG_LEVEL, base: null, mixin: traceFields, serializers }
+  const options = { level: config.LOG_LEVEL, base: null, ...logOptions }
   if (config.NODE_ENV !== 'development') return pino(options)
   const pretty = await import('pino-pretty').catch(() => undefined)
   if (!pretty) return pino(options)

@@ -5,7 +5,7 @@ import { prepare } from '../db/prepare.ts'
 import { insertRows } from '../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../db/prune.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
-import { conflict, type ErrorDetails, Refusal } from '../lib/errors.ts'
+import { conflict, type ErrorDetails, perhapsLost, type Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 
 /** The owning account and the workspace that a key is about. */
@@ -86,15 +86,6 @@ export const answerKeys: Keys<SingleAnswer> = {
   refusal: ({ sameBody, answer }) => (sameBody ? undefined : usedOtherwise(madeBy(answer))),
 }
 
-/** A second effect could be a second payment. */
-const lostWrite = (): Refusal =>
-  new Refusal('unavailable', {
-    message:
-      'The database has lost the request that used this key: an operator must check it first. Send the request again later.',
-    details: { reason: 'database_lost_writes' },
-    headers: { 'retry-after': '60' },
-  })
-
 /** The keys of one batch: those that were used `before`, and those that it uses itself. */
 export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: readonly UsedKey<Answer>[], mark: Mark) => {
   const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
@@ -105,7 +96,8 @@ export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: rea
     find: (once: Once | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
       if (!once) return undefined
-      if (!first) return mark.has('key', nameOf(once)) ? lostWrite() : undefined
+      // A second effect could be a second payment.
+      if (!first) return mark.has('key', nameOf(once)) ? perhapsLost('the request that used this key') : undefined
       const used = { answer: first.answer, sameBody: first.once.bodyHash.equals(once.bodyHash) }
       return keys.refusal(used, caller, at) ?? first.answer
     },

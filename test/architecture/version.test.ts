@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { versionOf } from '../../scripts/build-version.ts'
 import { version } from '../../src/lib/version.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
@@ -11,6 +12,12 @@ test.each(['package.json', 'client/package.json', 'package-lock.json'])('%s has 
 test('the changelogs name the version', () => {
   expect(read('CHANGELOG.md')).toContain(version)
   expect(read('docs/guides/changelog.md')).toContain(`| ${version} |`)
+})
+
+test('a build between two releases has the next version and its commit, a release its own', () => {
+  const released = '# Changelog\n\n## [Unreleased]\n\n## [0.3.0] - 2026-01-01\n\n- Something.\n'
+  expect(versionOf('0.3.0', released, 'abc')).toBe('0.3.0')
+  expect(versionOf('0.3.0', released.replace(']\n', ']\n\n- More.\n'), 'abc')).toBe('0.4.0-dev.abc')
 })
 
 test('the licence is the same everywhere', () => {

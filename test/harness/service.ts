@@ -7,9 +7,8 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
-import { traceFields } from '../../src/lib/tracing.ts'
 import type { Journal } from '../../src/process/journal.ts'
-import { serializers } from '../../src/process/logger.ts'
+import { logOptions } from '../../src/process/logger.ts'
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { createManualScheduler, type ManualScheduler } from './manual-scheduler.ts'
@@ -93,10 +92,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   const patient = { SHED_LOAD: false, DATABASE_STATEMENT_TIMEOUT_MS: 60_000, REQUEST_TIMEOUT_MS: 60_000 }
   const config = { ...settings, ...patient, ...options.fixed }
   const log: string[] = []
-  const logger = pino(
-    { level: config.LOG_LEVEL, mixin: traceFields, serializers },
-    { write: (line: string) => void log.push(line) },
-  )
+  const logger = pino({ level: config.LOG_LEVEL, ...logOptions }, { write: (line: string) => void log.push(line) })
   const service = await createService({
     config,
     databaseUrl: options.through?.url ?? database.url,

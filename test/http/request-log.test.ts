@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { parseId } from '../../src/lib/ids.ts'
+import { formatId, parseId } from '../../src/lib/ids.ts'
 import type { Client, Json } from '../harness/client.ts'
-import { newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
@@ -44,6 +44,29 @@ test('what was refused, failed or changed something is in the log with its crede
   expect(told(await logOf(key.api, `?created_before=${soon}`))).toEqual(told(rows))
   expect(await logOf(key.api, `?created_before=${service.clock.now().toISOString()}`)).toEqual([])
   expect((await key.api.get('/v1/request-log?status=403,404')).status).toBe(400)
+})
+
+test("one search for a payment's id finds its request, its send and its result in the log; no id of a record is a bare UUID", async () => {
+  await credit(service, person.accountId, 1_000_000n)
+  const beneficiary_id = await newBeneficiary(person.api)
+  const { id } = (await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1000' })).body
+  await service.settle()
+  await person.api.get(`/v1/payments/${id}`)
+  const lines = service.log.filter((line) => line.includes(id)).map((line): Json => JSON.parse(line))
+  expect(lines.map(({ operation, msg }) => operation ?? msg)).toEqual([
+    'payments.create',
+    'a rail was called',
+    'a delivery was processed',
+    'payments.get',
+  ])
+  const bare = parseId('payment', id) ?? ''
+  expect(service.log.filter((line) => line.includes(bare))).toEqual([])
+  const account = parseId('account', person.accountId) ?? ''
+  service.deps.logger.info({ account, sweep: 'policies.change', id: account, attempt: account }, 'a line')
+  const { account: named, id: policy, attempt } = JSON.parse(service.log.at(-1) ?? '')
+  expect([named, policy, attempt]).toEqual([formatId('account', account), formatId('policy', account), account])
+  service.deps.alerts.raise('sweep_failing', { subject: 'approvals.renew', id: account })
+  expect(JSON.parse(service.log.at(-1) ?? '').id).toBe(formatId('approval', account))
 })
 
 test('a request is found by its id, also one of an earlier version; another account does not find it', async () => {

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { inTx, type Statement } from '../../src/db/client.ts'
 import { sealAuditLog } from '../../src/events/seal.ts'
-import { newId } from '../../src/lib/ids.ts'
+import { formatId, newId } from '../../src/lib/ids.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { pauseRail, resumeAfterLoss, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
+import { postForm } from '../harness/oauth.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { alerts, b2cResult, deliver, ordersTo, pass, pay, paymentOf } from './scene.ts'
@@ -146,6 +147,31 @@ test.each([[['payments']], [['rail_attempts']], [['idempotency_keys', 'audit_log
     expect(ordersTo(service, '400310')).toHaveLength(1)
   },
 )
+
+test('for the time of the hold, a credential that is not in the database may be in the writes that were lost: 503, not 401', async () => {
+  const { key } = await createKey(person)
+  const refresh = { grant_type: 'refresh_token', refresh_token: 'x', client_id: formatId('oauth_client', newId()) }
+  const token = () => postForm(service.api, '/v1/oauth/token', refresh)
+  const answers = async () => {
+    const bearers = [`service_live_${'0'.repeat(64)}`, 'service_oat_x', 'service_dash_x']
+    const credentials = [...bearers.map((bearer) => ({ bearer })), { cookie: 'x'.repeat(43) }]
+    const read = await Promise.all(credentials.map((credential) => service.api.as(credential).get('/v1/accounts/me')))
+    return [...read, await token()].map(({ status, body }) => [status, body.details?.reason ?? body.error])
+  }
+  const invalid = [401, 'invalid_token']
+  expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client']])
+  await reportOfLost()
+  await look()
+  const lost = [503, 'database_lost_writes']
+  expect(await answers()).toEqual([lost, lost, lost, lost, [503, 'temporarily_unavailable']])
+  // One that is there works, and a wrong secret of it stays wrong.
+  const wrong = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  const own = [key, wrong].map((bearer) => service.api.as({ bearer }).get('/v1/accounts/me'))
+  expect((await Promise.all(own)).map(({ status }) => status)).toEqual([200, 401])
+  await resumeAfterLoss(service.deps.db, operator, [], 'a test')
+  await look()
+  expect(await answers()).toEqual([invalid, invalid, invalid, invalid, [401, 'invalid_client']])
+})
 
 test('where a connection is lost, nothing is sent before the server was looked at', async () => {
   await look()

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { buildVersion } from '../../scripts/build-version.ts'
 import { filesIn } from '../../scripts/ensure-built.ts'
 import { createClient } from '../harness/client.ts'
 import { signIn } from '../harness/people.ts'
@@ -106,7 +107,10 @@ describe('a package, unpacked by an ordinary user on a machine with Node and a P
     const page = await (await fetch(url)).text()
     for (const [, asset = ''] of page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g))
       expect([asset, (await fetch(url + asset)).status]).toEqual([asset, 200])
-    expect(await (await fetch(`${operatorUrl}/metrics`)).text()).toContain('build_info{version=')
+    // What is built from a checkout between two releases says so, by the same version everywhere.
+    const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
+    expect([manifest.version, manifest.engines.node]).toEqual([buildVersion(), '>=24'])
+    expect(await (await fetch(`${operatorUrl}/metrics`)).text()).toContain(`build_info{version="${manifest.version}"`)
     await signIn(createClient(url))
 
     const checked = inPackage([file, 'scripts/admin.js', 'verify'])

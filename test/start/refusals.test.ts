@@ -12,8 +12,9 @@ import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
 import { adapter as daraja } from '../../src/rails/daraja/adapter.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
+import { connected } from '../harness/connected.ts'
 import { freePort } from '../harness/ports.ts'
-import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
 
 let folder: string
@@ -118,6 +119,32 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     const url = new URL(database.url)
     url.pathname = '/no_such_database'
     expect(await refusal({ DATABASE_URL: url.href })).toContain('does not exist: create it, or correct DATABASE_URL.')
+  })
+
+  it("when the database is another program's", async () => {
+    const foreign = await createEmptyDatabase()
+    await connected(foreign.url, (client) => client.query('create table customers (id int); create table payments (id int)'))
+    expect(await refusal({ DATABASE_URL: foreign.url })).toBe(
+      'The database belongs to another program (customers, payments): create one for this service alone, and name it in DATABASE_URL.',
+    )
+    await foreign.drop()
+  })
+
+  it('when the options of an address name a setting that the service fixes', async () => {
+    const withOptions = (options: string) => `${database.url}?options=${encodeURIComponent(options)}`
+    expect(await refusal({ DATABASE_URL: withOptions('-c search_path=tenant --statement-timeout=5 -c work_mem=8MB') })).toBe(
+      'The options of the database address set search_path, statement_timeout, which the service sets itself: leave that out of DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.',
+    )
+    expect(await refusal({ DATABASE_URL: database.url, DATABASE_READ_URL: withOptions('-cjit=on') })).toContain('set jit, which')
+  })
+
+  it('when a certificate of an address, or the authorities of Node, cannot be read', () => {
+    const missing = 'names the file /no/ca.pem, which cannot be read (ENOENT)'
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL']) {
+      const url = `${database.url}?sslmode=verify-full&sslrootcert=/no/ca.pem`
+      expect(() => loadConfig({ DATABASE_URL: database.url, [name]: url })).toThrow(`${name}: sslrootcert ${missing}`)
+    }
+    expect(() => withFiles({ NODE_EXTRA_CA_CERTS: '/no/ca.pem' })).toThrow(`NODE_EXTRA_CA_CERTS ${missing}`)
   })
 
   it('when variables are bad, naming every one of them, from the sources too', async () => {

@@ -61,12 +61,18 @@ const requestRefusals = oauthRefusals(
   'invalid_authorization_details',
 )
 
+/** A client that is told "invalid" throws its tokens away: during a hold they may be in the writes that were lost. */
+const perhapsLost = ({ witness }: Parts, error: unknown): unknown =>
+  error instanceof OAuthError && (error.code === 'invalid_grant' || error.code === 'invalid_client') && witness.mayHaveLost()
+    ? new OAuthError('temporarily_unavailable', 'The database has lost writes. Try again later.', { 'retry-after': '60' })
+    : error
+
 export const registerClientEndpoints = (app: App, deps: Parts): void => {
   const refreshTokens = createRefreshTokens(deps)
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody)
-    scope.setErrorHandler(handleOAuthError)
+    scope.setErrorHandler((error, request, reply) => handleOAuthError(perhapsLost(deps, error), request, reply))
     scope.addHook('preValidation', async (request) => {
       // A form without parameters has no body: what is missing is named, as in any other form.
       request.body ??= {}

@@ -231,7 +231,8 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
   const ended = read.map(({ pending: { id } }, place) => ({ id, verdict: verdicts[place] ?? null, processedAt: tx.at }))
   await updateRows(tx, callbackDeliveries, ['verdict', 'processedAt'], ended)
   for (const [place, { pending }] of read.entries()) {
-    const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict: verdicts[place] }
+    const { id: delivery, attemptId: attempt, kind: subject, subjectId: id } = pending
+    const facts = { delivery, attempt, subject, id, verdict: verdicts[place] }
     const log = async () => deps.logger.info(facts, 'a delivery was processed')
     tx.afterCommit(() => void (batch.length === 1 ? log() : inTraceOf(pending, log)))
   }
@@ -291,7 +292,10 @@ export const putAsideIfHopeless = async (
   } catch (error) {
     const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
     if (isUnavailable || !(await putAside(db, pending))) throw error
-    logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
+    logger.error(
+      { delivery: pending.id, attempt: pending.attemptId, subject: pending.kind, id: pending.subjectId, ...describeError(error) },
+      'a delivery was put aside',
+    )
   }
 }
 

@@ -137,7 +137,7 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   const rail = adapterOf(deps.rails, attempt.rail)
   if (!rail)
     return deps.logger.warn(
-      { attempt: attempt.id, rail: attempt.rail },
+      { attempt: attempt.id, rail: attempt.rail, subject: attempt.kind, id: attempt.subjectId },
       'the rail of an attempt under way is no longer configured',
     )
   await conclude(deps.db, attempt, await rail.query(attemptForRail(deps, attempt)))

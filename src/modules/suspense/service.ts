@@ -159,13 +159,13 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
     }),
   )
   for (const { row, alerted } of recorded) {
-    const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt, subjectKind } = row
+    const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt } = row
     const amount_minor = amountMinor === null ? null : formatMinor(amountMinor)
     const after = { rail, direction, reason, provider_receipt, amount_minor }
     audit(tx, { accountId: null, origin: null, way: 'rail' }, 'suspense.record', { subject: id, after })
     if (alerted) continue
     const attempt = attemptId === null ? {} : { attempt: attemptId }
-    alertAfterCommit(tx, 'suspense', { subject: subjectKind ?? rail, id, ...attempt, code: reason })
+    alertAfterCommit(tx, 'suspense', { subject: 'suspense', id, ...attempt, code: reason })
   }
   return [...ids]
 }

@@ -5,7 +5,7 @@ import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
 import type { App } from '../../http/app-type.ts'
 import { uncountedSince } from '../../ledger/hours.ts'
-import { version } from '../../lib/version.ts'
+import { build } from '../../lib/version.ts'
 import type { Parts } from '../../modules/parts.ts'
 
 const gauges = {
@@ -50,7 +50,7 @@ const gauges = {
   ],
   streams_open: ['Open event streams of all processes.'],
   clock_differs_seconds: ["By how much this machine's clock differs from the database's, whose time the service uses."],
-  build_info: ['The release that this process runs: always 1.', 'version', 'node'],
+  build_info: ['The build that this process runs, by its version: always 1.', 'version', 'node'],
   rail_calls: ['Calls of this process to the rail that are under way.', 'rail'],
 } satisfies Record<string, readonly [help: string, ...labels: string[]]>
 type GaugeName = keyof typeof gauges
@@ -119,7 +119,7 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     ]),
   )
   const set = (name: GaugeName, labels: Record<string, string>, value: number) => made.get(name)?.set(labels, value)
-  set('build_info', { version, node: process.version }, 1)
+  set('build_info', { version: build, node: process.version }, 1)
 
   const readProcess = () => {
     const { totalCount, idleCount: idle, waitingCount: waiting } = db.pool
