@@ -202,7 +202,7 @@ describe('the shape', () => {
     ['a parameter where there is none', () => ({ path: '/v1/accounts/me?expand=1' }), 400, 'invalid_request', 'expand: is not a known query parameter', 'expand'],
     ['a page that is too long', () => ({ path: '/v1/payments?limit=500' }), 400, 'invalid_request', 'limit: must be at most 100', 'limit'],
     ['a page of words', () => ({ path: '/v1/payments?limit=many' }), 400, 'invalid_request', /^limit: must be a(.*) number/, 'limit'],
-    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not one that this list returned.'],
+    ['a cursor that was made up', () => ({ path: '/v1/payments?cursor=2' }), 400, 'invalid_cursor', 'The cursor is not valid for this list.'],
     ['a field that is not known', () => payment({ amount: '5000' }), 400, 'invalid_request', 'amount: is not a known field; did you mean "amount_minor"?', 'amount'],
     ['a field in camel case', () => payment({ accountReference: 'A1' }), 400, 'invalid_request', 'accountReference: is not a known field; did you mean "account_reference"?', 'accountReference'],
     ['a description', () => payment({ description: 'Eggs' }), 400, 'invalid_request', 'description: is not a known field; did you mean "narrative"?', 'description'],

@@ -37,7 +37,7 @@ export const readSubmission = (
     return { kind: 'not_sent', code: 'throttled', message: 'The provider takes no more requests right now.' }
   }
   if (errorCode?.startsWith('4') && answer.status >= 400 && answer.status < 500) {
-    return refusedByProvider(safeCode(errorCode), safeMessage(message, 'The provider refused the request.'))
+    return refusedByProvider(safeCode(errorCode), safeMessage(message, 'The provider rejected the request.'))
   }
   const accepted = answer.status >= 200 && answer.status < 300 && textField(answer.body, 'ResponseCode') === '0'
   const provider = accepted ? referenceOf(answer.body) : undefined

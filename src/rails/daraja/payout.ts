@@ -47,7 +47,7 @@ const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepar
   const amount = wholeShillings(instruction.amountMinor)
   if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
   if (instruction.rail !== 'MPESA_B2C' && instruction.rail !== 'MPESA_B2B')
-    return refused('wrong_rail', 'This rail does not carry the payment.')
+    return refused('wrong_rail', 'This rail does not support the payment.')
   const prepared = instruction.rail === 'MPESA_B2C' ? toMobile(options, instruction) : toOrganisation(options, instruction)
   if ('kind' in prepared) return prepared
   const common = {

@@ -29,7 +29,7 @@ const destinationOf = (
 }
 
 const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
-  if (instruction.rail !== 'PESALINK') return refused('wrong_rail', 'This rail does not carry the payment.')
+  if (instruction.rail !== 'PESALINK') return refused('wrong_rail', 'This rail does not support the payment.')
   if (instruction.amountMinor <= 0n) return refused('invalid_amount', 'The amount must be positive.')
   if (!/^\d{12}$/.test(instruction.reference)) return refused('invalid_reference', 'The reference must have 12 digits.')
   const destination = destinationOf(options, instruction)
