@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { languages } from '../../db/tables/mail.ts'
 import { TimeOut } from '../../http/wire.ts'
 
-const approvals = { email: z.boolean(), push: z.boolean() }
-const mailed = { email: z.boolean() }
-const language = z.enum(languages)
+const mailed = { email: z.boolean().meta({ description: 'Whether you are mailed about it.' }) }
+const approvals = { ...mailed, push: z.boolean().meta({ description: 'Whether your browsers and phones are notified of it.' }) }
+const language = z.enum(languages).meta({ description: 'The language of your mails: English or Swahili.' })
 
 const described = {
   approvals: 'An approval waits for you, and waits still at half of its time.',
@@ -24,7 +24,12 @@ export const NotificationSettings = z
       description: '`off`: this deployment sends no mail. `sandbox`: mails are shown on a page of the sandbox.',
     }),
     addresses: z
-      .array(z.object({ email: z.string(), refused_at: TimeOut.nullable() }))
+      .array(
+        z.object({
+          email: z.string(),
+          refused_at: TimeOut.nullable().meta({ description: 'When a mail to it was last refused for good.' }),
+        }),
+      )
       .meta({ description: 'The verified addresses that are mailed. `refused_at`: when the last mail was refused for good.' }),
   })
   .meta({ id: 'NotificationSettings' })
@@ -32,10 +37,10 @@ export type NotificationSettings = z.output<typeof NotificationSettings>
 
 export const UpdateNotificationSettings = z
   .strictObject({
-    approvals: z.strictObject(approvals).partial(),
-    lists: z.strictObject(mailed).partial(),
-    balance: z.strictObject(mailed).partial(),
-    policies: z.strictObject(mailed).partial(),
+    approvals: z.strictObject(approvals).partial().meta({ description: described.approvals }),
+    lists: z.strictObject(mailed).partial().meta({ description: described.lists }),
+    balance: z.strictObject(mailed).partial().meta({ description: described.balance }),
+    policies: z.strictObject(mailed).partial().meta({ description: described.policies }),
     language,
   })
   .partial()
