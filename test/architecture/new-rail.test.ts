@@ -31,7 +31,7 @@ const complaints = (): Promise<string[]> =>
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'new-rail-'))
   for (const folder of ['src', 'client/src', 'dashboard/src']) cpSync(join(root, folder), join(copy, folder), { recursive: true })
-  for (const name of ['node_modules', 'package.json']) symlinkSync(join(root, name), join(copy, name))
+  for (const name of ['node_modules', 'package.json', 'texts']) symlinkSync(join(root, name), join(copy, name))
   const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
   const files = ['src/app-rails.ts', 'src/dev/sandbox/rail-sandbox.ts', 'src/process/rails.ts', 'dashboard/src/lib/rails.ts']
   const options = { ...compilerOptions, jsx: 'react-jsx', lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable'] }
