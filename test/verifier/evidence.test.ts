@@ -101,6 +101,10 @@ beforeAll(async () => {
   const signature = await team.owner.wallet.signMessage({ message })
   await service.api.post(`/v1/approvals/${waiting.approval_id}/decide-by-signature`, { decision: 'reject', signature })
   rejected = waiting.id
+  const other = await newBeneficiary(team.owner.api, { display_name: 'Otieno' })
+  const items = ['10000', '10100'].map((amount_minor) => ({ beneficiary_id: other, amount_minor }))
+  const listed = await team.owner.api.post('/v1/payment-batches', { items })
+  if (listed.status !== 201) throw new Error(listed.text)
   await service.settle()
   await service.deps.jobs.sweep()
   await days(30)
@@ -122,19 +126,26 @@ test('has the period’s approvals with their signatures, policies, changes, act
   expect(linesOf('activity').map(({ action }) => action)).toEqual(
     expect.arrayContaining(['payment.create', 'policy.updated', 'approval.reject']),
   )
-  expect(linesOf('beneficiaries')).toMatchObject([{ display_name: 'Wanjiru Kamau' }])
+  expect(linesOf('beneficiaries').map((payee) => payee.display_name)).toEqual(['Otieno', 'Wanjiru Kamau'])
   expect(linesOf('members').map(({ role }) => role)).toEqual(expect.arrayContaining(['owner', 'auditor']))
   expect(JSON.parse(files.get('statement.json') ?? '')).toMatchObject({
-    ...{ from, to, opening_balance_minor: '9970000', closing_balance_minor: '9880000', out_minor: '90000' },
+    ...{ from, to, opening_balance_minor: '9970000', closing_balance_minor: '9859900', out_minor: '110100' },
   })
   expect(files.get('statement.csv')).toContain('Wanjiru Kamau')
-  expect(linesOf('receipts').map(({ payment }) => payment.id)).toEqual([rejected, inside, before])
+  const receipts = linesOf('receipts')
+  expect(
+    receipts
+      .slice(0, 2)
+      .map(({ batch }) => batch.index)
+      .toSorted(),
+  ).toEqual([0, 1])
+  expect(receipts.slice(2).map(({ payment }) => payment.id)).toEqual([rejected, inside, before])
   expect([...files.values()].join('')).not.toMatch(/2547\d{8}/)
 })
 
 test('holds, in the form of the program that everyone can run, and says so of each file', async () => {
   const { status, text } = await verify(await archiveOf(files))
-  expect(text).toContain('ok   receipts.jsonl: 3 receipts hold')
+  expect(text).toContain('ok   receipts.jsonl: 5 receipts hold')
   expect(text).toContain('The evidence holds.')
   expect(status).toBe(0)
 })
@@ -168,7 +179,7 @@ test.each<readonly [string, (content: Map<string, string>) => unknown, string]>(
 test('does not hold with a receipt that was changed, nor with a balance that does not add up, though the manifest is signed over them', async () => {
   const content = new Map(files)
   content.set('receipts.jsonl', (files.get('receipts.jsonl') ?? '').replaceAll('50000', '60000'))
-  content.set('statement.json', (files.get('statement.json') ?? '').replace('9880000', '9880001'))
+  content.set('statement.json', (files.get('statement.json') ?? '').replace('9859900', '9859901'))
   const manifest = await signed((document) => {
     for (const file of document.files) {
       const text = content.get(file.name) ?? ''

@@ -1,5 +1,5 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { alias, makePgArray } from 'drizzle-orm/pg-core'
+import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Db } from '../../../db/client.ts'
 import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
@@ -21,8 +21,6 @@ import { type ApprovalRecord, findApproval } from '../approvals/queries.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
-
-const items = alias(payments, 'items')
 
 /** Each with the seal that covers it, the first at or after the row. As text: a comparison of two columns at once. */
 const auditOf = prepare(
@@ -72,16 +70,22 @@ const policyVersions = prepare(
   'joined',
 )
 
-/** In their order, with the batch's root. None for a payment of its own. */
-const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
+/** In their order, with the batch's root. */
+const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, at) =>
   orm
-    .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: items.batchLeaf, index: items.batchIndex })
-    .from(payments)
-    .innerJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
-    .innerJoin(items, eq(items.batchId, payments.batchId))
-    .where(eq(payments.id, at.paymentId))
-    .orderBy(asc(items.batchIndex)),
+    .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: payments.batchLeaf })
+    .from(paymentBatches)
+    .innerJoin(payments, eq(payments.batchId, paymentBatches.id))
+    .where(eq(paymentBatches.id, at.batchId))
+    .orderBy(asc(payments.batchIndex)),
 )
+
+type Tree = { rows: readonly RowOf<typeof leavesOf>[]; tree: ReturnType<typeof treeOf> }
+
+export const readTree = async (db: Db, batchId: Uuid): Promise<Tree> => {
+  const rows = await db.run(leavesOf, { batchId })
+  return { rows, tree: treeOf(rows.map(({ leaf }) => leafHash(leaf ?? ''))) }
+}
 
 type Body = Omit<Receipt, 'jws'>
 type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
@@ -100,13 +104,12 @@ export const presentSigned = ({ approval, decisions }: ApprovalRecord): NonNulla
     decisions: decisions.map((decision) => shownDecision(decision, { passkey: decision.passkeyProof })),
   })
 
-const presentBatch = (rows: readonly RowOf<typeof leavesOf>[], index: number | null): Body['batch'] => {
-  const [row] = rows
-  const leaf = index === null ? undefined : rows[index]?.leaf
-  if (!row || index === null || !leaf) return null
-  const tree = treeOf(rows.map((each) => leafHash(each.leaf ?? '')))
+const presentBatch = ({ rows, tree }: Tree, index: number | null): Body['batch'] => {
+  const row = index === null ? undefined : rows[index]
+  if (index === null || !row?.leaf) return null
   const path = inclusionPath(index, rows.length, tree).map((hash) => Buffer.from(hash).toString('hex'))
-  return { id: formatId('payment_batch', row.id), items_count: rows.length, merkle_root: row.root, index, leaf, path }
+  const id = formatId('payment_batch', row.id)
+  return { id, items_count: rows.length, merkle_root: row.root, index, leaf: row.leaf, path }
 }
 
 /** In the order of the decision. */
@@ -118,12 +121,13 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
   return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document: { ...document } }))
 }
 
-/** `verifier/` checks it. Undefined: no such payment. */
+/** `verifier/` checks it. Undefined: no such payment. `treeOfBatch`: one that remembers, where many of a batch are built. */
 export const buildReceipt = async (
   db: Db,
   deps: ReceiptParts,
   workspaceId: Uuid,
   paymentId: Uuid,
+  treeOfBatch = readTree,
 ): Promise<Receipt | undefined> => {
   const [payment, transfers, audit, head] = await Promise.all([
     findPayment(db, { workspaceId, id: paymentId }),
@@ -135,13 +139,13 @@ export const buildReceipt = async (
   const wire = presentPayment(payment)
   const { approvalId, mandateId, beneficiaryId } = payment
   const inputs = audit.find(({ action }) => action === 'payment.create')?.inputs
-  const [beneficiary, policies, proofs, approval, mandate, leaves] = await Promise.all([
+  const [beneficiary, policies, proofs, approval, mandate, batch] = await Promise.all([
     findBeneficiary(db, workspaceId, beneficiaryId),
     readPolicies(db, wire.decision),
     proveRows(db, audit, head),
     approvalId && findApproval(db, approvalId),
     mandateId && findMandate(db, mandateId, workspaceId),
-    payment.batchId === null ? [] : db.run(leavesOf, { paymentId }),
+    payment.batchId === null ? null : treeOfBatch(db, payment.batchId),
   ])
   const body: Body = {
     type: 'payment_receipt',
@@ -153,7 +157,7 @@ export const buildReceipt = async (
     policies,
     decision_inputs: inputs ? { ...inputs } : null,
     approval: approval ? presentSigned(approval) : null,
-    batch: presentBatch(leaves, payment.batchIndex),
+    batch: batch && presentBatch(batch, payment.batchIndex),
     mandate: mandate ? shownMandate(mandate) : null,
     ledger_transfers: transfers.map((transfer) =>
       shownTransfer(transfer, { ends: transfer.pendingId && formatId('ledger', transfer.pendingId) }),
