@@ -72,11 +72,21 @@ const ofTests = new Set(
     .filter((path) => path.startsWith('test/') && path.endsWith('.ts'))
     .flatMap((path) => [...read(path).matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name = '']) => name)),
 )
-const alerts = new Set([...read('deploy/rules.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name))
+const ofProxies = new Set(
+  files
+    .filter((path) => /^deploy\/.*\.cfg$/.test(path))
+    .flatMap((path) => [...read(path).matchAll(/\$\{(\w+)-/g)].map(([, name = '']) => name)),
+)
+const alerts = new Set(
+  [...(read('deploy/rules.yml') + read('deploy/postgres-rules.yml')).matchAll(/- alert: (\w+)/g)].map(([, name]) => name),
+)
 const deadSettings = (text: string): string[] =>
   [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]
     .flatMap(([, name = '']) => name)
-    .filter((name) => !foreign.test(name) && !ofTests.has(name) && !variableNames.includes(name.replace(/_FILE$/, '')))
+    .filter(
+      (name) =>
+        !foreign.test(name) && !ofTests.has(name) && !ofProxies.has(name) && !variableNames.includes(name.replace(/_FILE$/, '')),
+    )
 const deadAlerts = (text: string): string[] =>
   [...text.matchAll(/alert `([A-Z]\w+)`/g)].flatMap(([, name = '']) => (alerts.has(name) ? [] : name))
 

@@ -39,8 +39,10 @@ test('alerts are sent on by names that exist, and each message links its runbook
 })
 
 test('every alert leads to a runbook that names it', () => {
-  const { groups } = parse(text('rules.yml')) as { groups: { rules: { alert: string; annotations: { runbook: string } }[] }[] }
-  const rules = groups.flatMap((group) => group.rules)
+  type Rules = { groups: { rules: { alert: string; annotations: { runbook: string } }[] }[] }
+  const rules = ['rules.yml', 'postgres-rules.yml'].flatMap((name) =>
+    (parse(text(name)) as Rules).groups.flatMap((group) => group.rules),
+  )
   const page = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/runbooks/${name}`, import.meta.url)), 'utf8')
   expect(rules.length).toBeGreaterThan(25)
   expect(
