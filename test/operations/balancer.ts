@@ -10,7 +10,7 @@ import { freePort } from '../harness/ports.ts'
 import { startRoundRobin } from '../harness/round-robin.ts'
 import type { Place, Watch } from './pair.ts'
 
-const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url))
+export const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url))
 
 export type Balancer = Watch & {
   url: string
@@ -22,17 +22,17 @@ export type Balancer = Watch & {
 /** The programs are Debian's. */
 export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
-/** A certificate for localhost by an authority that only this process trusts. */
-const makeCertificate = (folder: string) => {
+/** A certificate for this machine by an authority that only this process trusts. */
+export const makeCertificate = (folder: string) => {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,DNS:*.pay.example,IP:127.0.0.1']
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout', key, '-out', certificate, ...subject]
   execFileSync('openssl', made, { stdio: 'ignore' })
   trust(readFileSync(certificate, 'utf8'))
   return { key, certificate }
 }
 
-const run = (file: string, args: string[], env: Record<string, string>) => {
+export const run = (file: string, args: string[], env: Record<string, string>) => {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   const watchers = new Set<() => void>()

@@ -84,6 +84,17 @@ test('a process under systemd gets settings that exist, and the time that it nee
   expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThanOrEqual(5 + 10 + 5)
 })
 
+test('a cell has settings that exist, and each host name leads to backends that are there', () => {
+  const set = Object.fromEntries(
+    [...text('cells/one.env').matchAll(/^([A-Z_0-9]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
+  expect(Object.keys(set).filter((name) => !variableNames.includes(name))).toEqual([])
+  const cells = [...text('cells/cells.map').matchAll(/^([\w.]+) (\w+)$/gm)].map(([, host = '', cell = '']) => ({ host, cell }))
+  expect(cells.map(({ host }) => host)).toContain(new URL(set.PUBLIC_URL ?? '').host)
+  const backends = [...text('cells/haproxy.cfg').matchAll(/^backend (\S+) from/gm)].map(([, name]) => name)
+  expect(backends).toEqual(cells.flatMap(({ cell }) => [cell, `${cell}-callbacks`]))
+})
+
 describe('Kubernetes', () => {
   type Part = { kind: string; metadata: { name: string }; spec: Json }
   const manifests = (parse(text('kubernetes/kustomization.yaml')) as { resources: string[] }).resources
