@@ -189,6 +189,7 @@ const buildHttp = async (
   await identity.registerSandbox(http, () => newestLetters(deps))
   await registerDashboard(http, deps.db, {
     rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),
+    fees: Object.keys(config.FEES).length > 0,
     identity: identity.simulated,
   })
   registerDocumentation(http)

@@ -136,6 +136,7 @@ class PaymentBatch(TypedDict):
     name: Optional[str]
     items_count: int
     total_minor: str
+    fees_minor: str
     currency: str
     counts: Dict[str, int]
     approval_id: Optional[str]

@@ -54,21 +54,22 @@ const immutable = `public, max-age=${yearSeconds}, immutable`
 /** A program that forgot /v1 must get an error, not a page. */
 const isProgram = (request: FastifyRequest): boolean => request.headers.authorization !== undefined || wantsJson(request)
 
-/** Every page shows which providers are simulated, so that simulated money is not mistaken for real. */
-type Simulated = { rails: boolean; identity: boolean }
+/** Every page shows which providers are simulated, so that simulated money is not mistaken for real. `fees`: payments have fees. */
+type PageFacts = { rails: boolean; identity: boolean; fees: boolean }
 
 /** The page contains these facts, so that a browser without a session need not ask who is signed in. */
-const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {
+const withFacts = (page: string, hasSession: boolean, { rails, identity, fees }: PageFacts): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
     ...(rails ? ['data-rails="sandbox"'] : []),
     ...(identity ? ['data-identity="sandbox"'] : []),
+    ...(fees ? ['data-fees="charged"'] : []),
   ]
   return page.replace('<html ', `<html ${facts.map((fact) => `${fact} `).join('')}`)
 }
 
 /** The dashboard's build. Browsers keep files whose name has their content's hash. */
-export const registerDashboard = async (app: App, db: Db, simulated: Simulated): Promise<void> => {
+export const registerDashboard = async (app: App, db: Db, given: PageFacts): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
@@ -76,7 +77,7 @@ export const registerDashboard = async (app: App, db: Db, simulated: Simulated):
       const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
       // People make decisions on some of these pages, so none may be cached.
       reply.header('cache-control', 'no-store').type('text/html; charset=utf-8')
-      return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
+      return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), given))
     })
   }
   await app.register(serveFiles, { root: built, serve: false, cacheControl: false })

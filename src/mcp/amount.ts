@@ -39,6 +39,13 @@ const minorText = (amount: string): string | undefined => readMajor(amount)?.toS
 export const minorAmountText = (amountMinor: string, currency: string): string =>
   minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
 
+/** `Fee: KES 15.00.` Undefined where nothing is charged. */
+export const feeText = (feeMinor: string, currency: string, name = 'Fee'): string | undefined =>
+  feeMinor === '0' ? undefined : `${name}: ${displayAmount(BigInt(feeMinor), currency)}, besides the amount.`
+
+/** Left out where nothing is charged. */
+export const chargedFee = (feeMinor: string): string | undefined => (feeMinor === '0' ? undefined : feeMinor)
+
 /** Of an order that was refused. Digits that are not read as `amount` are never shown as minor units. */
 export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string => {
   if (amount_minor !== undefined) return minorAmountText(String(amount_minor), currency)

@@ -7,7 +7,7 @@ import { ofRequest } from '../lib/policy-answers.ts'
 import { isolated, quoted } from '../lib/text.ts'
 import { Payment } from '../modules/payments/schema.ts'
 import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
-import { otherAmountIn } from './amount.ts'
+import { chargedFee, feeText, otherAmountIn } from './amount.ts'
 import { CardPayee, headline, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
 import { type Caller, guide, type Next, refusalFields, stepOf } from './tool.ts'
 
@@ -36,7 +36,7 @@ export const ToolDecision = z.object({
   required_approvals: z.int(),
   reasons: z
     .array(z.object({ rule: z.string(), of: z.string(), ...numbers }))
-    .describe('The rules that decided, by name; empty if all of them allow it.'),
+    .describe('The rules that decided; empty if all allow it.'),
   change: z
     .object({
       max_amount_minor: z.string().nullable(),
@@ -44,7 +44,7 @@ export const ToolDecision = z.object({
       limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
     })
     .optional()
-    .describe('The smallest change with which it would not be refused: an amount, a time, or limits that a person raises.'),
+    .describe('The smallest change that would pass: an amount, a time, or limits that a person raises.'),
   warnings: z.array(Warning),
 })
 export type ToolDecision = z.output<typeof ToolDecision>
@@ -104,11 +104,17 @@ export const PaymentOutcome = z.object({
   payment_id: z.string().nullable(),
   ...guide,
   amount_minor: z.string().optional(),
+  fee_minor: z.string().optional(),
   currency: z.string(),
   payee: CardPayee.optional(),
   approval: ApprovalLink.extend({
     expires_at: z.string(),
-    summary: z.object({ amount: z.string(), payee: z.string(), purpose: z.string(), why: z.string() }),
+    summary: z.object({
+      amount: z.string(),
+      payee: z.string(),
+      purpose: z.string(),
+      why: z.string(),
+    }),
   }).optional(),
   decision: ToolDecision.nullable(),
   receipt: z.string().nullable(),
@@ -125,6 +131,7 @@ export const WirePayment = Payment.pick({
   decision: WireDecision,
   purpose_code: z.string().nullish(),
   failure_code: z.string().nullable(),
+  fee_minor: z.string().default('0'),
   completed_at: z.string().nullish(),
 })
 export type WirePayment = z.output<typeof WirePayment>
@@ -166,7 +173,9 @@ export const approvalOf = async (caller: Caller, payment: WirePayment): Promise<
     ...open,
     expires_at: z.object({ expires_at: z.string() }).parse(body).expires_at,
     summary: {
-      amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
+      amount: [displayAmount(BigInt(payment.amount_minor), payment.currency), feeText(payment.fee_minor, payment.currency)]
+        .filter(Boolean)
+        .join('. '),
       payee: quoted(payment.beneficiary.display_name),
       purpose:
         [payment.narrative, payment.account_reference].flatMap((text) => (text ? quoted(text) : [])).join(' · ') ||
@@ -189,6 +198,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
   const sentences = [
     `${headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`,
+    feeText(payment.fee_minor, payment.currency),
     next === 'ask_a_person' && rules.length > 0 && `Reason: ${[...new Set(rules)].join(', ')}.`,
     status === 'failed' && reason !== null && `Reason: ${reason}`,
     remedy && `What ${failureActors[remedy.actor]} can do: ${remedy.fix}`,
@@ -202,6 +212,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     next,
     message: sentences.filter(Boolean).join(' '),
     amount_minor: payment.amount_minor,
+    fee_minor: chargedFee(payment.fee_minor),
     currency: payment.currency,
     payee,
     approval,

@@ -9,6 +9,7 @@ import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
 import { developerFlows } from './flows/developers.ts'
 import { everywhere } from './flows/everywhere.ts'
+import { feeFlows, tariff } from './flows/fees.ts'
 import { journeyFlows } from './flows/journeys.ts'
 import { longListFlows } from './flows/long-list.ts'
 import { mandateFlows } from './flows/mandates.ts'
@@ -64,6 +65,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('every view', () => everyView(world))
   describe("the service's own pages", () => servicePages(world))
   describe('a long list', () => longListFlows(world))
+  describe('fees', () => feeFlows(createWorld({ beside: world, env: { FEES: JSON.stringify(tariff) } })))
   describe('while hours and days pass', () => {
     const other = createWorld({ beside: world })
     describe('outcomes by a statement', () => statementOutcomeFlows(other))

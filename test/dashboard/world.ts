@@ -28,9 +28,11 @@ type WorldOptions = {
   beside?: World
   /** Its browser shows notices. */
   notices?: boolean
+  /** Settings of its service. */
+  env?: Record<string, string>
 }
 
-export const createWorld = ({ beside, notices = false }: WorldOptions = {}): World => {
+export const createWorld = ({ beside, notices = false, env: settings = {} }: WorldOptions = {}): World => {
   const shared = notices && !showsNotices ? undefined : beside
   const administrator = newWallet()
   let service: TestService | undefined
@@ -38,7 +40,7 @@ export const createWorld = ({ beside, notices = false }: WorldOptions = {}): Wor
   let household: Promise<Household> | undefined
   beforeAll(async () => {
     // The browser uses the machine's clock, so the service uses it too.
-    const env = { ADMIN_ACCOUNTS: administrator.address }
+    const env = { ADMIN_ACCOUNTS: administrator.address, ...settings }
     // A notice is sent once: what a slow machine sends late is not lost.
     const fixed = { OAUTH_METADATA_TIMEOUT_MS: 60_000 }
     const starting = startService({ clock: createTestClock(new Date()), env, fixed })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { countHours } from '../../src/ledger/hours.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
@@ -9,9 +10,10 @@ import { startAdministered } from '../admin/administrators.ts'
 import type { Client, Json } from '../harness/client.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
+import { connectAgent } from '../mcp/connect.ts'
 import { balanceOf, deliver, lastOrder, pass, pay, paymentOf, transferCallback } from '../rails-flows/scene.ts'
 import { receiptOf } from '../verifier/receipts.ts'
 
@@ -231,7 +233,7 @@ test('a scheduled payment has the fee of its creation, whatever the tariff is wh
   for (let count = 0; count < 2; count += 1)
     ids.push((await submit(person.api, await newBeneficiary(person.api), '100000', { execute_at: at })).body.id)
   expect(await balanceOf(person)).toEqual({ available: '202999', held: '0' })
-  const FEES = JSON.stringify({ MPESA_B2C: [{ up_to_minor: null, fee_minor: '90000' }] })
+  const FEES = JSON.stringify({ MPESA_B2C: [{ up_to_minor: null, fee_minor: '900000' }] })
   const { database, clock } = service
   const next = await startService({ database, clock, provider: service, env: { FEES, RATE_LIMIT_ENABLED: 'false' } })
   await pass(next, 3_600)
@@ -260,6 +262,23 @@ test('a process that knows no fees can neither hold nor end a payment that has o
   expect(await paymentOf(person, sent)).toMatchObject({ status: 'succeeded', fee_minor: '1500' })
 })
 
+test('an agent is told the fee before it pays, and of what it paid', async () => {
+  const person = await payer(300_000n)
+  const { call, close } = await connectAgent(service.api.url, { bearer: (await createKey(person)).key })
+  const order = { beneficiary_id: await newBeneficiary(person.api), amount_minor: '100000' }
+  const simulated = await call('simulate_payment', order)
+  expect([simulated.fee_minor, simulated.message]).toEqual([
+    '1500',
+    expect.stringContaining('Fee: KES 15.00, besides the amount.'),
+  ])
+  const made = await call('create_payment', { ...order, idempotency_key: 'one' })
+  expect([made.fee_minor, made.message]).toEqual(['1500', expect.stringContaining('Fee: KES 15.00, besides the amount.')])
+  const items = [order.beneficiary_id].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '120000' }))
+  const batch = await call('create_payment_batch', { items, idempotency_key: 'two' })
+  expect([batch.fees_minor, batch.message]).toEqual(['3000', expect.stringContaining('Fees: KES 30.00, besides the amount.')])
+  await close()
+})
+
 test('a receipt has the fee, and the verifier holds its hold and its booking against it', async () => {
   const person = await payer(300_000n)
   const id = await pay(person, phone, '100000')
@@ -277,6 +296,63 @@ test('a receipt has the fee, and the verifier holds its hold and its booking aga
   const other = structuredClone(receipt)
   other.ledger_transfers = other.ledger_transfers.filter(({ kind, credit }: Json) => kind !== 'post' || credit !== 'fees')
   expect(checkLedger(other).result).toBe('bad')
+})
+
+test("a month's statement has each fee as an entry, in its balances and in its sums by type, and not in those of payees", async () => {
+  const person = await payer(1_000_000n)
+  const day = service.clock.now().toISOString().slice(0, 10)
+  const ids = [await pay(person, phone, '100000'), await pay(person, phone, '250000'), await pay(person, failing, '100000')]
+  ids.push(await pay(person, bank, '90000'))
+  await service.settle()
+  const order = lastOrder(service)
+  await deliver(order.resultUrl, transferCallback(order, { state: 'Returned' }))
+  await service.settle()
+  // 1,000,000 - (100,000 + 1,500) - (250,000 + 3,000) - (90,000 + 5,000) + 90,000
+  const closing = '640500'
+  const read = async () => (await person.api.get(`/v1/accounts/me/statement?from=${day.slice(0, 8)}01`)).body
+  const check = (body: Json) => {
+    expect([body.opening_balance_minor, body.closing_balance_minor]).toEqual(['0', closing])
+    expect([body.in_minor, body.out_minor]).toEqual(['1090000', '449500'])
+    expect(body.totals.by_type).toEqual([
+      { type: 'adjustment', entries: 1, in_minor: '1000000', out_minor: '0' },
+      { type: 'fee', entries: 3, in_minor: '0', out_minor: '9500' },
+      { type: 'payment', entries: 3, in_minor: '0', out_minor: '440000' },
+      { type: 'payment_return', entries: 1, in_minor: '90000', out_minor: '0' },
+    ])
+    expect(body.totals.by_payee.map((payee: Json) => payee.out_minor).sort()).toEqual(['100000', '250000', '90000'])
+  }
+  const body = await read()
+  check(body)
+  const entries = body.entries.filter((entry: Json) => entry.payment_id !== null)
+  const byPayment = Map.groupBy(entries, (entry: Json) => entry.payment_id)
+  expect(
+    ids.map((id) => byPayment.get(id)?.map(({ type, amount_minor, fee_minor }: Json) => [type, amount_minor, fee_minor])),
+  ).toEqual([
+    [
+      ['payment', '-100000', '1500'],
+      ['fee', '-1500', '0'],
+    ],
+    [
+      ['payment', '-250000', '3000'],
+      ['fee', '-3000', '0'],
+    ],
+    undefined,
+    [
+      ['payment', '-90000', '5000'],
+      ['fee', '-5000', '0'],
+      ['payment_return', '90000', '0'],
+    ],
+  ])
+  let balance = 0n
+  for (const entry of body.entries) {
+    balance += BigInt(entry.amount_minor)
+    expect(entry.balance_after_minor).toBe(String(balance))
+  }
+  expect(String(balance)).toBe(closing)
+  // The same from the hours that are counted.
+  service.clock.advance(2 * 3_600)
+  await countHours(service.deps.db, service.clock.now())
+  check(await read())
 })
 
 test("an operator reads the day's fees by rail", async () => {

@@ -52,6 +52,14 @@ const notesOf = (item: PreviewItem): string[] => {
 const amounts = [3]
 
 /** The rows as they would be paid. */
+/** A service of an earlier version names no fees. */
+const sumText = ({
+  total_minor: total,
+  fees_minor: fees = '0',
+  currency,
+}: Pick<PaymentBatch, 'total_minor' | 'fees_minor' | 'currency'>): string =>
+  amountText(total, currency) + (fees === '0' ? '' : ` and fees of ${amountText(fees, currency)}`)
+
 const sayPreview = (preview: PaymentBatchPreview, out: Terminal['out']): void => {
   const { items, currency } = preview
   sayTable(
@@ -66,7 +74,7 @@ const sayPreview = (preview: PaymentBatchPreview, out: Terminal['out']): void =>
     amounts,
   )
   const approvals = preview.required_approvals > 0 ? `${preview.required_approvals} needed` : 'not needed'
-  out(`${preview.items_count} payments, ${amountText(preview.total_minor, currency)} in all. Approval: ${approvals}.`)
+  out(`${preview.items_count} payments, ${sumText(preview)} in all. Approval: ${approvals}.`)
 }
 
 /** What became of each row, and of the list. */
@@ -84,8 +92,9 @@ const sayResult = async (client: Payments, batch: PaymentBatch, { out, signal }:
     sayTable(rows.reverse(), out, amounts)
   }
   const name = batch.name === null ? batch.id : `${batch.name} (${batch.id})`
-  const total = amountText(batch.total_minor, batch.currency)
-  out(`${name}: ${batch.items_count} payments, ${total} in all, ${batch.status.replaceAll('_', ' ')}. ${countsText(batch)}.`)
+  out(
+    `${name}: ${batch.items_count} payments, ${sumText(batch)} in all, ${batch.status.replaceAll('_', ' ')}. ${countsText(batch)}.`,
+  )
 }
 
 const countsText = ({ items_count: all, counts }: PaymentBatch): string => {

@@ -2,7 +2,7 @@ import type { Schemas } from '../../../client/src/route-types.ts'
 import { isToldFirst } from '../../../src/lib/approval-facts.ts'
 import { typeLabel } from './rails.ts'
 import { decisionReason } from './rule-words.ts'
-import { countWords, shortMoney } from './words.ts'
+import { countWords, feeWords, shortMoney } from './words.ts'
 
 type Approval = Schemas['Approval']
 
@@ -10,6 +10,8 @@ type Approval = Schemas['Approval']
 export type ApprovalSubject = {
   workspaceId: string
   amountMinor: string
+  /** With the sum; null where nothing is charged. */
+  fee: string | null
   currency: string
   title: string
   mask: string | null
@@ -37,6 +39,7 @@ const sentAtOf = ({
 const ofPayment = (payment: Schemas['PaymentSummary']): ApprovalSubject => ({
   workspaceId: payment.workspace_id,
   amountMinor: payment.amount_minor,
+  fee: feeWords(payment.amount_minor, payment.fee_minor, payment.currency),
   currency: payment.currency,
   title: payment.beneficiary.display_name,
   mask: payment.beneficiary.destination_mask,
@@ -55,6 +58,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
   return {
     workspaceId: batch.workspace_id,
     amountMinor: batch.total_minor,
+    fee: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
     currency: batch.currency,
     title: batch.name ?? `List of ${count}`,
     mask: null,

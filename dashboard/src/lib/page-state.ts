@@ -13,6 +13,7 @@ export const expectSession = (): void => {
 /** The service writes into the page which providers are simulated. */
 export const isMoneySimulated = (): boolean => dataset.rails === 'sandbox'
 export const isIdentitySimulated = (): boolean => dataset.identity === 'sandbox'
+export const hasFees = (): boolean => dataset.fees === 'charged'
 
 /** The session has ended without a sign-out in this tab. */
 export const sessionEnded = createStore(false)

@@ -111,6 +111,10 @@ export const majorText = (minor: string): string => {
 /** "KES 1,234.50", in one line however narrow it is. */
 export const moneyText = (minor: string, currency: string): string => `${currency}\u00a0${majorText(minor)}`
 
+/** "KES 15.00 (KES 1,015.00 in total)": the fee of an amount. Null where nothing is charged. */
+export const feeWords = (minor: string, fee: string, currency: string): string | null =>
+  fee === '0' ? null : `${moneyText(fee, currency)} (${moneyText(sumMinor([minor, fee]), currency)} in total)`
+
 /** For titles and sentences: "KES 23,499", cents only where there are some. */
 export const shortMoney = (minor: string, currency: string): string => moneyText(minor, currency).replace(/\.00$/, '')
 

@@ -171,7 +171,7 @@ const listEvents = defineTool({
   name: 'list_events',
   title: 'List recent events',
   description:
-    'Recent events that this credential may read. With `after`, the events since that one, oldest first; otherwise newest first.',
+    'Recent events that this credential may read. With `after`: those since it, oldest first; otherwise newest first.',
   operation: null,
   hints: reads,
   input: z.strictObject({

@@ -4,6 +4,7 @@ import { factSentences } from '../../lib/approval-facts.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { Mandate as ApiMandate } from '../../modules/mandates/schema.ts'
 import { Approval as ApiApproval, BatchSummary, PaymentSummary } from '../../modules/payments/approvals/schema.ts'
+import { chargedFee } from '../amount.ts'
 import { ApprovalLink, approvalLink } from '../outcome.ts'
 import { NameAtRail } from '../payee.ts'
 import { defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
@@ -13,8 +14,8 @@ const Decidable = fieldsOf(ApiApproval, 'status', 'required_approvals', 'approva
 /** A decision that another version stored may have other fields. */
 const Wire = Decidable.extend({
   id: z.string(),
-  payment: fieldsOf(PaymentSummary, 'id', 'amount_minor', 'currency', 'narrative', 'beneficiary').nullable(),
-  batch: fieldsOf(BatchSummary, 'id', 'total_minor', 'currency', 'name', 'items_count').nullable(),
+  payment: fieldsOf(PaymentSummary, 'id', 'amount_minor', 'fee_minor', 'currency', 'narrative', 'beneficiary').nullable(),
+  batch: fieldsOf(BatchSummary, 'id', 'total_minor', 'fees_minor', 'currency', 'name', 'items_count').nullable(),
   facts: ApiApproval.shape.facts,
   context: z.object({ payee: z.object({ verification: NameAtRail }).nullable() }).optional(),
 })
@@ -24,6 +25,7 @@ const Approval = Decidable.extend({
   payment_id: z.string().nullable(),
   batch_id: z.string().nullable().describe('A whole batch is decided.'),
   amount_minor: z.string(),
+  fee_minor: z.string().optional(),
   currency: z.string(),
   payee: z.string().describe('Of a batch: how many payments.'),
   payee_verification: NameAtRail.nullable().describe('Whose number it is; null of a batch, and of what was decided.'),
@@ -47,6 +49,7 @@ const list = defineTool({
       payment_id: payment?.id ?? null,
       batch_id: batch?.id ?? null,
       amount_minor: payment?.amount_minor ?? batch?.total_minor ?? '0',
+      fee_minor: chargedFee(payment?.fee_minor ?? batch?.fees_minor ?? '0'),
       currency: payment?.currency ?? batch?.currency ?? '',
       payee: payment?.beneficiary.display_name ?? `${batch?.items_count ?? 0} payments`,
       payee_verification: context?.payee?.verification ?? null,

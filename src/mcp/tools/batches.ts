@@ -3,8 +3,8 @@ import { paymentBatchStatuses } from '../../db/transitions.ts'
 import type { Refusal } from '../../lib/errors.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
-import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
-import { amountInput, amountName, otherAmountIn, withMinor, withOneAmount } from '../amount.ts'
+import { PaymentBatch as ApiBatch } from '../../modules/payments/batch/schema.ts'
+import { amountInput, amountName, chargedFee, feeText, otherAmountIn, withMinor, withOneAmount } from '../amount.ts'
 import { ApprovalLink, openApproval } from '../outcome.ts'
 import {
   type Arguments,
@@ -35,13 +35,18 @@ const BatchOutcome = z.object({
   ...guide,
   items_count: z.int().optional(),
   total_minor: z.string().optional(),
+  fees_minor: z.string().optional(),
   currency: z.string().optional(),
   counts: z.record(z.string(), z.int()).optional().describe('How many payments have each status.'),
   approval: ApprovalLink.optional().describe('Of the whole batch.'),
-  faults: z.array(Fault).optional().describe('Every item that cannot be paid, by its place in `items`, and why.'),
+  faults: z.array(Fault).optional().describe('Every item that cannot be paid, and why.'),
   ...refusalFields,
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
+
+/** An answer that a release without fees has stored names none. */
+const PaymentBatch = ApiBatch.extend({ fees_minor: z.string().default('0') })
+type PaymentBatch = z.output<typeof PaymentBatch>
 
 const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {
   scheduled: ['wait', 'It is decided and sent at its time. Call get_payment_batch after it.'],
@@ -57,14 +62,16 @@ const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['nex
 const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   const [next, message] = steps[batch.status]
   const { items_count: count } = batch
+  const fees = feeText(batch.fees_minor, batch.currency, 'Fees')
   const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
   return {
     status: batch.status,
     batch_id: batch.id,
     next,
-    message: `${displayAmount(BigInt(batch.total_minor), batch.currency)} in ${count} ${count === 1 ? 'payment' : 'payments'}${named}: ${message}`,
+    message: `${displayAmount(BigInt(batch.total_minor), batch.currency)} in ${count} ${count === 1 ? 'payment' : 'payments'}${named}: ${message}${fees ? ` ${fees}` : ''}`,
     items_count: count,
     total_minor: batch.total_minor,
+    fees_minor: chargedFee(batch.fees_minor),
     currency: batch.currency,
     counts: batch.counts,
     approval: openApproval(caller, batch),
@@ -137,7 +144,7 @@ const create = defineTool({
   name: 'create_payment_batch',
   title: 'Create a payment batch',
   description:
-    'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval.url; change_request means that `faults` names what to correct.',
+    'Pays many payees with one approval: all items are created or none. Limits count item by item. Money leaves the account. Follow `next`: ask_a_person: a person must approve at approval.url. change_request: `faults` names what to correct.',
   operation: 'payment_batches.create',
   hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({

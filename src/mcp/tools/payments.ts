@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { Payment } from '../../modules/payments/schema.ts'
-import { amountInput, otherAmountIn, withMinor, withOneAmount, wordsAsSent } from '../amount.ts'
+import { amountInput, chargedFee, feeText, otherAmountIn, withMinor, withOneAmount, wordsAsSent } from '../amount.ts'
 import {
   ApprovalLink,
   afterDenial,
@@ -70,6 +70,8 @@ const Narrative = z.string().max(140).optional().describe('What it is for. The p
 const read = (caller: Caller, id: string): Promise<WirePayment> =>
   readRoute(caller, WirePayment, `/v1/payments/${encodeURIComponent(id)}`)
 
+const WireSimulation = WireDecision.extend({ fee_minor: z.string().default('0') })
+
 const simulate = defineTool({
   name: 'simulate_payment',
   title: 'Simulate a payment',
@@ -79,12 +81,18 @@ const simulate = defineTool({
   hints: reads,
   input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt, ...waitInput })),
   // `done`: nothing was paid, and create_payment with the same order would be accepted.
-  output: ToolDecision.extend({ ...guide, payee: CardPayee.optional(), ...refusalFields, approval: ApprovalLink.optional() }),
+  output: ToolDecision.extend({
+    ...guide,
+    fee_minor: z.string().optional(),
+    payee: CardPayee.optional(),
+    ...refusalFields,
+    approval: ApprovalLink.optional(),
+  }),
   run: async ({ wait_seconds, ...input }, caller) => {
     const { narrative, ...order } = withMinor(input)
     const body = { ...order, on_duplicate: 'confirm' }
     const decide = async () =>
-      answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+      answered(WireSimulation, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
     const answer = await settledAfter(caller, wait_seconds, await decide(), {
       isOpen: (one) => one.outcome === 'deny' && afterDenial(one) === 'wait',
       again: decide,
@@ -104,12 +112,14 @@ const simulate = defineTool({
       ? `create_payment would not send it. ${doubt.message}`
       : [
           sentenceOf(decision, wordsAsSent(answer.explanation, input), order.execute_at),
+          feeText(answer.fee_minor, caller.currency),
           other && `${other.sentence}: tell the person.`,
         ]
           .filter(Boolean)
           .join(' ')
     return {
       ...decision,
+      fee_minor: chargedFee(answer.fee_minor),
       next: doubt ? 'ask_a_person' : denied ? afterDenial(answer) : 'done',
       message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
       payee,

@@ -40,11 +40,12 @@ export const SentAt = ({ at }: { at: string | null }) =>
 /** Lists every payment that is decided, also in bulk, with what is odd about it. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="rows decide-list">
-    {subjectsOf(approvals).map(({ id, title, mask, note, sentAt, amountMinor, currency, facts, count }) => (
+    {subjectsOf(approvals).map(({ id, title, mask, note, sentAt, amountMinor, fee, currency, facts, count }) => (
       <li key={id}>
         <span>
           <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
           {note && <span className="quiet small block">{note}</span>}
+          {fee && <span className="quiet small block">Fee: {fee}</span>}
           <SentAt at={sentAt} />
           <FactBadges facts={facts} of={count} />
           <FactNotices facts={facts.filter(({ level }) => level === 'danger')} of={count} currency={currency} />

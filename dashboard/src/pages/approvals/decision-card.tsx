@@ -135,6 +135,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
       </div>
       <div>
         <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
+        {subject.fee && <p className="quiet">Fee: {subject.fee}</p>}
         {payment ? <Payee payment={payment} context={approval.context} /> : <p className="decision-payee">{subject.title}</p>}
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
         <SentAt at={subject.sentAt} />

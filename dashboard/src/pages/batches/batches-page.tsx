@@ -10,6 +10,7 @@ import {
   batchTitle,
   capitalized,
   countWords,
+  feeWords,
   isPaymentStatus,
   listWords,
   majorText,
@@ -198,6 +199,7 @@ const Progress = ({ batch }: { batch: Batch }) => {
       <Facts
         facts={{
           'Requested by': <RequestedBy batch={batch} />,
+          Fees: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
           [batch.status === 'rejected' ? 'Rejected by' : 'Approved by']: readable && (
             <Decided id={readable} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
           ),

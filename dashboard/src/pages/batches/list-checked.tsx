@@ -6,7 +6,7 @@ import type { Schemas } from '../../api/queries.ts'
 import { warningsOfList } from '../../lib/list-warnings.ts'
 import { correctedFiles, fieldName, type PaymentList } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/text-file.ts'
-import { capitalized, countWords, moneyText } from '../../lib/words.ts'
+import { capitalized, countWords, feeWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Failure, Notice, Time } from '../../ui/page.tsx'
@@ -16,7 +16,12 @@ type Props = { list: PaymentList; error: unknown; faults: readonly RowFault[]; m
 /** What has to be corrected, each kind once with its rows; what the whole list lacks stands by itself. */
 export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
   const currency = useSession().account.balance.currency
-  const { total_minor: total, available_minor: available, reason } = error instanceof ApiError ? error.details : {}
+  const {
+    total_minor: total,
+    fees_minor: fees,
+    available_minor: available,
+    reason,
+  } = error instanceof ApiError ? error.details : {}
   const isShort = typeof total === 'string'
   const wrong = new Set(faults.map(({ row }) => row))
   const named = (param: string | null) => (param === null || param === 'row' ? '' : `${fieldName(list, param)} `)
@@ -37,6 +42,7 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
         <Notice tone="bad" title="The balance does not suffice" live>
           <p>
             The list needs {moneyText(total, currency)}
+            {typeof fees === 'string' && fees !== '0' && ` and fees of ${moneyText(fees, currency)}`}
             {typeof available === 'string' && (
               <>
                 , and {moneyText(available, currency)} is available. <Link href="/top-up">Top up</Link>
@@ -100,6 +106,7 @@ export const ListPreview = ({ preview, meant, onMeant }: PreviewProps) => {
           facts={{
             Payments: countWords(preview.items_count, 'payment'),
             Total: moneyText(preview.total_minor, currency),
+            Fees: feeWords(preview.total_minor, preview.fees_minor, currency),
             'New payees': preview.new_payees_count > 0 ? `${preview.new_payees_count} are created with the list` : null,
             'Known payees': known > 0 ? `${countWords(known, 'payment')}, under the names that you already have` : null,
             Approval:

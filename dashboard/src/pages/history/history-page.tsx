@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { historyPath, historyQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
+import { hasFees } from '../../lib/page-state.ts'
 import { moneyText, sumMinor, together } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { FoldButton, LinkButton } from '../../ui/button.tsx'
@@ -86,7 +87,7 @@ const OwnHistory = () => {
           label="Type"
           {...filters.field('type')}
           none="All types"
-          options={types.map((type) => ({ value: type, label: titles[type] }))}
+          options={types.flatMap((type) => (type === 'fee' && !hasFees() ? [] : [{ value: type, label: titles[type] }]))}
         />
       </FilterBar>
       <Listing
@@ -102,7 +103,7 @@ const OwnHistory = () => {
 
 /** Entries of the payments of one list: held together, paid one after the other. A late success that was charged was not held, and stands alone. */
 const keyOf = ({ type, batch, amount_minor: minor }: Entry): string | null =>
-  type === 'payment' && minor !== '0' ? null : batch && `${type} ${batch.id}`
+  (type === 'payment' || type === 'fee') && minor !== '0' ? null : batch && `${type} ${batch.id}`
 
 const Entries = ({ entries }: { entries: readonly Entry[] }) => (
   <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded="booking">
@@ -161,7 +162,7 @@ const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => 
         minor={sumMinor(entries.map(({ amount_minor: minor }) => minor))}
         held={sumMinor(entries.map(({ held_change_minor: minor }) => minor))}
       >
-        {listTitles[newest.type]} {entries.length} payments of{' '}
+        {listTitles[newest.type]} {new Set(entries.map(({ reference }) => reference.id)).size} payments of{' '}
         <Link href={`/payments/batches/${newest.batch?.id}`}>{newest.batch?.name ?? 'a list'}</Link>{' '}
         <FoldButton open={open} onChange={setOpen} words={['Each of them', 'Fold']} />
       </Line>

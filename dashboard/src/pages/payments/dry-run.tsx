@@ -3,7 +3,7 @@ import { api } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { type Decision, decisionReason, remedyWords } from '../../lib/rule-words.ts'
 import { fullTime, pageZone, zoneWords } from '../../lib/time.ts'
-import { compareMinor, countWords, moneyText, parseMajor } from '../../lib/words.ts'
+import { compareMinor, countWords, feeWords, moneyText, parseMajor, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { cx, Icon, type IconName, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
@@ -18,6 +18,8 @@ export type Draft = {
   mandate_id?: string
   execute_at?: string
 }
+
+type Simulation = Decision & { fee_minor: string }
 
 /** Simulates the payment each time typing pauses. `decision` is for the current draft; null until it is known. */
 export const useDryRun = (draft: Draft | null) => {
@@ -65,6 +67,7 @@ export const DryRun = ({ draft, run, beneficiary }: DryRunProps) => {
             decision={query.data}
             verdict={verdictOf(query.data, simulated, available, currency)}
             about={{ beneficiary, amount_minor: simulated.amount_minor }}
+            fee={feeWords(simulated.amount_minor, query.data.fee_minor, currency)}
           />
         )}
       </div>
@@ -84,14 +87,15 @@ export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
   </div>
 )
 
-type OutcomeProps = { decision: Decision; verdict: Verdict; about: AboutPayment }
+type OutcomeProps = { decision: Decision; verdict: Verdict; about: AboutPayment; fee: string | null }
 
-const Outcome = ({ decision, verdict, about }: OutcomeProps) => {
+const Outcome = ({ decision, verdict, about, fee }: OutcomeProps) => {
   const { currency, can } = useSession()
   const remedies = decision.outcome === 'deny' ? remedyWords(decision, currency) : []
   return (
     <>
       <VerdictLine verdict={verdict} />
+      {fee && <p>Fee: {fee}</p>}
       <WarningNotices warnings={decision.warnings} about={about} currency={currency} />
       {remedies.length > 0 && (
         <ul className="stack-xs small quiet">
@@ -130,8 +134,9 @@ export const dueWords = (at: string): string => {
 type Terms = { amount_minor: string; execute_at?: string }
 
 /** What will happen, in one line. The balance counts where it is the person's own, and for what is sent at once. */
-export const verdictOf = (decision: Decision, terms: Terms, balance: string | null, currency: string): Verdict => {
-  const { amount_minor: amountMinor, execute_at: dueAt } = terms
+export const verdictOf = (decision: Simulation, terms: Terms, balance: string | null, currency: string): Verdict => {
+  const { amount_minor: amount, execute_at: dueAt } = terms
+  const amountMinor = sumMinor([amount, decision.fee_minor])
   const available = dueAt === undefined ? balance : null
   if (decision.outcome === 'deny')
     return { kind: 'refused', tone: 'bad', icon: 'cross', title: 'It will be refused', text: decisionReason(decision) }

@@ -7,7 +7,7 @@ import { api, mandatesQuery, paymentQuery, rowsOf, type Schemas } from '../../ap
 import { useDraft } from '../../lib/drafts.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
 import type { Decision } from '../../lib/rule-words.ts'
-import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../../lib/words.ts'
+import { editableMajor, feeWords, moneyText, parseMajor, shortMoney, unreadableAmount } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button, LinkButton, Submit } from '../../ui/button.tsx'
@@ -243,7 +243,7 @@ type Props = {
   fields: PaymentFields
   draft: Draft
   beneficiary: Schemas['Beneficiary']
-  decision: Decision
+  decision: Decision & { fee_minor: string }
   verdict: Verdict
   busy: boolean
   error: unknown
@@ -288,6 +288,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
           stacked
           facts={{
             To: beneficiary.display_name,
+            Fee: feeWords(draft.amount_minor, decision.fee_minor, currency),
             'Legal name': beneficiary.legal_name,
             Destination: (
               <span>

@@ -7,7 +7,7 @@ import { isForMe } from '../../api/use-inbox.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
 import { failedTitle } from '../../lib/payment-end.ts'
 import { failureFix, failureWords, providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
-import { shortMoney } from '../../lib/words.ts'
+import { feeWords, shortMoney } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { Button, CopyButton, CopyText, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
@@ -129,7 +129,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
         'Account reference': payment.account_reference,
         'Requested by': <Requester by={payment.initiated_by} stops />,
         Mandate: payment.mandate_id && <Link href={`/mandates/${payment.mandate_id}`}>Uses a mandate</Link>,
-        Fee: <Amount minor={payment.fee_minor} currency={payment.currency} />,
+        Fee: feeWords(payment.amount_minor, payment.fee_minor, payment.currency),
         'Receipt number': payment.provider_receipt && <CopyText value={payment.provider_receipt} label="receipt number" />,
         Created: <ExactTime at={payment.created_at} />,
       }}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api, paymentQuery } from '../../api/queries.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { saveFile } from '../../lib/text-file.ts'
+import { feeWords } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -58,7 +59,7 @@ export const ReceiptPage = ({ id }: { id: string }) => {
                 Purpose: payment.data.narrative,
                 Completed: payment.data.completed_at && <ExactTime at={payment.data.completed_at} />,
                 'Receipt number': payment.data.provider_receipt && <span className="mono">{payment.data.provider_receipt}</span>,
-                Fee: <Amount minor={payment.data.fee_minor} currency={payment.data.currency} />,
+                Fee: feeWords(payment.data.amount_minor, payment.data.fee_minor, payment.data.currency),
                 'Payment ID': <span className="mono">{payment.data.id}</span>,
               }}
             />

@@ -106,6 +106,7 @@ const pendingSum = 'Not counted yet: look again in a few minutes'
 const Totals = ({ period }: { period: Period }) => {
   const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = period
   const payees = period.totals?.by_payee ?? []
+  const fees = period.totals?.by_type.find(({ type }) => type === 'fee')
   const [whole, setWhole] = useState(false)
   return (
     <>
@@ -115,6 +116,7 @@ const Totals = ({ period }: { period: Period }) => {
             'Opening balance': opening === null ? null : <Amount minor={opening} currency={currency} />,
             In: period.in_minor === null ? pendingSum : <Amount minor={period.in_minor} currency={currency} />,
             Out: period.out_minor === null ? pendingSum : <Amount minor={period.out_minor} currency={currency} />,
+            'Of which fees': fees && <Amount minor={fees.out_minor} currency={currency} />,
             [period.unfinished_at === null ? 'Closing balance' : 'Balance so far']: closing && (
               <Amount minor={closing} currency={currency} size="medium" />
             ),

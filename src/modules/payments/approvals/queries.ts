@@ -23,6 +23,7 @@ import { presenter } from '../../../http/presenter.ts'
 import { type Fact, factTypes, inOrder } from '../../../lib/approval-facts.ts'
 import { isoTimeOrNull } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
 import { levelOf, nameFacts } from '../../../policy/facts.ts'
 import { namedApproversSql } from '../../../policy/scope-sql.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
@@ -219,6 +220,7 @@ const shownPayee = presenter(PaymentSummary.shape.beneficiary)
 
 const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary =>
   shownPayment(payment, {
+    fee_minor: formatMinor(payment.feeMinor ?? 0n),
     beneficiary: shownPayee(beneficiary, { first_payment: firstPayment }),
     initiated_by: presentMaker({ accountId: payment.initiatorAccountId, grantId: payment.grantId, label: grantLabel }),
     decision: payment.snapshot.decision as Decision,
@@ -279,7 +281,10 @@ export const presentApproval = (
     payment: batch ? null : presentSummary(record),
     batch:
       batch &&
-      shownBatch(batch, { initiated_by: presentMaker({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }) }),
+      shownBatch(batch, {
+        fees_minor: formatMinor(batch.feesMinor ?? 0n),
+        initiated_by: presentMaker({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }),
+      }),
     approvals_given: currentDecisions(record).filter((given) => given.decision === 'approve' && counts(record, given)).length,
     decisions: record.decisions.map((decision) => presentGiven(decision, record)),
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },

@@ -21,6 +21,7 @@ export const PaymentSummary = z
     workspace_id: IdOut('workspace'),
     status: z.enum(paymentStatuses),
     amount_minor: MinorOut,
+    fee_minor: MinorOut.meta({ description: 'What the service charges besides.' }),
     currency: z.string(),
     beneficiary: z.object({
       id: IdOut('beneficiary'),
@@ -48,7 +49,8 @@ export const BatchSummary = z
     status: z.enum(paymentBatchStatuses),
     name: z.string().nullable(),
     items_count: z.number().int(),
-    total_minor: MinorOut,
+    total_minor: MinorOut.meta({ description: 'The sum of the amounts, without fees.' }),
+    fees_minor: MinorOut.meta({ description: 'The sum of the fees.' }),
     currency: z.string(),
     merkle_root: z.string(),
     execute_at: ExecuteAt,
