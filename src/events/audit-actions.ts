@@ -59,6 +59,7 @@ const privateActions = {
     export_person: 'account',
     grant: 'account',
     invite: null,
+    name_movement: 'movement',
     pass_duplicate_check: 'rail',
     pause_rail: 'rail',
     payment_resolve: 'payment',

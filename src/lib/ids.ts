@@ -114,6 +114,7 @@ export const idPrefixes = {
   suspense: 'sus',
   alert: 'alr',
   reconciliation: 'rec',
+  movement: 'mov',
   audit: 'aud',
   request: 'req',
 } as const

@@ -139,7 +139,8 @@ export type CollectionAdapter = {
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
 
-export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
+/** `holdsCharges`: the provider takes its charges from this account, which falls below zero until they are settled. */
+export type AccountBalance = { account: string; currency: string; availableMinor: Minor; holdsCharges: boolean }
 
 export type OrganisationAccount = {
   readonly numbers: readonly string[]

@@ -115,9 +115,10 @@ const unmeasured: Readonly<Record<string, string>> = {
   'need what another act left': 'policies.update beneficiaries.confirm beneficiaries.verify beneficiaries.verifications',
   'by an administrator, a few times a day': `admin.update_account admin.suspend_workspace admin.reinstate_workspace admin.resolve_payment
     admin.create_adjustment admin.get_adjustment admin.confirm_adjustment admin.reject_adjustment admin.trial_balance admin.resolve_suspense_items
-    admin.resolve_suspense admin.assign_suspense admin.enter_suspense_amount admin.resolve_provider_alert admin.upload_statement admin.resolve_differences admin.resolve_difference`,
+    admin.resolve_suspense admin.assign_suspense admin.enter_suspense_amount admin.resolve_provider_alert admin.upload_statement admin.resolve_differences admin.resolve_difference
+    admin.name_movement`,
   'were added since the last measurement': `workspaces.history workspaces.history_summary workspaces.read_separation
-    admin.list_provider_alerts`,
+    admin.list_provider_alerts admin.list_movements`,
 }
 export const notMeasured: readonly string[] = Object.values(unmeasured).flatMap((names) => names.split(/\s+/))
 

@@ -460,6 +460,19 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
     body: { source: 'statement of 4 March.csv', statement: statementCsv(service.sandbox.movements(), 'MPESA') },
   })
   await play('admin.list_reconciliations', admin.api)
+  await play('admin.name_movement', admin.api, {
+    body: {
+      provider: 'MPESA',
+      kind: 'bank_transfer',
+      direction: 'out',
+      account: '600998',
+      provider_receipt: 'QX34CD56EF',
+      amount_minor: '25000000',
+      moved_at: service.clock.now().toISOString(),
+      note: 'to our account at the bank',
+    },
+  })
+  await play('admin.list_movements', admin.api)
   const { data } = await play('admin.list_differences', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_difference', admin.api, { path: { id: data[0].id }, body: { note: 'a deposit by mistake' } })
   await play('admin.resolve_differences', admin.api, {

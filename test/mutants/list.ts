@@ -143,6 +143,13 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/rails-flows/receipts.test.ts',
   },
   {
+    bug: "a provider's charges are taken for lost money",
+    file: 'src/modules/exceptions/reconciliation/balances.ts',
+    find: "holdsCharges ? 'charges' : 'money'",
+    replace: "holdsCharges ? 'money' : 'money'",
+    suite: 'test/reconciliation/reconcile.test.ts',
+  },
+  {
     bug: 'a second amount under one receipt is booked',
     file: 'src/modules/suspense/service.ts',
     find: '{ ...row, transferId: null }',

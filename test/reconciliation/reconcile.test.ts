@@ -354,7 +354,8 @@ describe("the provider's balance of the organisation's accounts", () => {
     await initiate(person, '254722000022')
     await service.settle()
     const second = await nextMorning()
-    expect(second).toMatchObject({ ...agrees, period_start: first.period_end })
+    // The provider's tariff: 5 shillings for the payment to a phone, 15 for the one to a paybill.
+    expect(second).toMatchObject({ ...agrees, period_start: first.period_end, charges_minor: '-2000', fees_minor: '0' })
     expect(BigInt(second.stated_minor) - BigInt(first.stated_minor)).toBe(-150_000n)
     const [kept] = await service.deps.db.query<{ came: bigint; went: bigint }>(
       'select came_in_minor as came, went_out_minor as went from clearing_points',
@@ -374,11 +375,12 @@ describe("the provider's balance of the organisation's accounts", () => {
     expect((await runs()).slice(0, 2)).toMatchObject([agrees, { id: second.id }])
   })
 
-  test('that differs from the books is a difference with an alert, on the day when it began', async () => {
-    const before = await nextMorning()
-    const { orderId, ...instruction } = { orderId: newId(), rail: 'MPESA_B2C', amountMinor: 77_000n } as const
+  /** Money that leaves the organisation's account, and that nothing here has asked for. */
+  const payWithoutUs = async (amountMinor: bigint) => {
+    const orderId = newId()
     const sent = await service.deps.rails.payout.MPESA_B2C?.pay({
-      ...instruction,
+      rail: 'MPESA_B2C',
+      amountMinor,
       payer: 'test',
       orderId,
       currency: 'KES',
@@ -393,9 +395,16 @@ describe("the provider's balance of the organisation's accounts", () => {
     })
     expect(sent).toMatchObject({ kind: 'accepted' })
     await service.settle()
+    return service.sandbox.movements().at(-1)?.receipt ?? ''
+  }
+
+  test('that differs from the books is a difference with an alert, on the day when it began, whatever the charges', async () => {
+    const before = await nextMorning()
+    await payWithoutUs(77_000n)
     service.log.length = 0
     const after = await nextMorning()
     expect(after).toMatchObject({ lines: 9, matched: 0, differences: 1, booked_minor: before.stated_minor })
+    expect(after.charges_minor).toBe('-500')
     expect(BigInt(after.booked_minor) - BigInt(after.stated_minor)).toBe(77_000n)
     expect(alerts(service)).toEqual(['reconciliation_difference'])
     expect((await open('/v1/admin/reconciliation-differences'))[0]).toMatchObject({
@@ -406,6 +415,72 @@ describe("the provider's balance of the organisation's accounts", () => {
       action: expect.stringContaining('statement'),
     })
     expect(await nextMorning()).toMatchObject(agrees)
+  })
+
+  test('is explained by transfers and settlements that a person names once, before the comparison or after it', async () => {
+    await nextMorning()
+    const name = (fields: object) =>
+      administered.admin.api.post('/v1/admin/provider-movements', {
+        ...{ provider: 'MPESA', kind: 'bank_transfer', direction: 'out', moved_at: service.clock.now().toISOString() },
+        ...{ note: 'to the bank', ...fields },
+      })
+    const receipt = await payWithoutUs(50_000n)
+    const transfer = { amount_minor: '50000', provider_receipt: receipt }
+    expect(await name(transfer)).toMatchObject({ status: 201, body: { ...transfer, reconciliation_id: null } })
+    expect((await name({ ...transfer, provider_receipt: receipt.toLowerCase() })).status).toBe(409)
+    for (const wrong of [
+      { moved_at: new Date(service.clock.now().getTime() + 60_000).toISOString() },
+      { kind: 'charges', direction: 'in' },
+    ])
+      expect((await name({ amount_minor: '100', ...wrong })).status).toBe(400)
+    const settle = await fetch(`${service.sandboxUrl}/control/settlements`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ account: '600998', amount_minor: '1000' }),
+    })
+    expect(settle.status).toBe(204)
+    expect((await name({ kind: 'settlement', amount_minor: '1000' })).status).toBe(201)
+    const known = await nextMorning()
+    expect(known).toMatchObject({ ...agrees, charges_minor: '-500' })
+
+    await payWithoutUs(60_000n)
+    const movedAt = service.clock.now().toISOString()
+    const before = await nextMorning()
+    expect(before).toMatchObject({ matched: 0, differences: 1 })
+    const differenceOf = async () =>
+      (await administered.admin.api.get(`/v1/admin/reconciliation-differences?reconciliation_id=${before.id}`)).body.data[0]
+    const late = { moved_at: movedAt, kind: 'bank_transfer' }
+    expect((await name({ ...late, amount_minor: '45000' })).body.reconciliation_id).toBe(before.id)
+    expect((await differenceOf()).resolved_at).toBeNull()
+    expect((await name({ ...late, amount_minor: '15000' })).body.reconciliation_id).toBe(before.id)
+    expect((await differenceOf()).resolved_at).not.toBeNull()
+    expect(await nextMorning()).toMatchObject({ ...agrees, charges_minor: '0' })
+    const listed = (await administered.admin.api.get('/v1/admin/provider-movements')).body.data
+    expect(listed.map(({ amount_minor }: Json) => amount_minor)).toEqual(['15000', '45000', '1000', '50000'])
+    expect(listed[3].reconciliation_id).toBe(known.id)
+
+    const ours = service.sandbox.movements().filter((moved) => moved.receipt === receipt)
+    expect(await reconcile(statementCsv(ours, 'MPESA'))).toMatchObject({
+      matched: 1,
+      differences: 0,
+      lines: 1,
+      chargesMinor: -500n,
+    })
+  })
+
+  test('of an earlier release, which summed charges up with the money, is continued without a false difference', async () => {
+    await nextMorning()
+    await service.deps.db.query(
+      `update reconciliations r set charges_minor = null, totals = jsonb_build_object('stated_minor', totals -> 'stated_minor',
+         'booked_minor', totals -> 'booked_minor', 'own_low_minor', ((totals ->> 'money_low_minor')::bigint + (totals ->> 'charges_account_minor')::bigint)::text,
+         'own_high_minor', ((totals ->> 'money_high_minor')::bigint + (totals ->> 'charges_account_minor')::bigint)::text)
+       where source = 'balance' and id = (select id from reconciliations where source = 'balance' order by id desc limit 1)`,
+    )
+    await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000025' })
+    await service.settle()
+    expect(await nextMorning()).toMatchObject({ ...agrees, charges_minor: '0' })
+    await payWithoutUs(99_000n)
+    expect(await nextMorning()).toMatchObject({ matched: 0, differences: 1 })
   })
 
   test('equals the books while money is under way in either direction', async () => {

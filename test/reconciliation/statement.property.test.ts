@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome-offers.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
+import { chargeOf } from '../../src/rails/daraja/emulator/tariff.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const
@@ -135,11 +136,11 @@ test("any statement made from the provider's journal, with rows removed, altered
         0n,
       )
       expect(result.statedMinor - result.bookedMinor).toBe(explained)
-      const payouts = books.orders.filter(({ rail }) => rail !== 'MPESA_STK').length
-      expect(result.charges).toEqual({
-        lines: payouts,
-        minor: BigInt(payouts) * (books.provider === 'MPESA' ? -1_300n : -3_500n),
-      })
+      const charged = books.orders
+        .map(({ rail, shillings }) => ({ rail, payer: null, amountMinor: BigInt(shillings) * 100n }))
+        .map((moved) => (books.provider === 'MPESA' ? chargeOf(moved) : 3_500n))
+        .filter((charge) => charge > 0n)
+      expect(result.charges).toEqual({ lines: charged.length, minor: charged.reduce((sum, charge) => sum - charge, 0n) })
       for (const { reason, action } of result.differences)
         expect([reason, action]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)])
     }),

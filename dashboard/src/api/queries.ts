@@ -225,6 +225,7 @@ export const workspaceGrantsQuery = listing(['grants', 'workspace'], '/v1/worksp
 
 export const suspenseQuery = listing(['suspense'], '/v1/admin/suspense', { status: 'open', limit: 50 })
 export const differencesQuery = listing(['differences'], '/v1/admin/reconciliation-differences', { status: 'open', limit: 50 })
+export const providerAlertsQuery = listing(['provider alerts'], '/v1/admin/provider-alerts', { status: 'open', limit: 50 })
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
 /** Of every account of the service. */
 export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })

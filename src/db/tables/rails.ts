@@ -273,10 +273,17 @@ export const providerMovements = pgTable(
     movedAt: instant().notNull(),
     note: text().notNull(),
     namedBy: text().notNull(),
+    /** The comparison of balances that took it into account, once. Null until the next one. */
+    reconciliationId: idOf(() => reconciliations.id),
     createdAt: instant().notNull(),
   },
   (t) => [
     index('provider_movements_moved').on(t.provider, t.movedAt),
+    index('provider_movements_reconciliation').on(t.reconciliationId, t.provider),
+    uniqueIndex('provider_movements_receipt_key').on(t.provider, sql`upper(${t.receipt})`).where(sql`${t.receipt} is not null`),
+    uniqueIndex('provider_movements_key')
+      .on(t.provider, sql`coalesce(${t.account}, '')`, t.kind, t.movedAt, t.amountMinor)
+      .where(sql`${t.receipt} is null`),
     check('provider_movements_kind_check', oneOf(t.kind, providerMovementKinds)),
     check('provider_movements_amount_check', sql`${t.amountMinor} <> 0`),
   ],

@@ -49,12 +49,14 @@ type Written =
   | { kind: 'order'; order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & { amountMinor: string; at: string } }
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
   | { kind: 'reported'; receipt: string }
+  | { kind: 'charges_settled'; account: string; amountMinor: string }
 
 /** The provider's own ledger. A change is written to the store before it takes effect: a killed process finds its money and receipts again. */
 export const createBook = (clock: Clock, store: Store) => {
   const orders: Order[] = []
   const byReceipt = new Map<string, Order>()
   const byId = new Map<string, Order[]>()
+  const settled = new Map<string, bigint>()
 
   const add = (order: Order): void => {
     orders.push(order)
@@ -65,7 +67,14 @@ export const createBook = (clock: Clock, store: Store) => {
     order.state = state
     if (state === 'moved') order.movedAt = at
   }
+  const addSettled = (account: string, amountMinor: bigint): void => {
+    settled.set(account, (settled.get(account) ?? 0n) + amountMinor)
+  }
   const replay = (line: Written): void => {
+    if (line.kind === 'charges_settled') {
+      addSettled(line.account, BigInt(line.amountMinor))
+      return
+    }
     if (line.kind === 'order') {
       const { order } = line
       if (byReceipt.has(order.receipt)) return
@@ -113,6 +122,12 @@ export const createBook = (clock: Clock, store: Store) => {
       order.reported = true
       store.append({ kind: 'reported', receipt: order.receipt })
     },
+    /** The provider takes the charges that it has noted for an account out of that account's money. */
+    settleCharges: (account: string, amountMinor: bigint): void => {
+      store.append({ kind: 'charges_settled', account, amountMinor: amountMinor.toString() })
+      addSettled(account, amountMinor)
+    },
+    settledMinor: (account: string): bigint => settled.get(account) ?? 0n,
     find: (rails: readonly AnyRail[], id: string): Order | undefined => {
       catchUp()
       return byId.get(id)?.find((order) => rails.includes(order.rail))

@@ -17,6 +17,8 @@ export type ControlOptions = { moveTime?: MoveTime; home?: string }
 
 const Advance = z.strictObject({ advance_seconds: z.int().min(1).max(34_560_000) })
 
+const Settlement = z.strictObject({ account: z.string().min(1).max(40), amount_minor: z.string().regex(/^[1-9]\d{0,17}$/) })
+
 const StatementOf = z.strictObject({
   provider: z.enum(providers).default(providerOf(phoneRail)),
   /** One of the organisation's accounts there; all of them without. */
@@ -109,6 +111,12 @@ export const registerControl = (
       return reply.code(201).send(presentOrder(paid.order))
     })
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
+    /** The provider takes its charges out of the organisation's money, as it does once a month. */
+    control.post('/control/settlements', (request, reply) => {
+      const { account, amount_minor } = Settlement.parse(request.body)
+      book.settleCharges(account, BigInt(amount_minor))
+      return reply.code(204).send()
+    })
     control.get('/control/balance', async () => ({
       balance_minor: Object.fromEntries(providers.map((name) => [name, workingBalance(book, name).toString()])),
     }))

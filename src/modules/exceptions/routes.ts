@@ -33,8 +33,11 @@ import {
   presentReconciliation,
   resolveDifference,
 } from './reconciliation/differences.ts'
+import { listMovements, nameMovement, presentMovement } from './reconciliation/movements-service.ts'
 import {
   FindDifferences,
+  NameMovement,
+  ProviderMovement,
   Reconciliation,
   ReconciliationDifference,
   ReconciliationDifferences,
@@ -179,8 +182,35 @@ export const registerCorrections = (app: App, deps: Parts): void => {
 
 const bodyLimitBytes = 1024 * 1024
 
+const registerMovements = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/admin/provider-movements', {
+    config: { operation: 'admin.list_movements', access: 'admin' },
+    schema: {
+      summary: "List movements of the organisation's own money",
+      description: 'Settlements of charges, transfers to and from the bank, and other charges that a person has named.',
+      querystring: PageQuery,
+      response: { 200: pageOf(ProviderMovement) },
+    },
+    read: (page) => listMovements(deps.db, page),
+    present: (rows) => rows.map(presentMovement),
+  })
+  routes.post('/v1/admin/provider-movements', {
+    config: { operation: 'admin.name_movement', access: 'admin', idempotent: true },
+    schema: {
+      summary: "Name a movement of the organisation's own money",
+      description:
+        'A settlement of charges, a transfer to or from the bank, or another charge: each is named once, and books nothing. The next comparison of balances expects it. If the money moved before the last comparison, it explains the open `balance_differs` of that time, which is closed when its amount is explained. A receipt that is booked already is 409: resolve its item in suspense as explained first.',
+      body: NameMovement,
+      response: { 201: ProviderMovement },
+    },
+    work: async (tx, { principal, body }) => created(presentMovement(await nameMovement(tx, principal, body))),
+  })
+}
+
 export const registerReconciliation = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
+  registerMovements(app, deps)
   routes.list('/v1/admin/reconciliations', {
     config: { operation: 'admin.list_reconciliations', access: 'admin' },
     schema: {

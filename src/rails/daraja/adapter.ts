@@ -22,7 +22,8 @@ import { createPayoutRail } from './payout.ts'
 const balanceOf = (text: string): AccountBalance | undefined => {
   const [account, currency, current, available] = text.split('|')
   const availableMinor = readBalance(available ?? current)
-  return account && currency && availableMinor !== undefined ? { account, currency, availableMinor } : undefined
+  if (!account || !currency || availableMinor === undefined) return undefined
+  return { account, currency, availableMinor, holdsCharges: /^charges\b/i.test(account.trim()) }
 }
 
 /** All or none: a partial answer would look like missing money. */

@@ -5,6 +5,7 @@ import {
   differencesQuery,
   lateSuccessesQuery,
   paymentByReceiptQuery,
+  providerAlertsQuery,
   reconciliationsQuery,
   rowsOf,
   type Schemas,
@@ -21,7 +22,9 @@ import { Item, Listing, Rows, SelectionBar, useSelection } from '../../ui/listin
 import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { clearingTotals } from './clearing.ts'
+import { NameMovement } from './name-movement.tsx'
 import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
+import { ProviderAlerts } from './provider-alerts.tsx'
 import { type OpenItem, openItems } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 import { ServiceWaiting } from './waiting.tsx'
@@ -34,6 +37,7 @@ export const ReconciliationPage = () => {
     useInfiniteQuery(differencesQuery),
     useQuery(trialBalanceQuery),
     useInfiniteQuery(reconciliationsQuery),
+    useInfiniteQuery(providerAlertsQuery),
   ]
   // Shown together: a list that comes later than what is below it would move that.
   const isRead = queries.every(({ isPending }) => !isPending)
@@ -49,6 +53,7 @@ export const ReconciliationPage = () => {
           <FindByReceipt />
           <LateSuccesses />
           <Open currency={currency} />
+          <ProviderAlerts currency={currency} />
           <Comparisons currency={currency} />
           <Clearing />
         </>
@@ -157,7 +162,8 @@ const Comparisons = ({ currency }: { currency: string }) => {
           <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
           <br />
           {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
-          {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
+          {run.charges_minor !== '0' && `, its charges ${moneyText(run.charges_minor, currency)}`}
+          {run.fees_minor && run.fees_minor !== '0' && `, our fees ${moneyText(run.fees_minor, currency)}`}
           {run.unproven && <span className="block">{run.unproven}</span>}
         </>
       }
@@ -167,7 +173,12 @@ const Comparisons = ({ currency }: { currency: string }) => {
     <Listing
       title="Comparisons"
       note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when it is uploaded here, or reconciled on the server."
-      actions={<UploadStatement />}
+      actions={
+        <>
+          <NameMovement currency={currency} />
+          <UploadStatement />
+        </>
+      }
       query={reconciliationsQuery}
       empty={<Empty icon="list" title="Nothing has been compared yet" />}
     >

@@ -3,6 +3,7 @@ import {
   differencesQuery,
   type Listed,
   lateSuccessesQuery,
+  providerAlertsQuery,
   readinessQuery,
   rowsOf,
   suspenseQuery,
@@ -32,6 +33,7 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   const late = useList(lateSuccessesQuery)
   const suspense = useList(suspenseQuery)
   const differences = useList(differencesQuery)
+  const told = useList(providerAlertsQuery)
   const { inSuspense, others } = openItems(suspense.rows, differences.rows)
   const kinds: Kind[] = [
     {
@@ -66,10 +68,17 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
       ),
       hasMore: differences.hasMore,
     },
+    {
+      icon: 'bank',
+      words: ['later word of a provider', 'later words of providers'],
+      href: '/reconciliation',
+      items: told.rows.map(({ id, amount_minor: amount, created_at: at }) => ({ id, amount, at })),
+      hasMore: told.hasMore,
+    },
   ]
   return {
     kinds: kinds.filter(({ items }) => items.length > 0),
-    isPending: [unknown, late, suspense, differences].some((list) => list.isPending),
+    isPending: [unknown, late, suspense, differences, told].some((list) => list.isPending),
   }
 }
 

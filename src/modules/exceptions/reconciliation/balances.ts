@@ -7,7 +7,7 @@ import { prepare } from '../../../db/prepare.ts'
 import { insertRow, updateRow } from '../../../db/prepare-write.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { balanceQueries } from '../../../db/tables/rails.ts'
-import { underWayPaymentsSql } from '../../../db/transitions.ts'
+import { paidPaymentsSql, underWayPaymentsSql } from '../../../db/transitions.ts'
 import { advanceClearing, type Clearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
@@ -18,12 +18,16 @@ import type { DeliveryKind } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { balanceSource, findComparison, recordComparison } from './differences.ts'
+import { countIn, lockProvider, type MovementRecord, readUncounted } from './movements-service.ts'
 import { amountText, type Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
+/** `chargesMinor`: what the charges accounts held. Null: an earlier release summed them up with the money. */
+type Known = Range & { chargesMinor: Minor | null }
 
 type Look = {
   statedMinor: Minor
+  chargesMinor: Minor
   requested: Clearing
   answered: Clearing
   /** Money that is under way when the result comes: it may have moved at the provider, and is not booked. */
@@ -36,6 +40,22 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
 })
+
+const sumOf = (movements: readonly Pick<MovementRecord, 'amountMinor'>[]): Minor =>
+  movements.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+
+/** What is left of the known money after the movements that a person has named. */
+const expected = (known: Known, { chargesMinor }: Look, movedMinor: Minor): Range => ({
+  low: known.low + movedMinor,
+  // Of the money and the charges as one sum, the charges were between nothing and what they are now.
+  high: known.high + movedMinor - (known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n),
+})
+
+/** By how much the charges accounts fell, below zero. A settlement raised them again, and other charges left the money itself. */
+const chargesOf = (known: Known | null, { chargesMinor }: Look, movements: readonly MovementRecord[]): Minor | undefined => {
+  if (!known || known.chargesMinor === null) return undefined
+  return chargesMinor - known.chargesMinor + sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))
+}
 
 /** The first comparison makes the organisation's own money known. A difference is reported once: the next continues from the new amount. */
 const compareBalance = (known: Range | null, look: Look, accounts: number, currency: string): { own: Range; result: Match } => {
@@ -55,7 +75,7 @@ const compareBalance = (known: Range | null, look: Look, accounts: number, curre
     statedMinor,
     reason: `The provider's accounts hold ${amountText(statedMinor, currency)}, and ${amountText(bookedMinor, currency)} was expected from the last comparison and our books.`,
     action:
-      "Look in the organisation's statement for charges, transfers to or from the bank, and money that no payment here requested. Import the statement: what the books lack becomes a difference of its own.",
+      "Look in the organisation's statement for transfers to or from the bank, a settlement of charges, and money that no payment here requested. Name a transfer or a settlement: comparisons know it from then on. For anything else import the statement: what the books lack becomes a difference of its own.",
   } as const
   return { own: seen, result: { matched: 0, differences: [difference], bookedMinor, statedMinor } }
 }
@@ -118,6 +138,19 @@ export const requestBalances = async ({ clock, config, db, rails }: Parts): Prom
 
 type BalanceDelivery = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
 
+const feesOf = statement(
+  'reconciliation.fees',
+  `select coalesce(sum(fee_minor), 0)::bigint as "feesMinor" from payments
+   where rail = any($1::text[]) and status in ${paidPaymentsSql} and completed_at > $2 and completed_at <= $3`,
+)
+
+const knownBy = (totals: Readonly<Record<string, string>>): Known | null => {
+  const read = (low: string | undefined, high: string | undefined, chargesMinor: Minor | null): Known | null =>
+    low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high), chargesMinor }
+  const { money_low_minor: low, money_high_minor: high, charges_account_minor: charges = '0' } = totals
+  return read(low, high, BigInt(charges)) ?? read(totals.own_low_minor, totals.own_high_minor, null)
+}
+
 const compareRound = async (tx: Tx, config: Config, round: readonly (typeof balanceQueries.$inferSelect)[]): Promise<void> => {
   const [oldest] = round
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
@@ -125,24 +158,44 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   const last = await findComparison(tx, provider, balanceSource)
   // Several rounds may get late results: one comparison is enough.
   if (last && last.createdAt >= oldest.requestedAt) return
-  const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
-  const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }
+  // An earlier release has answered a part: its sum contains the charges. The query is sent again.
+  if (round.some(({ chargesAccountMinor }) => chargesAccountMinor === null)) return
+  const known = knownBy(last?.totals ?? {})
+  await lockProvider(tx, provider)
   // In this order: a payment that ends between the two reads counts as possible.
   const underWay = await readUnderWay(tx, railsOf(provider))
   const answered = await readClearing(tx, provider)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)
-  const look = { statedMinor, requested: oldest, answered, ...underWay }
-  const { own, result } = compareBalance(known, look, lines, config.CURRENCY)
-  await recordComparison(tx, timerOperator, {
+  const chargesMinor = round.reduce((sum, { chargesAccountMinor }) => sum + (chargesAccountMinor ?? 0n), 0n)
+  const look = { statedMinor, chargesMinor, requested: oldest, answered, ...underWay }
+  const compareWith = (movements: readonly MovementRecord[]) => ({
+    movements,
+    ...compareBalance(known && expected(known, look, sumOf(movements)), look, lines, config.CURRENCY),
+  })
+  const uncounted = await readUncounted(tx, provider, tx.at)
+  const all = compareWith(uncounted)
+  // Money that moved while the answer was on its way may be in the next one only.
+  const asked = compareWith(uncounted.filter(({ movedAt }) => movedAt < oldest.requestedAt))
+  const { own, result, movements } = all.result.matched === 0 && asked.result.matched > 0 ? asked : all
+  const period = { start: last?.periodEnd ?? oldest.requestedAt, end: tx.at }
+  const charges = chargesOf(known, look, movements)
+  const { run } = await recordComparison(tx, timerOperator, {
     provider,
     source: balanceSource,
     content: `balance ${oldest.roundId}`,
-    period: { start: last?.periodEnd ?? oldest.requestedAt, end: tx.at },
+    period,
     lines,
     result,
-    totals: { own_low_minor: own.low.toString(), own_high_minor: own.high.toString() },
+    totals: {
+      money_low_minor: own.low.toString(),
+      money_high_minor: own.high.toString(),
+      charges_account_minor: chargesMinor.toString(),
+    },
+    ...(charges !== undefined && { chargesMinor: charges }),
+    feesMinor: only(await tx.query<{ feesMinor: Minor }>(feesOf, [railsOf(provider), period.start, period.end])).feesMinor,
   })
+  countIn(tx, run.id, movements)
 }
 
 /** A result that is not authentic, or cannot be read, changes nothing: the query is sent again. */
@@ -159,11 +212,17 @@ export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allo
     return
   }
   const ours = balances.filter(({ currency }) => currency === deps.config.CURRENCY)
-  const statedMinor = ours.reduce((sum, { availableMinor }) => sum + availableMinor, 0n)
+  const { charges = [], money = [] } = Object.groupBy(ours, ({ holdsCharges }) => (holdsCharges ? 'charges' : 'money'))
+  const [statedMinor, chargesAccountMinor] = [money, charges].map((held) =>
+    held.reduce((sum, { availableMinor }) => sum + availableMinor, 0n),
+  )
   await inTx(deps.db, async (tx) => {
     const round = await tx.run(lockRound, { roundId: query.roundId })
     if (round.find((each) => each.id === id)?.answeredAt !== null) return
-    const answered = updateRow(tx, balanceQueries, query, { statedMinor, subAccounts: ours.length, answeredAt: tx.at })
+    const answered = updateRow(tx, balanceQueries, query, {
+      ...{ statedMinor, chargesAccountMinor, subAccounts: ours.length },
+      answeredAt: tx.at,
+    })
     await compareRound(
       tx,
       deps.config,

@@ -11,6 +11,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
@@ -79,7 +80,7 @@ export const presentReconciliation = (run: ReconciliationRecord): Reconciliation
   shownRun(run, {
     booked_minor: run.totals.booked_minor ?? '0',
     stated_minor: run.totals.stated_minor ?? '0',
-    charges_minor: run.totals.charges_minor ?? '0',
+    charges_minor: formatMinor(run.chargesMinor ?? BigInt(run.totals.charges_minor ?? '0')),
     unproven: run.totals.unproven ?? null,
   })
 
@@ -102,6 +103,8 @@ export type Comparison = {
   lines: number
   result: Match | StatementMatch
   totals?: Readonly<Record<string, string>> | undefined
+  chargesMinor?: Minor
+  feesMinor: Minor
   report?: boolean
 }
 
@@ -131,7 +134,19 @@ const portion = 1_000
 export const recordComparison = async (
   tx: Tx,
   operator: Operator,
-  { provider, source, account = null, content, period, lines, result, totals, report = false }: Comparison,
+  {
+    provider,
+    source,
+    account = null,
+    content,
+    period,
+    lines,
+    result,
+    totals,
+    chargesMinor,
+    feesMinor,
+    report = false,
+  }: Comparison,
 ): Promise<{ run: ReconciliationRecord; recorded: RecordedDifference[] }> => {
   const { at } = tx
   const run: ReconciliationRecord = {
@@ -154,8 +169,8 @@ export const recordComparison = async (
       stated_minor: result.statedMinor.toString(),
       ...('charges' in result && { charges_minor: result.charges.minor.toString() }),
     },
-    chargesMinor: null,
-    feesMinor: null,
+    chargesMinor: 'charges' in result ? result.charges.minor : (chargesMinor ?? null),
+    feesMinor,
     requestedBy: nameOfOperator(operator),
     createdAt: at,
   }
@@ -197,7 +212,7 @@ const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =
     .where(eq(reconciliationDifferences.id, at.id)),
 )
 
-const closeOpen = prepareWrite(
+const closeOpenDifference = prepareWrite(
   'reconciliation.close_difference',
   { id: 'uuid', at: 'timestamptz', by: 'text', note: 'text' },
   (orm, at) =>
@@ -208,9 +223,16 @@ const closeOpen = prepareWrite(
       .returning(),
 )
 
+/** Undefined where it was closed before. */
+export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: string): Promise<DifferenceRecord | undefined> => {
+  const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
+  if (closed) audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note } })
+  return closed
+}
+
 /** What the difference shows is booked. */
 export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
-  await tx.run(closeOpen, { id, at: tx.at, by: 'statement', note: 'Taken as evidence.' })
+  await tx.run(closeOpenDifference, { id, at: tx.at, by: 'statement', note: 'Taken as evidence.' })
 }
 
 const alreadyResolved = (id: Uuid): Refusal =>
@@ -249,7 +271,7 @@ export const resolveDifference = async (
   const { difference, provider, source, account } = found
   if (difference.resolvedAt !== null) throw alreadyResolved(id)
   if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note }))) return difference
-  const closed = await first(tx, closeOpen, { id, at: tx.at, by: nameOfOperator(operator), note })
+  const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
   if (!closed) throw alreadyResolved(id)
   if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
   audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })

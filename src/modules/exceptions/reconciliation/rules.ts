@@ -108,6 +108,17 @@ const reportActions: Partial<Record<Difference['kind'], string>> = {
   reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
 }
 
+/** Lines that are explained already agree. */
+export const withMatched = (result: StatementMatch, lines: readonly StatementLine[]): StatementMatch => {
+  const minor = sum(lines.map(({ amountMinor }) => amountMinor))
+  return {
+    ...result,
+    matched: result.matched + lines.length,
+    bookedMinor: result.bookedMinor + minor,
+    statedMinor: result.statedMinor + minor,
+  }
+}
+
 /** Of a statement that proves nothing: it offers no outcome and promises nothing. */
 export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
   ...difference,

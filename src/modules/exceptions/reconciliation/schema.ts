@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { providerMovementKinds } from '../../../db/tables/rails.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, TimeOut, VisibleText } from '../../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../../http/wire.ts'
 import { providers } from '../../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
@@ -22,7 +23,13 @@ export const Reconciliation = z
     differences: z.int().meta({ description: 'How many entries disagree.' }),
     booked_minor: SignedMinor,
     stated_minor: SignedMinor,
-    charges_minor: SignedMinor.meta({ description: "The provider's charges, which are in neither sum." }),
+    charges_minor: SignedMinor.meta({
+      description:
+        "The provider's charges, which are in neither sum. Of a comparison of balances: by how much its charges accounts fell.",
+    }),
+    fees_minor: MinorOut.nullable().meta({
+      description: 'Our own fees for the payments of the period. Null for comparisons of earlier releases.',
+    }),
     unproven: z.string().nullable().meta({
       description: 'Why it says nothing about payments of unknown outcome; null where there are none.',
     }),
@@ -95,3 +102,49 @@ export const ResolveDifference = z
     }),
   })
   .meta({ id: 'ResolveDifference' })
+
+const movement = {
+  provider: z.enum(providers),
+  kind: z.enum(providerMovementKinds).meta({
+    description:
+      "settlement: the provider took its charges out of the organisation's money, so its charges account rose. bank_transfer: to or from the organisation's bank. charges: taken from the money itself, such as for a transfer.",
+  }),
+  direction: z.enum(['in', 'out']),
+}
+
+export const NameMovement = z
+  .strictObject({
+    ...movement,
+    account: VisibleText(120).optional().meta({ description: "The organisation's number or account at the provider." }),
+    provider_receipt: VisibleText(100).optional().meta({
+      description:
+        'Statements that list this receipt with this amount then agree. Without one, name the movement before the next comparison.',
+    }),
+    amount_minor: PositiveMinorIn,
+    moved_at: TimeIn.meta({ description: 'When the money moved, by the provider.' }),
+    note: VisibleText(500),
+  })
+  .meta({ id: 'NameMovement' })
+export type NameMovement = z.output<typeof NameMovement>
+
+export const ProviderMovement = z
+  .object({
+    id: IdOut('movement'),
+    ...movement,
+    account: z.string().nullable().meta({ description: "The organisation's number or account at the provider." }),
+    provider_receipt: z.string().nullable(),
+    amount_minor: MinorOut,
+    moved_at: TimeOut.meta({ description: 'When the money moved, by the provider.' }),
+    note: z.string(),
+    named_by: z.string().meta({ description: 'The administrator who named it.' }),
+    reconciliation_id: IdOut('reconciliation').nullable().meta({
+      description: 'The comparison of balances that knows it. Null until the next one.',
+    }),
+    created_at: TimeOut,
+  })
+  .meta({
+    id: 'ProviderMovement',
+    description:
+      "A movement of the organisation's own money at a provider that a person has named. Comparisons know it from then on.",
+  })
+export type ProviderMovement = z.output<typeof ProviderMovement>

@@ -6,6 +6,7 @@ import { type Clock, daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { type AnyRail, collectionRail, depositRailOf, providerOf, railsOf } from '../../../lib/rail-names.ts'
 import { receiptForms, receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
@@ -31,8 +32,9 @@ import {
   type RecordedDifference,
   recordComparison,
 } from './differences.ts'
+import { withoutNamed } from './movements-service.ts'
 import type { Book, Booked } from './outcome-offers.ts'
-import { type Match, match, withoutEffect } from './rules.ts'
+import { type Match, match, withMatched, withoutEffect } from './rules.ts'
 import { readInPortions, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 export type Period = { start: Date; end: Date }
@@ -47,7 +49,7 @@ const bookedStatement = statement(
      json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
        'accountReference', p.account_reference) as sent,
      case when lost.until is not null then json_build_object('id', p.id, 'accountId', p.account_id, 'workspaceId', p.workspace_id,
-       'idempotencyKey', p.idempotency_key) end as lost, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", p.status,
+       'idempotencyKey', p.idempotency_key) end as lost, p.provider_receipt as receipt, -p.amount_minor as "amountMinor", coalesce(p.fee_minor, 0) as "feeMinor", p.status,
      coalesce(p.completed_at, p.updated_at) as at,
      case when p.status = 'unknown' then array(select unnest(array[n.id::text, n.order_id::text, n.reference, n.provider_request, n.provider_conversation])
        from rail_attempts n where n.subject_id = p.id) end as names
@@ -59,17 +61,18 @@ const bookedStatement = statement(
      or p.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1)
      or p.id in (select subject_id from rail_attempts where id = any($6::uuid[])))
    union all
-   select 'topup', t.id, t.method, a.id, a.reference, a.order_id, null, null, null, t.provider_receipt, t.amount_minor, t.status, coalesce(t.completed_at, t.updated_at), null
+   select 'topup', t.id, t.method, a.id, a.reference, a.order_id, null, null, null, t.provider_receipt, t.amount_minor, 0, t.status, coalesce(t.completed_at, t.updated_at), null
    from topups t left join lateral (select id, reference, order_id from rail_attempts where subject_id = t.id order by created_at desc limit 1) a on true
    where t.method = any($1::text[]) and t.deposit_code is null and ((t.status = 'succeeded' and t.completed_at between $2 and $3) or t.provider_receipt = any($4::text[])
      or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
    union all
-   select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 'succeeded', d.paid_at, null from deposits d
+   select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 0, 'succeeded', d.paid_at, null from deposits d
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`,
 )
 
 /** Times in JSON are texts. `sent` is null where no attempt may have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
+  feeMinor: Minor
   names: (string | null)[] | null
   sent: (Omit<NonNullable<Booked['sent']>, 'at' | 'until'> & { at: string | null; until: string | null }) | null
   lost: Parameters<typeof seedOf>[0] | null
@@ -81,7 +84,7 @@ const readBooked = async (
   period: { start: Date; end: Date },
   names: { receipts: readonly string[]; references: readonly string[]; attemptIds: readonly Uuid[] },
   orderNames: OrderNames,
-): Promise<Booked[]> => {
+): Promise<(Booked & Pick<Row, 'feeMinor'>)[]> => {
   const values = [rails, period.start, period.end, names.receipts, names.references, names.attemptIds]
   const rows = await db.query<Row>(bookedStatement, values)
   return rows.map(({ sent, lost, names: known, ...row }) => {
@@ -222,7 +225,8 @@ export const reportStatement = async (
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
   // A deposit whose notice was lost is no difference: what lists it is the notice.
   // A bank's line does not say which of its words is the receipt, by which a deposit is booked once.
-  const receipted = statement.lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
+  const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
+  const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
   await takeListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
   const { run, recorded } = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
@@ -241,7 +245,8 @@ const compareLines = async (
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
   statement: Compared,
 ): Promise<Comparison> => {
-  const { lines, rails, listedOutside, book } = statement
+  const { rails, listedOutside, book } = statement
+  const { lines, named } = await withoutNamed(db, statement.provider, statement.lines)
   const { start, end } = statement.period
   const references = lines.flatMap((line) => line.references)
   // M-PESA writes the order's name, from which that of its first send follows.
@@ -258,19 +263,22 @@ const compareLines = async (
     if (!isPaid(status) || isNamed(inside)) return true
     return !isNamed(outside) && at >= start && at <= end
   })
-  const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
+  const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
+  const feesMinor = ofPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
   // An account that is not registered for the list also gets nothing: an empty list proves nothing against our books.
-  if (statement.source === providerSource && lines.length === 0 && result.differences.length > 0) {
+  if (statement.source === providerSource && statement.lines.length === 0 && result.differences.length > 0) {
     const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
       ...statement,
       lines: 0,
       result: { matched: 0, differences: [], bookedMinor: 0n, statedMinor: 0n },
       totals: { unproven },
+      feesMinor,
     }
   }
   const unproven = book && unprovenBy(deps.rails, ofPeriod, result, book)
-  return { ...statement, lines: lines.length - result.charges.lines, result, totals: unproven ? { unproven } : undefined }
+  const count = statement.lines.length - result.charges.lines
+  return { ...statement, lines: count, result, feesMinor, ...(unproven && { totals: { unproven } }) }
 }
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)

@@ -10,6 +10,7 @@ import { createCredentials, type Daraja } from './credentials.ts'
 import { registerUrl, renderCallback, renderConfirmation, stkPush, stkQuery } from './incoming.ts'
 import { b2b, b2c, renderB2b, renderB2c, renderTimeout, transactionStatus } from './payouts.ts'
 import { accountBalance, pullTransactions, queryOrganisation, querySubscriber, registerPull } from './queries.ts'
+import { chargeOf } from './tariff.ts'
 
 /** The emulated app has version 2 of C2B. */
 const withoutProduct = (): EmulatedAnswer => gatewayError(401, '401.003.01', 'Invalid API call as no apiproduct match found')
@@ -97,12 +98,13 @@ const line = (moved: Movement): string[] => {
 
 /** To a phone above the payment, under its receipt; to an organisation below it, under a receipt of its own. */
 const withCharge = (moved: Movement): string[][] => {
-  if (isIncoming(moved)) return [line(moved)]
+  const chargeMinor = chargeOf(moved)
+  if (chargeMinor === 0n) return [line(moved)]
   const isOfPhone = moved.rail === 'MPESA_B2C'
   const receipt = isOfPhone ? moved.receipt : `CH${moved.receipt.slice(2)}`
   const details = isOfPhone ? 'Business Payment Charge' : 'Business Pay Bill Charge'
   const linked = isOfPhone ? '' : moved.receipt
-  const charge = [receipt, nairobiDateTime(moved.at), details, 'Completed', '', '-13.00', '', linked, '']
+  const charge = [receipt, nairobiDateTime(moved.at), details, 'Completed', '', decimalShillings(-chargeMinor), '', linked, '']
   return isOfPhone ? [charge, line(moved)] : [line(moved), charge]
 }
 

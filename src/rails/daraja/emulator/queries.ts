@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { gatewayError } from '../../../dev/sandbox/answer.ts'
-import { isIncoming, workingBalance } from '../../../dev/sandbox/book.ts'
+import { isIncoming } from '../../../dev/sandbox/book.ts'
 import { subscriber } from '../../../dev/sandbox/names.ts'
 import { providerOf } from '../../../lib/rail-names.ts'
 import { decimalShillings, nairobiDateTime } from '../../fields.ts'
 import { endpoint, initiated, mobile, organisation, url } from './credentials.ts'
 import { answerLater, isInitiator, result } from './payouts.ts'
+import { heldBy } from './tariff.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -30,8 +31,12 @@ const Pull = z.object({
 
 export const accountBalance = endpoint(Balance, (provider, { Initiator, SecurityCredential, ResultURL, PartyA }) => {
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
-  const amount = decimalShillings(workingBalance(provider.book, 'MPESA', PartyA))
-  const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00&Charges Paid Account|KES|-26.00|-26.00|0.00|0.00`
+  const { workingMinor, chargesMinor } = heldBy(provider.book, PartyA)
+  const AccountBalance = Object.entries({ Working: workingMinor, Utility: 0n, 'Charges Paid': chargesMinor })
+    .map(([name, minor]) =>
+      [`${name} Account`, 'KES', decimalShillings(minor), decimalShillings(minor), '0.00', '0.00'].join('|'),
+    )
+    .join('&')
   const parameters = code === '0' ? [{ Key: 'AccountBalance', Value: AccountBalance }] : undefined
   return answerLater(provider, ResultURL, (query) => result(query, code, { parameters }))
 })

@@ -1,0 +1,2 @@
+ALTER TABLE "provider_movements" ADD COLUMN "reconciliation_id" uuid;--> statement-breakpoint
+ALTER TABLE "provider_movements" ADD CONSTRAINT "provider_movements_reconciliation_id_reconciliations_id_fk" FOREIGN KEY ("reconciliation_id") REFERENCES "public"."reconciliations"("id") ON DELETE no action ON UPDATE no action NOT VALID;
