@@ -1,4 +1,5 @@
-import { providerLabels } from '../../../../src/rails/texts.ts'
+import { providers } from '../../../../src/lib/rail-names.ts'
+import { providerLabel } from '../../../../src/rails/texts.ts'
 import { api, type Schemas } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { fromLocalInput, localInput, now } from '../../lib/time.ts'
@@ -23,6 +24,8 @@ const kinds: Readonly<Record<What, Pick<Named, 'kind' | 'direction'>>> = {
   charges: { kind: 'charges', direction: 'out' },
 }
 
+const providerOptions = providers.map((value) => ({ value, label: providerLabel(value) }))
+
 export const NameMovement = ({ currency }: { currency: string }) => (
   <DialogButton dialog={(close) => <NameDialog currency={currency} onClose={close} />}>Name a movement</DialogButton>
 )
@@ -37,7 +40,7 @@ const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => vo
     receipt: string
     note: string
   }>({
-    ...{ provider: 'MPESA', what: 'to_bank', amount: '', receipt: '', note: '' },
+    ...{ provider: providers[0], what: 'to_bank', amount: '', receipt: '', note: '' },
     at: localInput(new Date(now())),
   })
   const minor = parseMajor(value.amount)
@@ -63,11 +66,7 @@ const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => vo
   return (
     <FormDialog title="Name a movement of our own money" action="Name it" making={naming} ready={ready} onClose={onClose}>
       <p className="quiet">Nothing is booked. Comparisons of balances, and statements that list its receipt, agree with it.</p>
-      <SelectField
-        label="Provider"
-        {...field('provider')}
-        options={Object.entries(providerLabels).map(([name, label]) => ({ value: name as Named['provider'], label }))}
-      />
+      <SelectField label="Provider" {...field('provider')} options={providerOptions} />
       <SelectField label="What moved" {...field('what', 'direction')} options={choices} />
       <MoneyField label="Amount" {...field('amount', 'amount_minor')} currency={currency} />
       <TextField label="When" type="datetime-local" {...field('at', 'moved_at')} />

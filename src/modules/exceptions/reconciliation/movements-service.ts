@@ -1,9 +1,9 @@
-import { and, eq, isNull, lte } from 'drizzle-orm'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { and, desc, eq, gte, isNull, lte, sql } from 'drizzle-orm'
+import { type Db, first, statement, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, updateRow } from '../../../db/prepare-write.ts'
-import { providerMovements } from '../../../db/tables/rails.ts'
+import { providerMovements, reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
@@ -14,7 +14,7 @@ import type { Provider } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { findReceiptHolders, receiptTaken } from '../../suspense/receipts-service.ts'
-import { closeOpen } from './differences.ts'
+import { balanceSource, closeOpen } from './differences.ts'
 import { type NameMovement, ProviderMovement } from './schema.ts'
 import type { StatementLine } from './statement-rules.ts'
 
@@ -67,18 +67,46 @@ export const countIn = (tx: Tx, reconciliationId: Uuid, movements: readonly Pick
   for (const { id } of movements) updateRow(tx, providerMovements, { id }, { reconciliationId })
 }
 
-/** The open difference between the balances of the time in which the money moved, and what was named for it since. */
-const differenceAt = statement(
-  'movements.difference',
-  `select d.id, d.reconciliation_id as "reconciliationId", d.stated_minor - d.booked_minor as "differsMinor",
-     (select coalesce(sum(m.amount_minor), 0)::bigint from provider_movements m
-      where m.reconciliation_id = r.id and m.created_at >= r.created_at) as "namedMinor"
-   from reconciliation_differences d join reconciliations r on r.id = d.reconciliation_id
-   where r.provider = $1 and r.source = 'balance' and d.kind = 'balance_differs' and d.resolved_at is null
-     and r.period_start <= $2 and r.period_end >= $2 order by d.id desc limit 1 for update of d`,
+/** The open difference between balances whose time has that of the movement. */
+const differenceAt = prepare('movements.difference', { provider: 'text', movedAt: 'timestamptz' }, (orm, at) =>
+  orm
+    .select({
+      id: reconciliationDifferences.id,
+      reconciliationId: reconciliations.id,
+      comparedAt: reconciliations.createdAt,
+      statedMinor: reconciliationDifferences.statedMinor,
+      bookedMinor: reconciliationDifferences.bookedMinor,
+    })
+    .from(reconciliationDifferences)
+    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
+    .where(
+      and(
+        isNull(reconciliationDifferences.resolvedAt),
+        eq(reconciliationDifferences.kind, 'balance_differs'),
+        eq(reconciliations.provider, at.provider),
+        eq(reconciliations.source, balanceSource),
+        lte(reconciliations.periodStart, at.movedAt),
+        gte(reconciliations.periodEnd, at.movedAt),
+      ),
+    )
+    .orderBy(desc(reconciliationDifferences.id))
+    .limit(1)
+    .for('update', { of: reconciliationDifferences }),
+)
+const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', since: 'timestamptz' }, (orm, at) =>
+  orm
+    .select({ amountMinor: providerMovements.amountMinor })
+    .from(providerMovements)
+    .where(and(eq(providerMovements.reconciliationId, at.reconciliationId), gte(providerMovements.createdAt, at.since))),
 )
 
-type Open = { id: Uuid; reconciliationId: Uuid; differsMinor: Minor; namedMinor: Minor }
+type Seen = { reconciliationId: Uuid; comparedAt: Date; statedMinor: Minor | null; bookedMinor: Minor | null }
+
+/** True where what was named for it since, with this one, is all of it. */
+const isExplained = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Seen): Promise<boolean> => {
+  const named = await tx.run(namedSince, { reconciliationId, since })
+  return named.reduce((sum, { amountMinor }) => sum + amountMinor, 0n) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
+}
 
 /** One that a comparison has already seen as a difference explains that difference; any other one is expected by the next comparison. */
 export const nameMovement = async (tx: Tx, operator: Operator, named: NameMovement): Promise<MovementRecord> => {
@@ -90,7 +118,7 @@ export const nameMovement = async (tx: Tx, operator: Operator, named: NameMoveme
   const [holder] = receipt === null ? [] : await findReceiptHolders(tx, [{ rail: provider, direction, receipt, except: id }])
   if (holder) throw receiptTaken(receipt, holder)
   const amountMinor = direction === 'in' ? named.amount_minor : -named.amount_minor
-  const [seen] = await tx.query<Open>(differenceAt, [provider, named.moved_at])
+  const seen = await first(tx, differenceAt, { provider, movedAt: named.moved_at })
   const movement: MovementRecord = {
     ...{ id, provider, account, kind, receipt, amountMinor, note, movedAt: named.moved_at },
     ...{ namedBy: nameOfOperator(operator), reconciliationId: seen?.reconciliationId ?? null, createdAt: tx.at },
@@ -98,13 +126,15 @@ export const nameMovement = async (tx: Tx, operator: Operator, named: NameMoveme
   if (!(await insertOnce(tx, providerMovements, movement))) throw conflict('This movement is already named.')
   const { id: _, reconciliation_id: __, ...after } = presentMovement(movement)
   audit(tx, operator, 'admin.name_movement', { subject: id, after })
-  if (seen && seen.namedMinor + amountMinor === seen.differsMinor) await closeOpen(tx, operator, seen.id, note)
+  if (seen && (await isExplained(tx, seen))) await closeOpen(tx, operator, seen.id, note)
   return movement
 }
 
-const byReceipts = statement(
-  'movements.by_receipts',
-  'select upper(receipt) as receipt, amount_minor as "amountMinor" from provider_movements where provider = $1 and upper(receipt) = any($2::text[])',
+const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
+  orm
+    .select({ receipt: providerMovements.receipt, amountMinor: providerMovements.amountMinor })
+    .from(providerMovements)
+    .where(and(eq(providerMovements.provider, at.provider), sql`upper(${providerMovements.receipt}) = any(${at.receipts})`)),
 )
 
 /** Lines of movements that a person has named are no money of anybody's. */
@@ -114,8 +144,8 @@ export const withoutNamed = async (
   lines: readonly StatementLine[],
 ): Promise<{ lines: readonly StatementLine[]; named: readonly StatementLine[] }> => {
   const receipts = lines.flatMap(({ receipt }) => (receipt === null ? [] : [receiptKey(receipt)]))
-  const known = await db.query<{ receipt: string; amountMinor: Minor }>(byReceipts, [provider, receipts])
-  const amounts = new Map(known.map(({ receipt, amountMinor }) => [receipt, amountMinor]))
+  const known = await db.run(byReceipts, { provider, receipts })
+  const amounts = new Map(known.map(({ receipt, amountMinor }) => [receiptKey(receipt ?? ''), amountMinor]))
   const isNamed = ({ receipt, amountMinor }: StatementLine) =>
     receipt !== null && amounts.get(receiptKey(receipt)) === amountMinor
   if (amounts.size === 0) return { lines, named: [] }

@@ -245,15 +245,13 @@ const compareLines = async (
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
   statement: Compared,
 ): Promise<Comparison> => {
-  const { rails, listedOutside, book } = statement
+  const { rails, listedOutside, book, period } = statement
   const { lines, named } = await withoutNamed(db, statement.provider, statement.lines)
-  const { start, end } = statement.period
   const references = lines.flatMap((line) => line.references)
   // M-PESA writes the order's name, from which that of its first send follows.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const anyCase = [...new Set(lines.flatMap(receiptsOf).flatMap(receiptForms))]
-  const names = { receipts: anyCase, references, attemptIds }
-  const booked = await readBooked(db, rails, widened(statement.period), names, deps.orderNames)
+  const booked = await readBooked(db, rails, widened(period), { receipts: anyCase, references, attemptIds }, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Near the edges only what the statement names belongs to its period; a booking may have only its reference.
@@ -261,7 +259,7 @@ const compareLines = async (
     const known = [receipt && receiptKey(receipt), reference, orderId]
     const isNamed = (names: ReadonlySet<string>) => known.some((name) => name !== null && names.has(name))
     if (!isPaid(status) || isNamed(inside)) return true
-    return !isNamed(outside) && at >= start && at <= end
+    return !isNamed(outside) && at >= period.start && at <= period.end
   })
   const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
   const feesMinor = ofPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
