@@ -31,6 +31,12 @@ const ofResource: Readonly<Record<EventResource, Family>> = {
 
 /** Types whose `data` is another resource. */
 const ofType: Readonly<Partial<Record<EventType, Family>>> = {
+  'balance.short': {
+    name: 'BalanceShortEvent',
+    data: 'BalanceShortage',
+    description:
+      'The balance does not cover what is scheduled: two days and four hours before it is due, or at once if it is nearer.',
+  },
   'payment.refused': {
     name: 'PaymentRefusedEvent',
     data: 'RefusedPayment',

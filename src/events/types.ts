@@ -1,7 +1,7 @@
 import type { Permission } from '../auth/permissions.ts'
 
 const resources = {
-  balance: { permission: 'account.read', verbs: ['updated'] },
+  balance: { permission: 'account.read', verbs: ['updated', 'short'] },
   topup: { permission: 'topup.read', verbs: ['succeeded', 'failed', 'expired'] },
   payment: {
     permission: 'payment.read',

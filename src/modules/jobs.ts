@@ -28,6 +28,7 @@ import { expireApprovals } from './payments/approvals/end.ts'
 import { createNoticesLane } from './payments/approvals/notices.ts'
 import { renewOverdue, renewTexts } from './payments/approvals/renew.ts'
 import { createUnauthorizedSweep } from './payments/approvals/unauthorized.ts'
+import { tellOfShortages } from './payments/attention/short.ts'
 import { createGiveUp } from './payments/give-up.ts'
 import { pruneRefusals } from './payments/refusals/record.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
@@ -60,6 +61,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'balances.separate', everySeconds: 30, run: () => applyDueSeparations(deps) },
     { name: 'policies.change', everySeconds: 30, run: () => applyDueChanges(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
+    { name: 'balances.short', everySeconds: 60, run: () => tellOfShortages(deps) },
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: createUnauthorizedSweep(deps) },

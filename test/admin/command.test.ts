@@ -280,7 +280,7 @@ describe('what is stored about a person', () => {
       'audit_log',
     ])
       expect([table, document[table].length > 0]).toEqual([table, true])
-    expect(document.withheld.sessions).toEqual(['token_hash'])
+    expect(document.withheld.sessions).toEqual(['browser_hash', 'token_hash'])
     for (const secret of [
       key.key,
       someone.cookie,

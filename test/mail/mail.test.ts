@@ -287,6 +287,29 @@ test('a change that weakens a policy is mailed to the other approvers; a batch t
   expect(linksIn(ended?.text ?? '')).toEqual([`${service.deps.config.publicUrl}/payments/batches/${failing.id}`])
 })
 
+test('money that is short for what is scheduled is mailed to those who can add some and who asked for it', async () => {
+  const owner = await person()
+  const member = await join({ owner }, 'member')
+  const viewer = await join({ owner }, 'viewer')
+  const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+  const { id } = answered(
+    await member.api.post('/v1/payments', {
+      beneficiary_id: await newBeneficiary(owner.api),
+      amount_minor: '150000',
+      execute_at,
+    }),
+    201,
+  )
+  await service.deps.jobs.sweep()
+  await service.settle()
+  const subject = 'KES 1,500.00 is missing for what is scheduled'
+  for (const { email } of [owner, member]) {
+    const [mail, ...more] = server.to(email).filter((one) => one.subject === subject)
+    expect([linksIn(mail?.text ?? ''), more]).toEqual([[`${service.deps.config.publicUrl}/payments/${id}`], []])
+  }
+  expect(subjects(viewer.email)).not.toContain(subject)
+})
+
 test('both languages say everything, with the same values', () => {
   const shape = (value: unknown): unknown =>
     typeof value === 'string'

@@ -28,7 +28,7 @@ export const changesInAudit = (entries: readonly Schemas['AuditEntry'][]): Grant
 
 /** Of one's own events, newest first: each has the state after it, so the one before it tells what changed. */
 export const changesInEvents = (events: readonly Schemas['Event'][], grantId: string): GrantChange[] => {
-  const own = events.filter(({ data }) => isRecord(data) && data.id === grantId)
+  const own = events.filter(({ data }) => isRecord(data) && 'id' in data && data.id === grantId)
   return own.flatMap(({ id, type, created_at: at, data }, index): GrantChange[] => {
     const before = stateOf(own[index + 1]?.data)
     if (type === 'grant.revoked') return [{ id, at, by: null, before, after: null }]

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import { languages } from '../../db/tables/mail.ts'
 import { TimeOut } from '../../http/wire.ts'
 
-const mailed = { email: z.boolean().meta({ description: 'Whether you are mailed about it.' }) }
-const approvals = { ...mailed, push: z.boolean().meta({ description: 'Whether your browsers and phones are notified of it.' }) }
-const language = z.enum(languages).meta({ description: 'The language of your mails: English or Swahili.' })
+const email = z.boolean().meta({ description: 'By e-mail, to each verified address of the account.' })
+const approvals = { email, push: z.boolean().meta({ description: 'To the browsers that asked for notifications.' }) }
+const mailed = { email }
+const language = z.enum(languages).meta({ description: 'In which language mails are written.' })
 
 const described = {
-  approvals: 'An approval waits for you, and waits still at half of its time.',
+  approvals: 'An approval waits for you, and still waits at half of its time.',
   lists: 'A payment batch that you asked for has ended with failures.',
   balance: 'Money is short for what is scheduled.',
   policies: 'A change of a policy waits to be confirmed.',
@@ -26,11 +27,11 @@ export const NotificationSettings = z
     addresses: z
       .array(
         z.object({
-          email: z.string(),
-          refused_at: TimeOut.nullable().meta({ description: 'When a mail to it was last refused for good.' }),
+          email: z.string().meta({ description: 'A verified address of a sign-in method.' }),
+          refused_at: TimeOut.nullable().meta({ description: 'When the last mail to it was refused for good.' }),
         }),
       )
-      .meta({ description: 'The verified addresses that are mailed. `refused_at`: when the last mail was refused for good.' }),
+      .meta({ description: 'The addresses that are mailed.' }),
   })
   .meta({ id: 'NotificationSettings' })
 export type NotificationSettings = z.output<typeof NotificationSettings>

@@ -46,9 +46,11 @@ const readRecipients = statement(
   `select distinct on (a.id, ${emailKeySql('i.email')}) a.id as "accountId", i.email, coalesce(s.language, 'en') as language,
      case when s.account_id is not null then json_build_object('approvals', s.approvals_email, 'lists', s.lists_email,
        'balance', s.balance_email, 'policies', s.policies_email) end as wants
-   from accounts a join identities i on i.account_id = a.id left join notification_settings s on s.account_id = a.id
-   where a.status <> 'closed' and i.email_verified and i.email is not null and (a.id = any($1::uuid[]) or a.id in (
-     select m.account_id from members m where m.workspace_id = $2 and m.status = 'active' and m.role in ${namesSql(decidingRoles)}))
+   from (select unnest($1::uuid[]) union select m.account_id from members m
+       where m.workspace_id = $2 and m.status = 'active' and m.role in ${namesSql(decidingRoles)}) as told(id)
+     cross join lateral (select id, status from accounts where id = told.id offset 0) as a
+     join identities i on i.account_id = a.id left join notification_settings s on s.account_id = a.id
+   where a.status <> 'closed' and i.email_verified and i.email is not null
    order by a.id, ${emailKeySql('i.email')}, i.id`,
 )
 
@@ -72,7 +74,7 @@ const newest = prepare('mails.newest', { take: 'rows' }, (orm, at) =>
     .select()
     .from(mails)
     .where(sql`${mails.state} = 'sent' and ${mails.addressCiphertext} is not null`)
-    .orderBy(desc(mails.id))
+    .orderBy(desc(mails.endedAt), desc(mails.id))
     .limit(at.take),
 )
 
@@ -206,8 +208,9 @@ export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>
 const forget = statement(
   'mails.forget',
   `with old as materialized (select id, subject_kind from mails where ended_at < $1 and address_ciphertext is not null order by ended_at limit 1000 for update skip locked),
-     removed as (delete from mails m using old o where m.id = o.id and o.subject_kind is distinct from 'approval'),
-     emptied as (update mails m set address_ciphertext = null, address_key_id = null, content = '{}' from old o where m.id = o.id and o.subject_kind = 'approval')
+     removed as (delete from mails where id = any(array(select id from old where subject_kind is distinct from 'approval'))),
+     emptied as (update mails set address_ciphertext = null, address_key_id = null, content = '{}'
+       where id = any(array(select id from old where subject_kind = 'approval')))
    select count(*)::int as count from old`,
 )
 const keptDays = 30

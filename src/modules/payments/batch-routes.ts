@@ -12,6 +12,7 @@ import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { cancelBatch } from './approvals/end.ts'
+import { wholeBatch } from './batch/again.ts'
 import { batchList, findBatch, linesOf, presentBatch, presentLines } from './batch/queries.ts'
 import {
   type BatchEntry,
@@ -22,6 +23,7 @@ import {
   PaymentBatch,
   PaymentBatchLines,
   PaymentBatchPreview,
+  type WholeBatch,
 } from './batch/schema.ts'
 import { submitBatch } from './create/payment-batch.ts'
 import { presentRow, resultColumns } from './present.ts'
@@ -82,7 +84,7 @@ const readCsvBodies = (scope: App, currency: string): void => {
   })
 }
 
-const withCellFaults = (input: CreatePaymentBatch, list: PaymentList | null): CreatePaymentBatch => {
+const withCellFaults = (input: WholeBatch, list: PaymentList | null): WholeBatch => {
   if (!list || list.faults.size === 0) return input
   const items = input.items.map((entry, index): BatchEntry => {
     const own = list.faults.get(index)
@@ -107,7 +109,7 @@ const registerCreate = (app: App, deps: Deps): void => {
       schema: {
         summary: 'Make many payments with one approval',
         description:
-          'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing.',
+          'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing. `again` names an earlier batch: its items are paid again, to the same beneficiaries, but for what `items` changes or leaves out; `index` in a refusal then counts the items that are left.',
         consumes: ['application/json', ...csvTypes],
         querystring: CreatePaymentBatchQuery,
         body: CreatePaymentBatch,
@@ -123,7 +125,7 @@ const registerCreate = (app: App, deps: Deps): void => {
       const write = recordRequestOf(request)
       const { answer, replayed } = await submitBatch(deps.batchQueue, deps.refusals, {
         principal: request.principal,
-        input: withCellFaults(request.body, list),
+        input: withCellFaults(await wholeBatch(deps.db, request.principal, request.body), list),
         rows: list?.rows ?? null,
         ignored: list?.ignored ?? [],
         dryRun,

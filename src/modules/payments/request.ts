@@ -5,7 +5,7 @@ import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
 import type { Parts } from '../parts.ts'
 import type { Push } from '../push/send.ts'
-import type { CreatePaymentBatch } from './batch/schema.ts'
+import type { WholeBatch } from './batch/schema.ts'
 import type { CreatePayment } from './schema.ts'
 
 export type PaymentRequest = WriteRequest<Principal> & {
@@ -21,7 +21,7 @@ export type CreatedPayment = Answered<RecordAnswer>
 
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
-  input: CreatePaymentBatch
+  input: WholeBatch
   /** For a list in CSV, the row of each item as a spreadsheet numbers it. */
   rows: readonly number[] | null
   /** Titles of a list in CSV that are left out. */

@@ -18,6 +18,7 @@ export const aboutPerson: Readonly<Record<string, string>> = {
   passkeys: 't.account_id = $1',
   sessions: 't.account_id = $1',
   push_subscriptions: 't.account_id = $1',
+  push_notices: 't.account_id = $1',
   notification_settings: 't.account_id = $1',
   mails: 't.account_id = $1',
   session_acts: 't.account_id = $1',

@@ -5,7 +5,7 @@ import { attentionQuery, type Schemas } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { subjectWords } from '../../lib/approval-subject.ts'
 import { plainWords } from '../../lib/field-words.ts'
-import { localDate, now, timeOfDay } from '../../lib/time.ts'
+import { localDate, now, timeOfDay, timeWithDay } from '../../lib/time.ts'
 import { countWords, moneyText, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { type Session, useSession } from '../../shell/session.tsx'
@@ -93,6 +93,19 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
             : `The numbers of ${count} beneficiaries belong to other names`,
         note: `${count === 1 ? 'The' : `${beneficiary.display_name}: the`} payment method reports ${name ?? 'another name'}. Ask for the right number before you pay.`,
         action: { label: 'See it', href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
+      }
+    }
+    case 'balance_short': {
+      const { missing_minor: missing, scheduled_minor: scheduled, due_at: at } = need.shortage
+      return {
+        ends: can('topup.create'),
+        key: `short ${at}`,
+        tone: 'bad',
+        icon: 'alert',
+        title: `${shortMoney(missing, currency)} is missing for what is scheduled`,
+        note: `${moneyText(scheduled, currency)} is due from ${timeWithDay(at)}. What the balance does not cover fails.`,
+        action: { label: 'Top up', href: '/top-up' },
+        more: { label: 'See what is scheduled', href: '/payments?status=scheduled' },
       }
     }
     case 'limit_nearly_used':

@@ -25,6 +25,7 @@ import {
   RepeatedPayments,
   UnknownPayments,
 } from './schema.ts'
+import { presentShortage, readShortage } from './short.ts'
 
 type Named = { payeeId: Uuid; payeeName: string | null }
 type Repeated = Maker & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
@@ -183,7 +184,7 @@ export const readAttention = async (
   const own = { workspace: workspace.id }
   const recent = { ...own, since: daysAfter(at, -1) }
   await deps.refusals.settled()
-  const [byDay, uncertain, alike, refusals, names, limits, suspense] = await Promise.all([
+  const [byDay, uncertain, alike, refusals, names, limits, suspense, shortage] = await Promise.all([
     db.run(spentByDay, { ...own, since: dates[0] ?? '' }),
     db.run(unknown, own),
     db.run(repeated, recent),
@@ -191,6 +192,7 @@ export const readAttention = async (
     permissions.has('beneficiary.read') ? db.run(otherNames, own) : [],
     permissions.has('policy.read') ? db.run(nearLimits, { ...own, day: periods.day, month: periods.month }) : [],
     isAdmin ? db.run(suspended, {}) : [],
+    readShortage(db, workspace.id, at),
   ])
   return {
     currency: deps.config.CURRENCY,
@@ -199,6 +201,7 @@ export const readAttention = async (
       return { date, count: row?.count ?? 0, amount_minor: formatMinor(row?.amountMinor ?? 0n) }
     }),
     needs: [
+      ...(shortage ? [{ kind: 'balance_short' as const, shortage: presentShortage(workspace.id, shortage) }] : []),
       ...uncertain.map((row) => shownUnknown(row, { kind: 'unknown_payments' })),
       ...alike.map((row) => shownRepeated(row, { kind: 'repeated_payments', beneficiary: payeeOf(row), by: presentMaker(row) })),
       ...refusals.map((row) => ({

@@ -74,7 +74,24 @@ export const DepositsInSuspense = z
   })
   .meta({ description: 'Money in suspense in the whole service: only for a signed-in administrator of the service.' })
 
+export const BalanceShortage = z
+  .object({
+    workspace_id: IdOut('workspace'),
+    missing_minor: MinorOut.meta({ description: 'What the balance lacks.' }),
+    scheduled_minor: MinorOut.meta({ description: 'What is due within two days, with its fees.' }),
+    due_at: TimeOut.meta({ description: 'When the balance is too low for the first time.' }),
+  })
+  .meta({ id: 'BalanceShortage', description: 'The balance does not cover what is scheduled.' })
+
+const BalanceShort = z
+  .object({
+    kind: z.literal('balance_short').meta({ description: 'The balance does not cover what is scheduled.' }),
+    shortage: BalanceShortage,
+  })
+  .meta({ description: 'Money that is missing for what is due within two days.' })
+
 const Need = z.discriminatedUnion('kind', [
+  BalanceShort,
   UnknownPayments,
   RepeatedPayments,
   RefusedPayments,

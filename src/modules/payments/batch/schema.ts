@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { fieldErrors } from '../../../http/sentences.ts'
-import { bounded, IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdIn, IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'
 import { verificationStatuses } from '../../../lib/verification.ts'
 import { CreateBeneficiary } from '../../beneficiaries/schema.ts'
@@ -50,20 +51,45 @@ const Destination = z.object(
 )
 export type Destination = z.output<typeof Destination>
 
-/** All items are checked, so that one answer names all that cannot be paid. `to`: null where a field of the destination is wrong. */
-export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null }
+/**
+ * All items are checked, so that one answer names all that cannot be paid. `to`: null where a field of the destination is wrong. `given`: as it was sent.
+ */
+export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null; given?: unknown }
 
 const BatchEntry = BatchItem.transform((item): BatchEntry => {
   const faults = payeeProblems(item)
-  return faults.length > 0 ? { faults, to: item } : { item }
+  return faults.length > 0 ? { faults, to: item, given: item } : { item }
 }).catch(({ error, input }) => ({
   faults: [...fieldErrors(error.issues), ...payeeProblems(input)],
   to: Destination.safeParse(input).data ?? null,
+  given: input,
 }))
+
+export const RepeatedItem = z
+  .strictObject({
+    batch_index: z
+      .number()
+      .int()
+      .min(0)
+      .max(mostItems - 1)
+      .meta({ description: 'The place of the item in the earlier batch, from 0.' }),
+    amount_minor: PositiveMinorIn.optional().meta({ description: 'Another amount than in the earlier batch.' }),
+    omit: z.boolean().optional().meta({ description: '`true`: it is not paid again.' }),
+  })
+  .meta({ id: 'RepeatedBatchItem', description: 'With `again`: what differs from an item of the earlier batch.' })
 
 export const CreatePaymentBatch = z
   .strictObject({
-    items: z.array(BatchEntry).min(1).max(mostItems),
+    again: IdIn('payment_batch').optional().meta({
+      description:
+        'A batch of the workspace: its items are paid again, each to the same beneficiary with the same amount, reference, narrative and purpose. `items` then names what differs. An item whose beneficiary is archived or frozen is refused by name; leave it out by `omit`.',
+    }),
+    items: z
+      .array(z.union([RepeatedItem, BatchEntry]))
+      .min(1)
+      .max(mostItems)
+      .optional()
+      .meta({ description: 'What is paid; required without `again`. With `again`: only what differs.' }),
     name: bounded(120).trim().min(1).nullish(),
     execute_at: CreatePayment.shape.execute_at,
     duplicates_intended: z.boolean().optional().meta({
@@ -74,6 +100,8 @@ export const CreatePaymentBatch = z
   })
   .meta({ id: 'CreatePaymentBatch' })
 export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
+/** Every item whole, those of an earlier batch included. */
+export type WholeBatch = Omit<CreatePaymentBatch, 'again' | 'items'> & { items: BatchEntry[]; againOf: Uuid | null }
 
 export const CreatePaymentBatchQuery = z.object({
   name: CreatePaymentBatch.shape.name

@@ -143,7 +143,7 @@ const decideItems = async (
     itemsCount: items.length,
     totalMinor: items.reduce((total, { payment }) => total + payment.amountMinor, 0n),
     feesMinor: items.reduce((total, { payment }) => total + (payment.feeMinor ?? 0n), 0n) || null,
-    againOf: null,
+    againOf: input.againOf,
     merkleRoot: rootOfLeaves(lines.map(({ leaf }) => leaf)),
     name: input.name ?? null,
     metadata: input.metadata ?? {},

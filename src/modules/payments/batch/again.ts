@@ -1,0 +1,86 @@
+import { asc, eq } from 'drizzle-orm'
+import type { z } from 'zod'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Db } from '../../../db/client.ts'
+import { prepare, type RowOf } from '../../../db/prepare.ts'
+import { beneficiaries, payees } from '../../../db/tables/beneficiaries.ts'
+import { payments } from '../../../db/tables/payments.ts'
+import { fieldErrors } from '../../../http/sentences.ts'
+import { type FieldError, found, invalidFields, permissionMissing } from '../../../lib/errors.ts'
+import { quoted } from '../../../lib/text.ts'
+import { findBatch } from './queries.ts'
+import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, type WholeBatch } from './schema.ts'
+
+const itemsToRepeat = prepare(
+  'payment_batches.items_to_repeat',
+  { batchId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ payment: payments, payee: beneficiaries, frozenAt: payees.frozenAt })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+      .where(eq(payments.batchId, at.batchId))
+      .orderBy(asc(payments.batchIndex)),
+  'pool',
+)
+
+type Change = z.output<typeof RepeatedItem>
+
+/** By their place in the earlier batch. An item with the fields of a new one has no place there. */
+const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<number, Change> => {
+  const problems: FieldError[] = []
+  const changes = new Map<number, Change>()
+  for (const [index, entry] of items.entries()) {
+    const at = `items.${index}`
+    const given = 'batch_index' in entry ? entry : 'item' in entry ? entry.item : entry.given
+    const { data, error } = 'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(given)
+    if (!data) problems.push(...fieldErrors(error?.issues ?? []).map(({ path, message }) => ({ path: `${at}.${path}`, message })))
+    else if (data.batch_index >= count)
+      problems.push({ path: `${at}.batch_index`, message: `must be below ${count}: the batch has ${count} items` })
+    else if (changes.has(data.batch_index)) problems.push({ path: `${at}.batch_index`, message: 'is named twice' })
+    else changes.set(data.batch_index, data)
+  }
+  if (problems.length > 0) throw invalidFields(...problems)
+  return changes
+}
+
+const entryOf = ({ payment, payee, frozenAt }: RowOf<typeof itemsToRepeat>, change: Change | undefined): BatchEntry => {
+  if (payee.archivedAt || frozenAt) {
+    const message = `${quoted(payee.displayName)} is ${payee.archivedAt ? 'archived' : 'frozen'}: leave the item out by \`omit\`, or pay another beneficiary`
+    return { faults: [{ path: 'beneficiary_id', message }], to: null }
+  }
+  return {
+    item: {
+      beneficiary_id: payment.beneficiaryId,
+      amount_minor: change?.amount_minor ?? payment.amountMinor,
+      payment_type: payment.paymentType,
+      purpose_code: payment.purposeCode,
+      account_reference: payment.accountReference,
+      narrative: payment.narrative,
+      metadata: payment.metadata,
+    },
+  }
+}
+
+/** The items of a request, whole: its own, or those of the batch that it repeats. */
+export const wholeBatch = async (db: Db, principal: Principal, body: CreatePaymentBatch): Promise<WholeBatch> => {
+  const { again, items = [], ...rest } = body
+  if (again === undefined) {
+    if (body.items === undefined) throw invalidFields({ path: 'items', message: 'is required' })
+    const own = items.map(
+      (entry): BatchEntry =>
+        'batch_index' in entry
+          ? { faults: [{ path: 'batch_index', message: 'goes with again: name the earlier batch' }], to: null }
+          : entry,
+    )
+    return { ...rest, items: own, againOf: null }
+  }
+  if (!principal.permissions.has('payment.read')) throw permissionMissing('payment.read')
+  const { batch } = found(await findBatch(db, principal.workspace.id, again))
+  const rows = await db.run(itemsToRepeat, { batchId: batch.id })
+  const changes = changesOf(body, rows.length)
+  const kept = rows.filter((_, place) => changes.get(place)?.omit !== true)
+  if (kept.length === 0) throw invalidFields({ path: 'items', message: 'leaves every item of the batch out' })
+  return { ...rest, againOf: again, items: kept.map((row) => entryOf(row, changes.get(row.payment.batchIndex ?? -1))) }
+}

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import type { Json } from '../harness/client.ts'
+import { credit, newBeneficiary } from '../harness/money.ts'
+import { createKey, signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+import { answered } from './authority-scene.ts'
+
+const service = await openService()
+const path = '/v1/payment-batches'
+
+const scene = async () => {
+  const owner = await signIn(service.api)
+  await credit(service, owner.accountId, 10_000_000n)
+  const payees = [await newBeneficiary(owner.api), await newBeneficiary(owner.api), await newBeneficiary(owner.api)]
+  const items = payees.map((beneficiary_id, at) => ({
+    ...{
+      beneficiary_id,
+      amount_minor: `${(at + 1) * 10_000}`,
+      narrative: `Wages ${at}`,
+      purpose_code: 'SALA',
+      payment_type: 'salary',
+    },
+    metadata: { employee: `E${at}` },
+  }))
+  const batch = answered(await owner.api.post(path, { name: 'November', items }), 201)
+  const itemsOf = async (id: string): Promise<Json[]> =>
+    answered(await owner.api.get(`/v1/payments?batch_id=${id}&limit=100`)).data.toSorted((a: Json, b: Json) =>
+      a.created_at === b.created_at ? (a.narrative < b.narrative ? -1 : 1) : 0,
+    )
+  service.clock.advance(73 * 3600)
+  const later = await signIn(service.api, owner.wallet)
+  return {
+    ...later,
+    payees,
+    batch,
+    itemsOf,
+    again: (body: object, query = '') => later.api.post(path + query, { again: batch.id, ...body }),
+  }
+}
+const paid = (items: readonly Json[]) =>
+  items.map(({ beneficiary_id, amount_minor, narrative, purpose_code, payment_type, metadata }) => ({
+    ...{ beneficiary_id, amount_minor, narrative, purpose_code, payment_type, metadata },
+  }))
+
+test('a batch is paid again with the same rows, another amount and without what is left out, first as a dry run', async () => {
+  const { again, itemsOf, batch, payees } = await scene()
+  const changes = {
+    items: [
+      { batch_index: 1, amount_minor: '55500' },
+      { batch_index: 0, omit: true },
+    ],
+    name: 'December',
+  }
+  const preview = answered(await again(changes, '?dry_run=true'))
+  expect([preview.items_count, preview.total_minor]).toEqual([2, '85500'])
+  const copy = answered(await again(changes), 201)
+  expect([copy.items_count, copy.total_minor, copy.name]).toEqual([2, '85500', 'December'])
+  const [, second, third] = paid(await itemsOf(batch.id))
+  expect(paid(await itemsOf(copy.id))).toEqual([{ ...second, amount_minor: '55500' }, third])
+  expect(second?.beneficiary_id).toBe(payees[1])
+  const [row] = await service.deps.db.query<{ same: boolean }>(
+    'select a.id = b.again_of as same from payment_batches a, payment_batches b where a.name = $1 and b.name = $2 order by b.id desc limit 1',
+    ['November', 'December'],
+  )
+  expect(row?.same).toBe(true)
+})
+
+test('the same key answers the same batch again, and what looks like a duplicate of this week is asked about', async () => {
+  const { again, api, batch } = await scene()
+  const once = { key: 'december' }
+  const first = await api.post(path, { again: batch.id }, once)
+  expect(first.status).toBe(201)
+  expect((await api.post(path, { again: batch.id }, once)).text).toBe(first.text)
+  expect((await again({})).body.details.reason).toBe('possible_duplicate')
+  expect((await again({ duplicates_intended: true })).status).toBe(201)
+})
+
+test('an archived or frozen payee is named, and the list goes without it', async () => {
+  const { again, api, payees } = await scene()
+  const { display_name: name } = answered(await api.delete(`/v1/beneficiaries/${payees[0]}`))
+  answered(await api.patch(`/v1/beneficiaries/${payees[2]}`, { status: 'frozen' }))
+  const refused = await again({})
+  expect([refused.status, refused.body.details.items.map(({ index }: Json) => index)]).toEqual([400, [0, 2]])
+  expect(refused.body.details.items[0].message).toContain(`"${name}" is archived`)
+  const rest = {
+    items: [
+      { batch_index: 0, omit: true },
+      { batch_index: 2, omit: true },
+    ],
+  }
+  expect((await again(rest)).body).toMatchObject({ items_count: 1, total_minor: '20000' })
+})
+
+test('what cannot be a change of that batch is refused by its place, and another workspace has no such batch', async () => {
+  const { again, api, batch, payees } = await scene()
+  const paths = async (items: object[]) => (await again({ items })).body.details.fields.map((field: Json) => field.path)
+  expect(await paths([{ batch_index: 3 }])).toEqual(['items.0.batch_index'])
+  expect(await paths([{ batch_index: 1 }, { batch_index: 1 }])).toEqual(['items.1.batch_index'])
+  expect(await paths([{ batch_index: 1, amount_minor: 5 }])).toEqual(['items.0.amount_minor'])
+  expect(
+    await paths([
+      { batch_index: 0, omit: true },
+      { batch_index: 1, omit: true },
+      { batch_index: 2, omit: true },
+    ]),
+  ).toEqual(['items'])
+  expect(await paths([{ beneficiary_id: payees[0], amount_minor: '100' }])).toContain('items.0.batch_index')
+  expect((await api.post(path, { items: [{ batch_index: 0 }] })).status).toBe(400)
+  expect((await api.post(path, {})).body.details.fields).toEqual([{ path: 'items', message: 'is required' }])
+  const stranger = await signIn(service.api)
+  expect((await stranger.api.post(path, { again: batch.id })).status).toBe(404)
+  const key = await createKey({ api }, { permissions: ['payment.create'] })
+  expect((await key.api.post(path, { again: batch.id })).body.details.required_permission).toBe('payment.read')
+})
