@@ -563,10 +563,24 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
+    bug: 'a process on a copy sends what its original may have sent',
+    file: 'src/db/witness.ts',
+    find: 'let sendersKnown = mark.place() !== undefined',
+    replace: 'let sendersKnown = true',
+    suite: 'test/start/journal.test.ts',
+  },
+  {
+    bug: 'a process that does not live any more speaks for the payments under way',
+    file: 'src/db/send-logs.ts',
+    find: 'if (found.newest > first.newest) return []',
+    replace: 'return []',
+    suite: 'test/start/journal.test.ts',
+  },
+  {
     bug: 'a loss that another process began to declare is left half declared',
     file: 'src/db/witness.ts',
-    find: 'if (!isDeclared) await declare?.()',
-    replace: 'if (!isDeclared && !row.lost) await declare?.()',
+    find: "if (!isDeclared) await declare?.('lost_writes')",
+    replace: "if (!isDeclared && !row.lost) await declare?.('lost_writes')",
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {

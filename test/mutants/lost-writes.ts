@@ -187,15 +187,15 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a key that is gone makes a second payment',
     file: 'src/queue/idempotency-keys.ts',
-    find: "mark.has('key', nameOf(once)) ? lostWrite() : undefined",
+    find: "mark.has('key', nameOf(once)) ? perhapsLost('the request that used this key') : undefined",
     replace: 'undefined',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
     bug: 'what began to wait after a loss counts as something that may have been sent',
     file: 'src/modules/exceptions/pauses-service.ts',
-    find: 'await makeWaitingUnknown(db, timerOperator, at)',
-    replace: 'await makeWaitingUnknown(db, timerOperator, null)',
+    find: 'await makeWaitingUnknown(db, timerOperator, at, rails)',
+    replace: 'await makeWaitingUnknown(db, timerOperator, null, rails)',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
