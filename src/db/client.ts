@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
-import type { Mark } from './mark.ts'
 import type { Prepared } from './prepare.ts'
+import type { Mark } from './recovery-point.ts'
 import type { Query } from './statement.ts'
 
 export { type Statement, statement } from './statement.ts'
@@ -20,7 +20,7 @@ export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V):
 /** Rows that many places write and nothing of the same transaction reads (events, audit rows): those of a transaction are one statement. */
 export type Gathered<Row> = {
   write: (tx: Tx, rows: readonly Row[]) => Promise<unknown>
-  /** What proves later that the row, and so its transaction, is still there (`mark.ts`). */
+  /** What proves later that the row, and so its transaction, is still there (`recovery-point.ts`). */
   traceOf?: (row: Row) => string | undefined
 }
 

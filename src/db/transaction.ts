@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, unavailable } from '../lib/errors.ts'
 import type { Database, Gathered, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
-import type { Mark } from './mark.ts'
+import type { Mark } from './recovery-point.ts'
 import { corkUntilTick, runBy, sendBy } from './wire.ts'
 
 const maxAttempts = 3

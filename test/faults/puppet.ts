@@ -5,10 +5,10 @@ import { findKeys } from '../../src/dev/development-keys.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/process/database.ts'
 import { readEnvironment } from '../../src/process/environment.ts'
-import { openJournal } from '../../src/process/journal.ts'
 import { createLogger } from '../../src/process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from '../../src/process/ports.ts'
 import { openRails } from '../../src/process/rails.ts'
+import { openJournal } from '../../src/process/send-log.ts'
 
 /*
  * The service in a separate process, made of the same parts as `src/server.ts`, that works only on command: so a test knows

@@ -7,7 +7,7 @@ import type { Mutant } from './mutant.ts'
 
 /*
  * Plants one bug at a time in a copy of the source, and runs the suite that must notice it. `npm run test:mutants`, or a part of it:
- * `npm run test:mutants -- 2/5`, or those of some files: `npm run test:mutants -- src/db/witness.ts`. A bug that nobody notices ends it with 1.
+ * `npm run test:mutants -- 2/5`, or those of some files: `npm run test:mutants -- src/db/loss-detection.ts`. A bug that nobody notices ends it with 1.
  */
 
 const root = join(import.meta.dirname, '../..')

@@ -1,5 +1,5 @@
 import { onSignal } from '../../db/client.ts'
-import { lossNoticed } from '../../db/witness.ts'
+import { lossNoticed } from '../../db/loss-detection.ts'
 import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/stream.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'

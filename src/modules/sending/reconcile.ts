@@ -1,7 +1,7 @@
 import { type Database, inTx, statement } from '../../db/client.ts'
+import { serverSql } from '../../db/loss-detection.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { payments } from '../../db/tables/payments.ts'
-import { serverSql } from '../../db/witness.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, type Db, onSignal, signal, tell } from './client.ts'
 import { describeError } from './errors.ts'
-import type { Mark, MarkFile, Place } from './mark.ts'
+import type { Mark, MarkFile, Place } from './recovery-point.ts'
 import { createSendLogs, type SendLogs } from './send-logs.ts'
 import { statement } from './statement.ts'
 

@@ -2,12 +2,12 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
-import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../db/mark.ts'
+import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../db/recovery-point.ts'
 import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
 import { isRunning } from '../dev/embedded-postgres/postmaster.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import type { SendJournal } from '../lib/send-journal.ts'
+import type { SendJournal } from '../lib/send-log.ts'
 
 /** One file at a time. Its first block is the process's mark, written again with each commit; behind it a line for each attempt, before its first byte. */
 export type Journal = MarkFile & SendJournal

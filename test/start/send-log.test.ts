@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { newId } from '../../src/lib/ids.ts'
 import { resumeAfterLoss } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { type Journal, openJournal } from '../../src/process/journal.ts'
+import { type Journal, openJournal } from '../../src/process/send-log.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
