@@ -39,7 +39,7 @@ import { registerServiceRoutes } from './http/service-routes.ts'
 import { createJobs, type Sweep } from './jobs/jobs.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
 import type { Clock } from './lib/clock.ts'
-import type { SendJournal } from './lib/send-log.ts'
+import type { SendLog } from './lib/send-log.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { withExisting } from './modules/existing.ts'
@@ -76,7 +76,7 @@ export type ServiceOptions = {
   rails: Rails
   sandbox?: SandboxControl | undefined
   /** What earlier lives of processes left. */
-  journal?: (MarkFile & SendJournal) | undefined
+  sendLog?: (MarkFile & SendLog) | undefined
   /** Describes each route as it is registered: for the API document, which is rendered at build. */
   document?: (http: App) => Promise<void>
 }
@@ -120,8 +120,8 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     vault,
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
-    witness: createWitness({ clock, db, logger, sendLogs: createSendLogs({ db, logger }, options.journal) }, options.journal),
-    sends: options.journal,
+    witness: createWitness({ clock, db, logger, sendLogs: createSendLogs({ db, logger }, options.sendLog) }, options.sendLog),
+    sends: options.sendLog,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),

@@ -13,7 +13,7 @@ import { createLogger } from './process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
 import { endWithFirst, isWorker, reportReady, requestedProcesses, startWorkers } from './process/processes.ts'
 import { openRails, type RunningRails } from './process/rails.ts'
-import { openJournal } from './process/send-log.ts'
+import { openSendLog } from './process/send-log.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
@@ -68,8 +68,8 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     rings,
     charges: Object.keys(config.FEES).length > 0,
   })
-  const journal = await openJournal(config.DATA_DIR, installation, { clock, logger })
-  if (journal) parts.defer(async () => journal.close())
+  const sendLog = await openSendLog(config.DATA_DIR, installation, { clock, logger })
+  if (sendLog) parts.defer(async () => sendLog.close())
   const service = await createService({
     config: { ...config, ...keys.settings },
     databaseUrl: database.url,
@@ -79,7 +79,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     logger,
     rails,
     sandbox: sandbox ?? undefined,
-    journal,
+    sendLog,
   })
   parts.defer(service.stop)
   await service.start()

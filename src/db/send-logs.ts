@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { and, isNull, sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { Uuid } from '../lib/ids.ts'
-import type { SendJournal } from '../lib/send-log.ts'
+import type { SendLog } from '../lib/send-log.ts'
 import type { Db } from './client.ts'
 import { prepareWrite } from './prepare-write.ts'
 import { statement } from './statement.ts'
@@ -52,11 +52,11 @@ export type SendLogs = ReturnType<typeof createSendLogs>
  * Which processes send from this database. A process renews its logs while it trusts the database. One that starts and finds attempts of a log
  * whose process neither lives nor has ended, and whose file is not on its disk, may be on a copy: the original may send the same payments.
  */
-export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, journal?: SendJournal) => {
+export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
   const name = `${hostname()}:${process.pid}`
   let first: { newest: Date; atMs: number } | undefined
   let renewedMs: number | undefined
-  const own = () => [...(journal?.found ?? []), ...(journal?.open() ?? [])]
+  const own = () => [...(sendLog?.found ?? []), ...(sendLog?.open() ?? [])]
 
   return {
     /** The logs that nobody speaks for; undefined while a process may still show that it lives. */
@@ -75,16 +75,16 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, journ
     /** Only a process that trusts the database renews: others take its word. */
     renew: async (atOnce = false): Promise<void> => {
       const nowMs = performance.now()
-      if (!journal || (!atOnce && renewedMs !== undefined && nowMs - renewedMs < renewEveryMs)) return
-      await db.query(renew, [journal.open(), name])
-      journal.confirm()
-      if (renewedMs === undefined && journal.found.length > 0) await db.run(endSendLogs, { ids: journal.found })
+      if (!sendLog || (!atOnce && renewedMs !== undefined && nowMs - renewedMs < renewEveryMs)) return
+      await db.query(renew, [sendLog.open(), name])
+      sendLog.confirm()
+      if (renewedMs === undefined && sendLog.found.length > 0) await db.run(endSendLogs, { ids: sendLog.found })
       renewedMs = nowMs
     },
     /** Of logs that were declared as unknown. */
     end: (ids: readonly Uuid[]) => db.run(endSendLogs, { ids }),
     stop: async (): Promise<void> => {
-      if (renewedMs !== undefined) await db.query(endInOrder, [journal?.open() ?? []])
+      if (renewedMs !== undefined) await db.query(endInOrder, [sendLog?.open() ?? []])
     },
   }
 }

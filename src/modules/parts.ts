@@ -13,7 +13,7 @@ import type { GuardedFetch } from '../http/guarded-fetch.ts'
 import type { Cursors } from '../http/pagination.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { SendJournal } from '../lib/send-log.ts'
+import type { SendLog } from '../lib/send-log.ts'
 import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
 import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from './ports.ts'
@@ -34,7 +34,7 @@ export type Parts = {
   jobs: Jobs
   rails: Rails
   witness: Witness
-  sends: SendJournal | undefined
+  sends: SendLog | undefined
   alerts: Alerts
   onAuthorityLost: OnAuthorityLost
   lastUsed: LastUsed

@@ -7,10 +7,10 @@ import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
 import { isRunning } from '../dev/embedded-postgres/postmaster.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import type { SendJournal } from '../lib/send-log.ts'
+import type { SendLog } from '../lib/send-log.ts'
 
 /** One file at a time. Its first block is the process's mark, written again with each commit; behind it a line for each attempt, before its first byte. */
-export type Journal = MarkFile & SendJournal
+export type SendLogFile = MarkFile & SendLog
 
 const blockBytes = 4_096
 /** Then a new file, under a new sender's name. */
@@ -85,11 +85,11 @@ const readLeft = async (folder: string, boot: string | null): Promise<{ left: Le
  * An attempt that a process had the right to send, and that its file does not name, was never sent: any process on the machine can say so, after the
  * time to send it. `installation` separates the data of two databases. Undefined, with a warning, where nothing can be written.
  */
-export const openJournal = async (
+export const openSendLog = async (
   dataDir: string,
   installation: Uuid,
   { clock, logger }: { clock: Clock; logger: Logger },
-): Promise<Journal | undefined> => {
+): Promise<SendLogFile | undefined> => {
   try {
     const folder = join(await openDataFolder(dataDir), 'journal', installation)
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -98,7 +98,7 @@ export const openJournal = async (
   } catch (error) {
     logger.warn(
       { reason: reasonOf(error) },
-      'no journal: a loss of writes is noticed only while this process runs, and what it had the right to send when it ended may have been sent',
+      'no sendLog: a loss of writes is noticed only while this process runs, and what it had the right to send when it ended may have been sent',
     )
     return undefined
   }
@@ -131,7 +131,7 @@ type Opening = {
   logger: Logger
 }
 
-const open = ({ folder, left, found, boot, clock, logger }: Opening): Journal => {
+const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFile => {
   let mark: Pick<Block, 'place' | 'noted'> = { noted: [] }
   const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...mark }).padEnd(blockBytes - 1)}\n`)
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
@@ -139,7 +139,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): Journal =>
   let next: ReturnType<typeof openFile> | undefined
   /** What is written about has been committed: a full disk must not make it fail. */
   const broken = (error: unknown) => {
-    if (file) logger.error({ reason: reasonOf(error) }, 'the journal cannot be written: the service goes on without it')
+    if (file) logger.error({ reason: reasonOf(error) }, 'the send log cannot be written: the service goes on without it')
     file = next = undefined
   }
   const guarded = (work: () => void) => {

@@ -8,7 +8,7 @@ import { readEnvironment } from '../../src/process/environment.ts'
 import { createLogger } from '../../src/process/logger.ts'
 import { listen, loadConfigWithPorts, operatorListener, publicListener } from '../../src/process/ports.ts'
 import { openRails } from '../../src/process/rails.ts'
-import { openJournal } from '../../src/process/send-log.ts'
+import { openSendLog } from '../../src/process/send-log.ts'
 
 /*
  * The service in a separate process, made of the same parts as `src/server.ts`, that works only on command: so a test knows
@@ -24,7 +24,7 @@ const { rails } = await openRails(config, clock, logger)
 const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
 const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
 const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
-const journal = await openJournal(config.DATA_DIR, installation, { clock, logger })
+const sendLog = await openSendLog(config.DATA_DIR, installation, { clock, logger })
 const service = await createService({
   config: { ...config, ...keys.settings },
   databaseUrl: database.url,
@@ -32,7 +32,7 @@ const service = await createService({
   clock,
   logger,
   rails,
-  ...(journal && { journal }),
+  ...(sendLog && { sendLog }),
 })
 await service.start()
 await listen(service.operator, operatorListener(config))

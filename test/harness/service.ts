@@ -8,7 +8,7 @@ import type { Pooler } from '../../src/db/pooler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import { undeclaredRefusal } from '../../src/http/errors.ts'
 import { logOptions } from '../../src/process/logger.ts'
-import type { Journal } from '../../src/process/send-log.ts'
+import type { SendLogFile } from '../../src/process/send-log.ts'
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { createManualScheduler, type ManualScheduler } from './manual-scheduler.ts'
@@ -50,7 +50,7 @@ export type TestOptions = {
   /** Uses that service's provider instead of its own: a process that takes over. */
   provider?: TestService
   /** What an earlier life of the process remembered, and where this one writes down its mark and what it sends. */
-  journal?: Journal
+  sendLog?: SendLogFile
 }
 
 const startProvider = async (clock: TestClock, home: string) => {
@@ -100,7 +100,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...(options.through?.pooler && { pooler: options.through.pooler }),
     clock,
     logger,
-    ...(options.journal && { journal: options.journal }),
+    ...(options.sendLog && { sendLog: options.sendLog }),
     rails: sandboxRails(config, clock, withTimeout(sandbox, options.railTimeoutMs), sandboxUrl),
   })
   await service.start()

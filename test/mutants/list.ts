@@ -227,7 +227,7 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/rails-flows/crash.test.ts',
   },
   {
-    bug: 'another machine concludes from a journal that it does not have',
+    bug: 'another machine concludes from a send log that it does not have',
     file: 'src/process/send-log.ts',
     find: "if (boot === null || parseBlock(text)?.boot !== boot) return 'elsewhere'",
     replace: '',

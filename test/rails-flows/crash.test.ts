@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
-import { type Journal, openJournal } from '../../src/process/send-log.ts'
+import { openSendLog, type SendLogFile } from '../../src/process/send-log.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -29,7 +29,7 @@ afterEach(async () => {
  * The process dies while the provider delays its answer: the intent is committed, the result never is. Its successor has the same database,
  * clock, provider and address.
  */
-const dieWhileSending = async (party: string, takesEffect: boolean, journal?: Journal): Promise<TestService> => {
+const dieWhileSending = async (party: string, takesEffect: boolean, sendLog?: SendLogFile): Promise<TestService> => {
   first.sandbox.failNext({ kind: 'hang', takesEffect })
   first.deps.jobs.drain().catch(() => undefined)
   const sending = () => first.deps.db.query(`select from rail_attempts where state = 'sending'`)
@@ -40,7 +40,7 @@ const dieWhileSending = async (party: string, takesEffect: boolean, journal?: Jo
     clock: first.clock,
     provider: first,
     env: { OPERATOR_PORT: new URL(first.operatorUrl).port },
-    ...(journal && { journal }),
+    ...(sendLog && { sendLog }),
   })
   person = { ...person, api: second.api.as({ cookie: person.cookie }) }
   return second
@@ -87,17 +87,17 @@ test('a payment whose process was killed before it was sent is not sent by its s
   expect(await balanceOf(person)).toEqual({ available: '850000', held: '150000' })
 })
 
-describe('with a journal, a process that had the right to send and died', () => {
+describe('with a send log, a process that had the right to send and died', () => {
   let folder: string
-  let sends: Journal
+  let sends: SendLogFile
   const b2b = { payment_rail: 'MPESA_B2B', destination: '400211', account_reference: 'A1' }
 
-  const openOwn = async (): Promise<Journal> => {
-    const opened = await openJournal(folder, 'a0000000-0000-4000-8000-000000000000', {
+  const openOwn = async (): Promise<SendLogFile> => {
+    const opened = await openSendLog(folder, 'a0000000-0000-4000-8000-000000000000', {
       clock: first.clock,
       logger: pino({ level: 'silent' }),
     })
-    if (!opened) throw new Error('there is no journal')
+    if (!opened) throw new Error('there is no send log')
     return opened
   }
   const files = async () => (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile())
@@ -115,7 +115,7 @@ describe('with a journal, a process that had the right to send and died', () => 
     await first.stop()
     first = {
       ...first,
-      ...(await startService({ database: first.database, clock: first.clock, provider: first, journal: sends })),
+      ...(await startService({ database: first.database, clock: first.clock, provider: first, sendLog: sends })),
     }
     person = { ...person, api: first.api.as({ cookie: person.cookie }) }
     await credit(first, person.accountId, 1_000_000n)

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { newId } from '../../src/lib/ids.ts'
 import { resumeAfterLoss } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { type Journal, openJournal } from '../../src/process/send-log.ts'
+import { openSendLog, type SendLogFile } from '../../src/process/send-log.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -24,13 +24,13 @@ const installation = newId()
 const logger = pino({ level: 'silent' })
 
 const openOwn = async (dataDir = folder) => {
-  const journal = await openJournal(dataDir, installation, { clock: first.clock, logger })
-  if (!journal) throw new Error('there is no journal')
-  return journal
+  const sendLog = await openSendLog(dataDir, installation, { clock: first.clock, logger })
+  if (!sendLog) throw new Error('there is no send log')
+  return sendLog
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'journal-'))
+  folder = await mkdtemp(join(tmpdir(), 'send-log-'))
   original = await createTestDatabase()
   first = await startService({ database: original })
   person = await signIn(first.api)
@@ -47,13 +47,13 @@ afterAll(async () => {
 
 /** A life of the process: it remembers what the one before it wrote. */
 const live = async <T>(database: TestDatabase, work: (service: TestService) => Promise<T>, dataDir = folder): Promise<T> => {
-  const journal = await openOwn(dataDir)
-  const service = await startService({ database, clock: first.clock, provider: first, journal })
+  const sendLog = await openOwn(dataDir)
+  const service = await startService({ database, clock: first.clock, provider: first, sendLog })
   try {
     return await work(service)
   } finally {
     await service.stop()
-    journal.close()
+    sendLog.close()
   }
 }
 
@@ -198,22 +198,22 @@ describe('with a payment under way, a process that starts', () => {
   })
 })
 
-const sentBy = (journal: Journal, attempts: readonly string[]) => {
-  for (const id of attempts) journal.sender()?.note(id)
+const sentBy = (sendLog: SendLogFile, attempts: readonly string[]) => {
+  for (const id of attempts) sendLog.sender()?.note(id)
 }
 
-const own = async (work: (journal: Journal, inside: string, warnings: string[]) => Promise<void>) => {
-  const ownFolder = await mkdtemp(join(tmpdir(), 'journal-'))
+const own = async (work: (sendLog: SendLogFile, inside: string, warnings: string[]) => Promise<void>) => {
+  const ownFolder = await mkdtemp(join(tmpdir(), 'send-log-'))
   const warnings: string[] = []
-  const journal = await openJournal(ownFolder, installation, {
+  const sendLog = await openSendLog(ownFolder, installation, {
     clock: first.clock,
     logger: pino({}, { write: (line) => void warnings.push(line) }),
   })
-  if (!journal) throw new Error('there is no journal')
+  if (!sendLog) throw new Error('there is no send log')
   try {
-    await work(journal, join(ownFolder, 'journal', installation), warnings)
+    await work(sendLog, join(ownFolder, 'journal', installation), warnings)
   } finally {
-    journal.close()
+    sendLog.close()
     await rm(ownFolder, { recursive: true, force: true })
   }
 }
@@ -221,40 +221,40 @@ const audit = () => ({ kind: 'audit' as const, id: `${newId()}:${newId()}`, atMs
 const place = { system: '7', server: '00000001/1', position: 2n ** 60n }
 
 test('a line that was cut off is left out, and so is a file whose mark was', () =>
-  own(async (journal, inside) => {
+  own(async (sendLog, inside) => {
     const whole = newId()
-    journal.write(place, [audit()])
-    sentBy(journal, [whole])
+    sendLog.write(place, [audit()])
+    sentBy(sendLog, [whole])
     const [file = ''] = await readdir(inside)
     await appendFile(join(inside, file), '0192f0c4-5b1e')
     await writeFile(join(inside, newId()), '{"boot":"x","pid":1,')
-    const again = await openJournal(join(inside, '..', '..'), installation, { clock: first.clock, logger })
+    const again = await openSendLog(join(inside, '..', '..'), installation, { clock: first.clock, logger })
     expect(again?.left.map(({ place, noted }) => [place, noted.map(({ kind }) => kind)])).toEqual([[place, ['audit', 'sent']]])
     expect(again?.left[0]?.noted[1]?.id).toBe(whole)
     again?.close()
   }))
 
 test('what is noted is in the file before anything else runs, also behind many sends', () =>
-  own(async (journal, inside) => {
+  own(async (sendLog, inside) => {
     const [file = ''] = await readdir(inside)
     const one = audit()
     const sent = Array.from({ length: 200 }, () => newId())
-    sentBy(journal, sent)
-    journal.write(place, [one])
+    sentBy(sendLog, sent)
+    sendLog.write(place, [one])
     const text = readFileSync(join(inside, file), 'utf8')
     for (const id of [one.id, ...sent]) expect(text).toContain(id)
-    expect(journal.read(file, sent[0] ?? '')).toBe('may_be_sent')
-    expect(journal.read(file, newId())).toBe('not_sent')
+    expect(sendLog.read(file, sent[0] ?? '')).toBe('may_be_sent')
+    expect(sendLog.read(file, newId())).toBe('not_sent')
   }))
 
-test('a journal that cannot be written any more says so once, and what was committed goes on', () =>
-  own(async (journal, inside, warnings) => {
-    const to = journal.sender()
+test('a send log that cannot be written any more says so once, and what was committed goes on', () =>
+  own(async (sendLog, inside, warnings) => {
+    const to = sendLog.sender()
     for (let line = 0; line < 20_000; line += 1) to?.note('a')
     await rm(inside, { recursive: true })
-    expect(journal.open()).toEqual([])
-    journal.write(place, [audit()])
-    expect(journal.sender()).toBeUndefined()
+    expect(sendLog.open()).toEqual([])
+    sendLog.write(place, [audit()])
+    expect(sendLog.sender()).toBeUndefined()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain('cannot be written')
   }))

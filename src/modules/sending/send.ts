@@ -10,7 +10,7 @@ import { type Clock, secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
-import type { JournalFinding } from '../../lib/send-log.ts'
+import type { SendLogFinding } from '../../lib/send-log.ts'
 import { continueTrace } from '../../lib/tracing.ts'
 import type { Evidence, ProviderReference, SendPermission, Submission } from '../../rails/rail.ts'
 import {
@@ -80,7 +80,7 @@ export const permissionFrom = (clock: Clock, from: Date, take: SendPermission['t
   }
 }
 
-/** Takes the right, then writes a line in the journal: a right without a line proves that nothing was sent. */
+/** Takes the right, then writes a line in the send log: a right without a line proves that nothing was sent. */
 const createPermissions = (deps: Parts) => {
   const claim = createClaimer(deps)
   return ({ attemptId, at }: Order): SendPermission => {
@@ -172,14 +172,14 @@ const recordSubmission = async (
 /** For one more interval, the proof of the sender's machine is waited for before an attempt counts as lost. */
 const queriesBeforeLost = 1
 
-const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => {
+const findingOf = ({ sends }: Parts, attempt: AttemptRecord): SendLogFinding => {
   const { id, senderId, checks } = attempt
   if (senderId === null) return 'may_be_sent'
   const finding = sends?.read(senderId, id) ?? 'elsewhere'
   return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
 }
 
-/** An attempt without the right to send, or that its sender's journal does not name, was not sent. Any other is lost, and the rail is queried. */
+/** An attempt without the right to send, or that its sender's send log does not name, was not sent. Any other is lost, and the rail is queried. */
 export const recordAbandoned = async (
   tx: Tx,
   deps: Parts,
