@@ -248,5 +248,35 @@ test('after five seconds the text of a list is made again with what is known, wh
     clock.advance(5)
     if (!isRead) await service.deps.jobs.sweep()
     expect(await textOf(batch)).toMatch(/differs from the rail's: 1\n- Landlord: .*\nNames at the rail being checked: 1\n/)
+    // When the last check has ended, no name is left that is being checked.
+    await service.deps.db.query(`update beneficiaries set name_check_due_at = $1 where name_check_due_at > $1`, [clock.now()])
+    await service.settle()
+    const text = await textOf(batch)
+    expect(text).toContain('\nNames: 1 differs, 1 matches\n')
+    expect(text).not.toContain('being checked')
   }
+})
+
+test('a name that could not be checked is asked for again when an approval needs it, at most once a minute', async () => {
+  const of = await team(1)
+  const unknown = '254722100099'
+  const id = await newBeneficiary(of.owner.api, { display_name: 'Zawadi Achieng', destination: unknown })
+  await service.settle()
+  const statusOf = async () => answered(await of.owner.api.get(`/v1/beneficiaries/${id}`)).verification.status
+  const hold = async () => answered(await of.owner.api.post('/v1/payments', { beneficiary_id: id, amount_minor: '150000' }), 201)
+  await service.deps.db.query(
+    `update beneficiaries set verification = 'unavailable', reported_name = null, name_check_due_at = null where id = $1`,
+    [parseId('beneficiary', id)],
+  )
+  service.sandbox.names.set({ party: unknown, name: 'ZAWADI ACHIENG' })
+  clock.advance(30)
+  await hold()
+  await service.settle()
+  expect(await statusOf()).toBe('unavailable')
+  clock.advance(31)
+  const payment = await hold()
+  expect(await textOf(payment)).toContain('Name at the rail: none was given')
+  await service.settle()
+  expect(await statusOf()).toBe('match')
+  expect(await textOf(payment)).toMatch(/Name at the rail: ZAWADI .* \(matches\)/)
 })

@@ -274,6 +274,25 @@ export const requestNameCheck = async (tx: Tx, rails: Pick<Rails, 'payout'>, pri
   return before
 }
 
+const findUnchecked = statement(
+  'beneficiaries.check_names_again',
+  `update beneficiaries set name_check_due_at = $3, name_checks = 0 where id = any($1::uuid[]) and payment_rail = any($2::text[])
+     and archived_at is null and verification in ('unverified', 'unavailable') and (name_check_due_at is null or name_check_due_at > $3)
+     and (name_checked_at is null or name_checked_at < case when name_source = 'daily_limit' then $4::timestamptz else $5 end)
+   returning id`,
+)
+
+/**
+ * A name that could not be checked is asked for again when an approval needs it: after a minute, or a day later where the day's names were used up. The
+ * caller has locked the account that pays.
+ */
+export const checkNamesAgain = async (tx: Tx, { payout }: Pick<Rails, 'payout'>, ids: readonly Uuid[]): Promise<void> => {
+  const { at } = tx
+  const asked = Object.entries(payout).flatMap(([rail, { lookUp } = {}]) => (lookUp ? [rail] : []))
+  const before = new Date(at.getTime() - checkEverySeconds * 1000)
+  if ((await tx.query(findUnchecked, [ids, asked, at, nairobiMidnight(at), before])).length > 0) wakeAfterCommit(tx, 'names')
+}
+
 // A result without a name asks the rail again, once: from the first success on the whole name may be shown.
 const noteResults = statement(
   'beneficiaries.note_result_names',

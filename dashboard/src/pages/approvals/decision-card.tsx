@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { type FactType, grouped } from '../../../../src/lib/approval-facts.ts'
-import { nameChecksQuery, type Schemas } from '../../api/queries.ts'
+import { api, nameChecksQuery, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, factsToSee } from '../../lib/approval-subject.ts'
 import { balanceWords } from '../../lib/decision-effect.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { nameBefore } from '../../lib/reported-names.ts'
 import { decisionReason } from '../../lib/rule-words.ts'
 import { capitalized, compareMinor, countWords, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
-import { Amount, Countdown, StatusBadge, Time } from '../../ui/page.tsx'
+import { useSession } from '../../shell/session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { useChange } from '../../ui/form.tsx'
+import { Amount, Countdown, Failure, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
 import { SentAt } from './decide-dialog.tsx'
 import { FactNotices } from './facts.tsx'
@@ -84,9 +87,34 @@ const railSays = ({ status, name }: Schemas['Verification']): string | null => {
     : `The payment method reports another name: ${name}`
 }
 
-const Reported = ({ verification }: { verification: Schemas['Verification'] }) => {
+type ReportedProps = { verification: Schemas['Verification']; payment: Schemas['PaymentSummary'] }
+
+const Reported = ({ verification, payment }: ReportedProps) => {
   const says = railSays(verification)
-  return says && <p className={verification.status === 'no_match' ? 'bad-text strong' : 'quiet'}>{says}</p>
+  if (says) return <p className={verification.status === 'no_match' ? 'bad-text strong' : 'quiet'}>{says}</p>
+  return verification.checked_at && <Unchecked at={verification.checked_at} payment={payment} />
+}
+
+/** The payment method gave no name: it is asked again on request. */
+const Unchecked = ({ at, payment }: { at: string; payment: Schemas['PaymentSummary'] }) => {
+  const { can, workspace } = useSession()
+  const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: payment.beneficiary.id } }), {
+    announcement: 'Checking. The answer appears here.',
+    outdates: ['beneficiary', 'approval', 'inbox'],
+  })
+  return (
+    <div className="row">
+      <p className="quiet">
+        Name not checked since <Time at={at} />
+      </p>
+      {can('beneficiary.manage') && workspace.id === payment.workspace_id && (
+        <Button size="small" busy={again.isPending} onClick={() => again.mutate()}>
+          Check now
+        </Button>
+      )}
+      <Failure error={again.error} />
+    </div>
+  )
 }
 
 const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
@@ -111,7 +139,7 @@ const Payee = ({ payment, context }: { payment: Schemas['PaymentSummary']; conte
       {railFacts[payment.beneficiary.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
       {payment.account_reference && <>, account {payment.account_reference}</>}
     </p>
-    {context?.payee && <Reported verification={context.payee.verification} />}
+    {context?.payee && <Reported verification={context.payee.verification} payment={payment} />}
     {context?.payee && <NameBefore beneficiaryId={payment.beneficiary.id} />}
   </>
 )

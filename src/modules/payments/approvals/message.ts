@@ -191,7 +191,7 @@ export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountM
 
 const summaryLabel = 'Names: '
 const differingLabel = "Payees whose name differs from the rail's: "
-const checkingLabel = 'Names at the rail being checked: '
+export const checkingLabel = 'Names at the rail being checked: '
 
 const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
   const others = Map.groupBy(

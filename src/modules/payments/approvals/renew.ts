@@ -13,12 +13,12 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { type Sweeping, sweepOf } from '../../for-each-row.ts'
 import type { Parts } from '../../parts.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import { isSameText, type NamedLine, type ReportedName, withNameAtRail, withNamesAtRail } from './message.ts'
+import { checkingLabel, isSameText, type NamedLine, type ReportedName, withNameAtRail, withNamesAtRail } from './message.ts'
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// A name at the rail that changes while an approval waits makes a new text, and voids decisions on the old one. A batch gets one new text at
-// most: when its first checks have ended, or five seconds after it was asked for.
+// A name at the rail that changes while an approval waits makes a new text, and voids decisions on the old one. A batch gets a new text
+// when its first checks have ended, or five seconds after it was asked for; then another one when the last of its checks has ended.
 
 const rail: Actor = { accountId: null, origin: null, way: 'rail' }
 
@@ -56,8 +56,10 @@ const findWaiting = statement(
   'approvals.waiting_for_payee',
   `select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
-     when a.name_awaited_until is null then false
-     else exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2) end
+     when not exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2) then false
+     else a.name_awaited_until is not null or (a.approve_message like '%${checkingLabel}%' and not exists (
+       select from payments p join beneficiaries b on b.id = p.beneficiary_id
+       where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null)) end
    order by a.id`,
 )
 

@@ -15,6 +15,7 @@ import { warningText } from '../../../policy/explain.ts'
 import { factsOf } from '../../../policy/facts.ts'
 import { namedApproversSql } from '../../../policy/scope-sql.ts'
 import type { Decision } from '../../../policy/types.ts'
+import { checkNamesAgain } from '../../beneficiaries/names-service.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { destinationContext, findBeneficiary } from '../../beneficiaries/queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
@@ -123,6 +124,7 @@ export const requestApproval = async (
   const { id: paymentId, workspaceId, beneficiaryId, currency, rail, accountReference } = payment
   const [payee, requestedBy] = await Promise.all([findBeneficiary(tx, workspaceId, beneficiaryId), readRequestedBy(tx, payment)])
   if (!payee) throw new Error('a held payment has a beneficiary')
+  await checkNamesAgain(tx, deps.rails, [payee.id])
   const nonce = randomBytes(16).toString('hex')
   const { requiredApprovals, separationOfDuties, approvalProof, policyVersions } = decision
   const named = { beneficiaryName: payee.displayName, isBeingChecked: isBeingChecked(deps.rails, payee) }
@@ -152,7 +154,7 @@ export const requestApproval = async (
 /** Creates the one approval of a batch. The batch and its payments are written already. */
 export const requestBatchApproval = async (
   tx: Tx,
-  config: Config,
+  { config, rails }: Pick<Deciding, 'config' | 'rails'>,
   {
     principal,
     batch,
@@ -163,6 +165,7 @@ export const requestBatchApproval = async (
   const { payment } = requested
   const requestedBy = await readRequestedBy(tx, payment)
   const facts = factsOf(lines)
+  await checkNamesAgain(tx, rails, [...new Set(lines.map(({ beneficiaryId }) => beneficiaryId))])
   await request(tx, config, {
     ...requested,
     facts,
