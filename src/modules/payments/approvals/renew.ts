@@ -56,10 +56,11 @@ const findWaiting = statement(
   'approvals.waiting_for_payee',
   `select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
-     when not exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2) then false
-     else a.name_awaited_until is not null or (a.approve_message like '%${checkingLabel}%' and not exists (
-       select from payments p join beneficiaries b on b.id = p.beneficiary_id
-       where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null)) end
+     else (a.name_awaited_until is not null or a.approve_message like '%${checkingLabel}%')
+       and exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2)
+       and not exists (
+         select from payments p join beneficiaries b on b.id = p.beneficiary_id
+         where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null) end
    order by a.id`,
 )
 
