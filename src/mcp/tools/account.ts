@@ -170,8 +170,7 @@ const Event = z.object({
 const listEvents = defineTool({
   name: 'list_events',
   title: 'List recent events',
-  description:
-    'Recent events that this credential may read. With `after`: those since it, oldest first; otherwise newest first.',
+  description: 'Recent events that this credential may read. With `after`: those since it, oldest first; otherwise newest first.',
   operation: null,
   hints: reads,
   input: z.strictObject({
