@@ -33,7 +33,7 @@ const nameBuild = {
   name: 'name-build',
   transform: (code: string, id: string) =>
     id === join(root, 'src/lib/version.ts')
-      ? { code: code.replace('build: string = version', `build: string = ${JSON.stringify(buildVersion())}`), map: null }
+      ? { code: code.replace('(): string => version', `(): string => ${JSON.stringify(buildVersion())}`), map: null }
       : null,
 }
 

@@ -119,7 +119,7 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     ]),
   )
   const set = (name: GaugeName, labels: Record<string, string>, value: number) => made.get(name)?.set(labels, value)
-  set('build_info', { version: build, node: process.version }, 1)
+  set('build_info', { version: build(), node: process.version }, 1)
 
   const readProcess = () => {
     const { totalCount, idleCount: idle, waitingCount: waiting } = db.pool
