@@ -5,7 +5,7 @@ import { firstId, lastId } from '../lib/ids.ts'
 type PagePlaces = { before: SQL | undefined; take: Placeholder }
 
 type Limited<Query> = { limit: (take: Placeholder) => Query }
-type Selected<Query> = {
+export type Selected<Query> = {
   where: (condition: SQL | undefined) => { orderBy: (...columns: SQL[]) => Limited<Query> }
 }
 

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Derivations } from '../auth/vault.ts'
+import type { ChangePlace } from '../db/changes.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { bounded } from './wire.ts'
+import { bounded, TimeIn } from './wire.ts'
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'How many items at most.' }),
@@ -35,24 +36,38 @@ type Page<Item> = { data: Item[]; next_cursor: string | null }
 
 const macBytes = 12
 
-/** A cursor is an id, authenticated for its list: it cannot be made up or used elsewhere. */
-export const createCursors = (derivations: Derivations) => ({
-  read: (list: string, cursor: string): Uuid => {
+const uuidOf = (hex: string): Uuid => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+const hexOf = (id: Uuid): string => id.replaceAll('-', '')
+const idBytes = 16
+
+/** A cursor is an id, or a place of the order of changes, authenticated for its list: it cannot be made up or used elsewhere. */
+export const createCursors = (derivations: Derivations) => {
+  const read = (list: string, cursor: string, length: number): string => {
     const bytes = Buffer.from(cursor, 'base64url')
-    const hex = bytes.subarray(0, 16).toString('hex')
-    const mac = bytes.subarray(16)
+    const hex = bytes.subarray(0, length).toString('hex')
+    const mac = bytes.subarray(length)
     const known = derivations
       .macs('cursor', `${list}:${hex}`)
       .some((candidate) => candidate.mac.subarray(0, macBytes).equals(mac))
-    if (bytes.length !== 16 + macBytes || !known) throw new Refusal('invalid_cursor')
-    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  },
-  write: (list: string, last: Uuid): string => {
-    const hex = last.replaceAll('-', '')
+    if (bytes.length !== length + macBytes || !known) throw new Refusal('invalid_cursor')
+    return hex
+  }
+  const write = (list: string, hex: string): string => {
     const mac = derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)
     return Buffer.concat([Buffer.from(hex, 'hex'), mac]).toString('base64url')
-  },
-})
+  }
+  return {
+    read: (list: string, cursor: string): Uuid => uuidOf(read(list, cursor, idBytes)),
+    write: (list: string, last: Uuid): string => write(list, hexOf(last)),
+    readChange: (list: string, cursor: string): ChangePlace => {
+      const hex = read(list, cursor, 2 * idBytes)
+      const number = (from: number) => String(BigInt(`0x${hex.slice(from, from + 16)}`))
+      return { transaction: number(0), seen: number(16), id: uuidOf(hex.slice(32)) }
+    },
+    writeChange: (list: string, { transaction, seen, id }: ChangePlace): string =>
+      write(list, [transaction, seen].map((number) => BigInt(number).toString(16).padStart(16, '0')).join('') + hexOf(id)),
+  }
+}
 
 export type Cursors = ReturnType<typeof createCursors>
 
@@ -90,6 +105,17 @@ export const fitting = (items: readonly unknown[]): number => {
   return tooMany === -1 ? items.length : Math.max(1, tooMany)
 }
 
+const cut = async <Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  present: Listing<Row, Item>['present'],
+): Promise<{ data: Item[]; last: Row | undefined }> => {
+  const visible = rows.slice(0, limit)
+  const items = await present(visible)
+  const data = items.slice(0, fitting(items))
+  return { data, last: visible.at(data.length - 1) }
+}
+
 /** No list reads or writes a cursor itself. */
 export const readPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
@@ -99,10 +125,35 @@ export const readPage = async <Row, Item>(
   const { limit, cursor } = request.query
   const list = bindingOf(request, of)
   const rows = await read({ before: cursor === undefined ? null : cursors.read(list, cursor), take: limit + 1 })
-  const visible = rows.slice(0, limit)
-  const items = await present(visible)
-  const data = items.slice(0, fitting(items))
-  const last = visible.at(data.length - 1)
+  const { data, last } = await cut(rows, limit, present)
   const more = rows.length > data.length && last !== undefined
   return { data, next_cursor: more ? cursors.write(list, idOf(last)) : null }
 }
+
+type ChangesListing<Row, Item> = {
+  of: Uuid
+  read: (from: ChangePlace | undefined, take: number) => Promise<{ rows: readonly Row[]; seen: string }>
+  placeOf: (row: Row) => { changed: bigint; id: Uuid }
+  present: Listing<Row, Item>['present']
+}
+
+/** Every page with items has a cursor, the last one too: a job goes on from it the next time. */
+export const readChangesPage = async <Row, Item>(
+  { cursors }: { cursors: Cursors },
+  request: ListRequest,
+  { of, read, placeOf, present }: ChangesListing<Row, Item>,
+): Promise<Page<Item>> => {
+  const { limit, cursor } = request.query
+  const list = bindingOf(request, of)
+  const { rows, seen } = await read(cursor === undefined ? undefined : cursors.readChange(list, cursor), limit)
+  const { data, last } = await cut(rows, limit, present)
+  if (last === undefined) return { data, next_cursor: null }
+  const { changed, id } = placeOf(last)
+  return { data, next_cursor: cursors.writeChange(list, { transaction: String(changed), id, seen }) }
+}
+
+/** A filter of lists whose records change. */
+export const UpdatedAfter = TimeIn.optional().meta({
+  description:
+    'Only what was changed after this time, oldest change first. The cursor follows the changes: what changes again comes again. A page ends before what a transaction that is still open may have changed. Every page with items has a `next_cursor`; keep the last one and go on from it the next time.',
+})

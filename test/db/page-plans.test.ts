@@ -71,6 +71,15 @@ test.for([
   )
 })
 
+test.for(['payments', 'payment_batches'])(
+  'changes of %s are read from the cursor on, up to the open transactions',
+  async (table) => {
+    expect(await planOf(textOf(`${table}.changes`))).toMatch(
+      new RegExp(`"Index Name":"${table}_changed"[^}]*"Index Cond":"[^"]*ROW.workspace_id, changed. >= ROW[^"]*changed < `),
+    )
+  },
+)
+
 test('payees of one verification find their page in the index that has it', async () => {
   const db = connect({
     url: database.url,

@@ -6,7 +6,7 @@ import { connected } from './connected.ts'
  */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   ledger_transfers: [],
-  payments: ['dispatch_due_at', 'updated_at', 'approval_id'],
+  payments: ['dispatch_due_at', 'updated_at', 'changed', 'approval_id'],
   topups: ['dispatch_due_at', 'updated_at'],
   approvals: ['updated_at'],
   approval_decisions: [],

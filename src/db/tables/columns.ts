@@ -22,6 +22,9 @@ export const packedJson = <T>(kind: PackedKind) =>
 /** The 64-bit transaction id, which never wraps: readers see rows in its order (events/README.md). */
 export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })
 
+/** The transaction of a row's last change; a trigger writes it. '0' in rows that have not changed since the column was added. */
+export const changedIn = () => transactionId().notNull().default(sql`pg_current_xact_id()`)
+
 /** For `in …`: names from our own lists, never input. */
 export const namesSql = (names: readonly string[]): string => `(${names.map((name) => `'${name}'`).join(', ')})`
 

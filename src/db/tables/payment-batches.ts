@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { paymentBatchStatuses } from '../transitions.ts'
-import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
+import { bytes, changedIn, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 /** A batch's items are payments: their numbers by status are counted from the payments. */
@@ -38,10 +38,12 @@ export const paymentBatches = pgTable(
     requestHash: bytes(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
+    changed: changedIn(),
     completedAt: instant(),
   },
   (t) => [
     index('payment_batches_workspace').on(t.workspaceId, t.id),
+    index('payment_batches_changed').on(t.workspaceId, t.changed),
     index('payment_batches_status').on(t.workspaceId, t.status, t.id),
     uniqueIndex('payment_batches_idempotency_key')
       .on(t.workspaceId, t.idempotencyKey, t.accountId)

@@ -10,7 +10,7 @@ import {
   rarePaymentStatuses,
   underWayPaymentStatuses,
 } from '../transitions.ts'
-import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
+import { bytes, changedIn, id, instant, money, oneOf, packedJson } from './columns.ts'
 
 /** How money that left for a payment that had failed is booked: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
@@ -29,6 +29,7 @@ export const payments = pgTable(
     feeMinor: money(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
+    changed: changedIn(),
     completedAt: instant(),
     /** When it is to be sent: the row is its own queue entry. Null when it is not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
@@ -96,6 +97,8 @@ export const payments = pgTable(
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
+    // Without the id: rows of one transaction share an entry, and are sorted when read.
+    index('payments_changed').on(t.workspaceId, t.changed),
     // For a person who searches for an amount.
     index('payments_amount').on(t.workspaceId, t.amountMinor),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),

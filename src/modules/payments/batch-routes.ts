@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import { changeValues, readChanges } from '../../db/changes.ts'
 import { containing } from '../../db/list-queries.ts'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { pageOf, readChangesPage, readPage } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found, invalidFields, Refusal } from '../../lib/errors.ts'
@@ -13,7 +14,7 @@ import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { cancelBatch } from './approvals/end.ts'
 import { wholeBatch } from './batch/again.ts'
-import { batchList, findBatch, linesOf, presentBatch, presentLines } from './batch/queries.ts'
+import { type BatchRecord, batchList, changedBatches, findBatch, linesOf, presentBatch, presentLines } from './batch/queries.ts'
 import {
   type BatchEntry,
   CreatePaymentBatch,
@@ -144,22 +145,43 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     readCsvBodies(scope, deps.config.CURRENCY)
     registerCreate(scope, deps)
   })
-  routes.list(path, {
-    config: { operation: 'payment_batches.list', permission: 'payment.read' },
-    schema: {
-      summary: 'List payment batches',
-      description: 'The batches of the workspace, newest first, with how many of their items have each status.',
-      querystring: ListPaymentBatches,
-      response: { 200: pageOf(PaymentBatch) },
+  app.get(
+    path,
+    {
+      config: { operation: 'payment_batches.list', permission: 'payment.read', refuses: ['invalid_cursor'] },
+      schema: {
+        summary: 'List payment batches',
+        description:
+          'The batches of the workspace, newest first, with how many of their items have each status. With `updated_after` oldest change first; a batch changes with its own status, its items by themselves.',
+        querystring: ListPaymentBatches,
+        response: { 200: pageOf(PaymentBatch) },
+      },
     },
-    read: (page, { principal, query: { status, idempotency_key: idempotencyKey, q } }) =>
-      deps.db.run(batchList, {
-        ...{ workspaceId: principal.workspace.id, status, idempotencyKey, pattern: q && containing(q) },
-        ...page,
-      }),
-    idOf: (row) => row.batch.id,
-    present: (rows) => rows.map(presentBatch),
-  })
+    async (request, reply) => {
+      const { updated_after: since, status, idempotency_key: idempotencyKey, q } = request.query
+      const workspaceId = request.principal.workspace.id
+      const filters = { workspaceId, status, idempotencyKey, pattern: q && containing(q) }
+      const listing = { of: workspaceId, present: (rows: readonly BatchRecord[]) => rows.map(presentBatch) }
+      if (!since)
+        return reply.send(
+          await readPage(deps, request, {
+            ...listing,
+            read: (page) => deps.db.run(batchList, { ...filters, ...page }),
+            idOf: (row) => row.batch.id,
+          }),
+        )
+      return reply.send(
+        await readChangesPage(deps, request, {
+          ...listing,
+          read: (from, take) =>
+            readChanges(deps.db, 'payment_batches', { workspaceId, since, from, take }, (asked) =>
+              deps.db.run(changedBatches, { ...filters, ...changeValues(asked) }),
+            ),
+          placeOf: (row) => row.batch,
+        }),
+      )
+    },
+  )
   routes.get(one, {
     config: { operation: 'payment_batches.get', permission: 'payment.read' },
     schema: {

@@ -1,10 +1,18 @@
 import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
+import {
+  type AskedChanges,
+  type ChangePlace,
+  changePlaces,
+  changeValues,
+  inOrderOfChange,
+  readChanges,
+} from '../../db/changes.ts'
 import type { Database, Db, Tx } from '../../db/client.ts'
 import { amongIds, containing, createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { approversSql, type NamedPerson, personNameSql } from '../../db/person-name.ts'
-import { type Places, prepare, type RowOf, type Values } from '../../db/prepare.ts'
+import { type Places, type Prepared, prepare, type RowOf, type Values } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -21,7 +29,7 @@ import type { Minor } from '../../lib/money.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { receiptForms } from '../../lib/text.ts'
 
-export type PaymentRecord = typeof payments.$inferSelect
+export type PaymentRecord = Omit<typeof payments.$inferSelect, 'changed'>
 export type PaymentStatus = PaymentRecord['status']
 
 export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { lane: 'joined' })
@@ -212,29 +220,65 @@ const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMin
 export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
   db.run(withoutIndex.some((name) => filter[name] !== undefined) ? listRare : list, { workspaceId, ...filter, ...page })
 
+const selectNamed = (orm: QueryBuilder) =>
+  orm
+    .select({
+      ...getTableColumns(payments),
+      payee: beneficiaries.displayName,
+      batchName: paymentBatches.name,
+      initiatorName: sql<string | null>`${sql.raw(personNameSql('payments.initiator_account_id'))}`,
+      approvers: sql<NamedPerson[]>`${sql.raw(approversSql('payments.approval_id'))}`,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+
 /** For readers outside this service. */
 export const namedPayments = prepare(
   'payments.list_with_payee',
   { ...scope, ...page },
-  (orm, at) =>
-    newestFirst(
-      orm
-        .select({
-          ...getTableColumns(payments),
-          payee: beneficiaries.displayName,
-          batchName: paymentBatches.name,
-          initiatorName: sql<string | null>`${sql.raw(personNameSql('payments.initiator_account_id'))}`,
-          approvers: sql<NamedPerson[]>`${sql.raw(approversSql('payments.approval_id'))}`,
-        })
-        .from(payments)
-        .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-        .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId)),
-      inOrder,
-      at,
-      matching(at),
-    ),
+  (orm, at) => newestFirst(selectNamed(orm), inOrder, at, matching(at)),
   'pool',
 )
+
+const changeScope = { ...scope, ...changePlaces } as const
+
+const changedPayments = prepare(
+  'payments.changes',
+  changeScope,
+  (orm, at) => inOrderOfChange(orm.select().from(payments), payments, at, matching(at)),
+  'pool',
+)
+
+const changedNamedPayments = prepare(
+  'payments.changes_with_payee',
+  changeScope,
+  (orm, at) => inOrderOfChange(selectNamed(orm), payments, at, matching(at)),
+  'pool',
+)
+
+const readChangesBy =
+  <Row>(statement: Prepared<Values<typeof changeScope>, Row>) =>
+  (db: Database, asked: AskedChanges, search: PaymentSearch) =>
+    readChanges(db, 'payments', asked, (request) =>
+      readMatching(db, asked.workspaceId, search, (source, filter) =>
+        source.run(statement, { workspaceId: asked.workspaceId, ...filter, ...changeValues(request) }),
+      ),
+    )
+
+export const readChangedPayments = readChangesBy(changedPayments)
+const readChangedNamed = readChangesBy(changedNamedPayments)
+
+/** Page after page, for readers outside this service. */
+export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, search: PaymentSearch) => {
+  let from: ChangePlace | undefined
+  return async ({ take }: { take: number }): Promise<readonly NamedPayment[]> => {
+    const { rows, seen } = await readChangedNamed(db, { workspaceId, since, from, take }, search)
+    const last = rows.at(-1)
+    if (last) from = { transaction: String(last.changed), id: last.id, seen }
+    return rows
+  }
+}
 
 export type NamedPayment = RowOf<typeof namedPayments>
 

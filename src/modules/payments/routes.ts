@@ -2,7 +2,7 @@ import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
-import { filtersOf, pageOf, readPage } from '../../http/pagination.ts'
+import { filtersOf, type PageRequest, pageOf, readChangesPage, readPage } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
@@ -16,7 +16,16 @@ import { Attention } from './attention/schema.ts'
 import { batchRefusals } from './batch-routes.ts'
 import { submitPayment } from './create/submit.ts'
 import { paymentColumns, presentCheck, presentListed, presentPayment, presentRow } from './present.ts'
-import { findPayment, listPayments, namedPayments, type PaymentRecord, type PaymentSearch, readMatching } from './queries.ts'
+import {
+  findPayment,
+  listPayments,
+  namedPayments,
+  type PaymentRecord,
+  type PaymentSearch,
+  pagesOfChanges,
+  readChangedPayments,
+  readMatching,
+} from './queries.ts'
 import { Receipt } from './receipt/schema.ts'
 import { buildReceipt } from './receipt/service.ts'
 import { presentRefusal, refusalList } from './refusals/record.ts'
@@ -29,7 +38,7 @@ const path = '/v1/payments'
 const one = `${path}/:id`
 
 const searchOf = (
-  { status, q, batch_items: items, ...others }: Omit<ListPayments, 'limit' | 'cursor'>,
+  { status, q, batch_items: items, ...others }: Omit<ListPayments, 'limit' | 'cursor' | 'updated_after'>,
   currency: string,
 ): PaymentSearch => ({
   ...filtersOf(others),
@@ -101,28 +110,41 @@ export const registerPayments = (app: App, deps: Deps): void => {
       schema: {
         summary: 'List and search payments',
         description:
-          'The payments of the workspace, newest first, narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
+          'The payments of the workspace, newest first (with `updated_after` oldest change first), narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
         querystring: ListPayments,
         response: { 200: orCsv(pageOf(Payment)) },
       },
     },
     async (request, reply) => {
       const { workspace } = request.principal
-      const search = searchOf(request.query, deps.config.CURRENCY)
+      const { updated_after: since, ...filters } = request.query
+      const search = searchOf(filters, deps.config.CURRENCY)
       const source = await deps.reads.db()
-      if (wantsCsv(request))
-        return sendCsv(request, reply, 'payments', paymentColumns(effectiveTimeZone(workspace, deps.clock.now())), (page) =>
-          readMatching(source, workspace.id, search, async (db, filter) =>
-            (await db.run(namedPayments, { workspaceId: workspace.id, ...filter, ...page })).map(presentRow),
-          ),
+      if (wantsCsv(request)) {
+        const columns = paymentColumns(effectiveTimeZone(workspace, deps.clock.now()))
+        const read = since
+          ? pagesOfChanges(deps.db, workspace.id, since, search)
+          : ({ before, take }: PageRequest) =>
+              readMatching(source, workspace.id, search, (db, filter) =>
+                db.run(namedPayments, { workspaceId: workspace.id, ...filter, before, take }),
+              )
+        return sendCsv(request, reply, 'payments', columns, async (page) => (await read(page)).map(presentRow))
+      }
+      const listing = { of: workspace.id, present: (rows: readonly PaymentRecord[]) => rows.map((row) => presentListed(row)) }
+      if (since)
+        return reply.send(
+          await readChangesPage(deps, request, {
+            ...listing,
+            read: (from, take) => readChangedPayments(deps.db, { workspaceId: workspace.id, since, from, take }, search),
+            placeOf: (row) => row,
+          }),
         )
       return reply.send(
         await readPage(deps, request, {
-          of: workspace.id,
+          ...listing,
           read: (page) =>
             readMatching(source, workspace.id, search, (db, filter) => listPayments(db, workspace.id, page, filter)),
           idOf: (row) => row.id,
-          present: (rows) => rows.map((row) => presentListed(row)),
         }),
       )
     },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { lateSuccessResolutions } from '../../db/tables/payments.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { failureCodes } from '../../errors/failures.ts'
-import { PageQuery } from '../../http/pagination.ts'
+import { PageQuery, UpdatedAfter } from '../../http/pagination.ts'
 import {
   bounded,
   IdIn,
@@ -158,10 +158,11 @@ export const ListPayments = PageQuery.extend({
   }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
+  updated_after: UpdatedAfter,
 })
 export type ListPayments = z.output<typeof ListPayments>
 
-export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true, batch_items: true }).extend({
+export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true, batch_items: true, updated_after: true }).extend({
   days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days `by_day` lists, today included.' }),
 })
 

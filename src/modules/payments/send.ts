@@ -64,7 +64,7 @@ const lockDue = prepare(
   'pool',
 )
 
-type DuePayment = RowOf<typeof lockDue>
+type DuePayment = Omit<RowOf<typeof lockDue>, 'payment'> & { payment: PaymentRecord }
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 

@@ -30,7 +30,9 @@ import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentMaker } from '../../present-maker.ts'
+import type { BatchRow } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../lost-writes.ts'
+import type { PaymentRecord } from '../queries.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
@@ -105,7 +107,7 @@ const byId = prepare('approvals.by_id', place, selectOne, 'joined')
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and the batch's first payment, and the decisions in the order in which they were given. */
-export type ApprovalRecord = RowOf<typeof byId>
+export type ApprovalRecord = Omit<RowOf<typeof byId>, 'payment' | 'batch'> & { payment: PaymentRecord; batch: BatchRow | null }
 
 /** A batch that is not there is read as one whose columns are all null. */
 const recordOf = (row: ApprovalRecord): ApprovalRecord => (row.approval.batchId === null ? { ...row, batch: null } : row)
@@ -200,7 +202,7 @@ const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
 )
 
 /** An approval under its locks, with every payment that it is about: those of a batch in their order. */
-export type LockedApproval = ApprovalRecord & { payments: ApprovalRecord['payment'][] }
+export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
 
 /** Locks the approval alone, for a caller that has locked its payment. */
 export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {

@@ -1,7 +1,8 @@
 import { and, desc, eq, ilike, sql } from 'drizzle-orm'
+import { changePlaces, inOrderOfChange } from '../../../db/changes.ts'
 import { type Db, first } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { prepare, type RowOf } from '../../../db/prepare.ts'
+import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -16,7 +17,7 @@ import type { PaymentStatus } from '../queries.ts'
 import { payeeOfLeaf } from './leaf-rules.ts'
 import { PaymentBatch, type PaymentBatchLines } from './schema.ts'
 
-export type BatchRow = typeof paymentBatches.$inferSelect
+export type BatchRow = Omit<typeof paymentBatches.$inferSelect, 'changed'>
 type BatchCounts = Partial<Record<PaymentStatus, number>>
 export type BatchRecord = { batch: BatchRow; counts: BatchCounts }
 
@@ -44,21 +45,36 @@ export const findBatches = (db: Db, ids: readonly Uuid[]): Promise<readonly Batc
 export const findBatch = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRecord | undefined> =>
   first(db, byIds, { ids: [id], workspaceId })
 
+const batchFilters = { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', pattern: 'text?' } as const
+
+const batchCondition = (at: Places<typeof batchFilters>) =>
+  and(
+    at.status && eq(paymentBatches.status, at.status),
+    at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
+    at.pattern && ilike(paymentBatches.name, at.pattern),
+  )
+
 export const batchList = prepare(
   'payment_batches.list',
-  { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', pattern: 'text?', before: 'uuid?', take: 'rows' },
+  { ...batchFilters, before: 'uuid?', take: 'rows' },
   (orm, at) => {
     const ids = newestFirst(
       orm.select({ id: paymentBatches.id }).from(paymentBatches),
       { owner: paymentBatches.workspaceId, id: paymentBatches.id },
       at,
       ownedBy(paymentBatches.workspaceId, at.workspaceId),
-      at.status && eq(paymentBatches.status, at.status),
-      at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
-      at.pattern && ilike(paymentBatches.name, at.pattern),
+      batchCondition(at),
     )
     return orm.select(selection).from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
   },
+  'pool',
+)
+
+/** Its counts are those of now: an item changes without a change of its batch. */
+export const changedBatches = prepare(
+  'payment_batches.changes',
+  { ...batchFilters, ...changePlaces },
+  (orm, at) => inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, at, batchCondition(at)),
   'pool',
 )
 

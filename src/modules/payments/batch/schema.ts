@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
-import { PageQuery } from '../../../http/pagination.ts'
+import { PageQuery, UpdatedAfter } from '../../../http/pagination.ts'
 import { fieldErrors } from '../../../http/sentences.ts'
 import { bounded, IdIn, IdOut, Metadata, MinorOut, PositiveMinorIn, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
@@ -231,4 +231,5 @@ export const ListPaymentBatches = PageQuery.extend({
   status: z.enum(paymentBatchStatuses).optional(),
   idempotency_key: bounded(255).min(1).optional(),
   q: bounded(120).min(1).optional().meta({ description: 'A part of the name of the list, whatever its case.' }),
+  updated_after: UpdatedAfter,
 })
