@@ -5,6 +5,7 @@ import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.t
 
 /** Files whose SQL is composed inside a function, and of what: never of a request's values. */
 const composedSql: Readonly<Record<string, string>> = {
+  'db/changes.ts': 'the table of payments or of batches',
   'db/check.ts': 'the text of a check, around which it counts',
   'db/migrate.ts': 'a constant, and the name of an index in a migration',
   'db/prepare.ts': 'the type of a parameter, from a closed list, and a text that the module above declares',
