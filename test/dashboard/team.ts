@@ -1,5 +1,5 @@
 import type { CallOptions, Client } from '../harness/client.ts'
-import { credit, newBeneficiary } from '../harness/money.ts'
+import { credit, newBeneficiary, shareBalance } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 
@@ -26,10 +26,11 @@ const inWorkspace = (client: Client, id: string): Client => {
 }
 
 /** A team's workspace beside the members' personal ones, in which payments wait for another member's approval. */
-export const createTeam = async (service: TestService): Promise<Team> => {
+export const createTeam = async (service: TestService, { isShared = false } = {}): Promise<Team> => {
   const owner = await signIn(service.api)
   await owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiku Kamau' })
   const workspaceId = (await owner.api.post('/v1/workspaces', { name: 'Savannah Coffee' })).body.workspace.id
+  if (isShared) await shareBalance(service, workspaceId)
   await credit(service, workspaceId, 10_000_000n)
   const within = (person: Person) => inWorkspace(person.api, workspaceId)
   const api = within(owner)

@@ -68,6 +68,7 @@ export const OverviewPage = () => {
           {administers && <ServiceWaiting />}
           <FirstSteps />
           <Needs />
+          <SeparateBalance />
           <Balance />
           <AgentsStrip />
           <RecentPayments />
@@ -109,7 +110,7 @@ const AgentsStrip = () => {
 
 /** The balance over 30 days where it is the reader's to see, and what was spent in this workspace on each day. */
 const Balance = () => {
-  const { balance, workspace, ofTeam, owns, currency, can } = useSession()
+  const { balance, workspace, ofTeam, currency, can } = useSession()
   const ownsBalance = balance !== null
   const attention = useQuery(attentionQuery)
   const summary = useQuery({ ...historySummaryQuery(ofTeam), enabled: ownsBalance })
@@ -147,7 +148,6 @@ const Balance = () => {
                   </p>
                 )}
               </div>
-              {workspace.balance_shared && owns && <SeparateBalance />}
               {summary.isError && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
               {summary.data && (
                 <BalanceLine total={(BigInt(available) + BigInt(held)).toString()} days={summary.data.days} currency={currency} />

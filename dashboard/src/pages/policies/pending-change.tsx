@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { changedTerms, ordinaryApprovals } from '../../../../src/policy/term-words.ts'
 import { useBeneficiaryNames, usePeople } from '../../api/names.ts'
@@ -6,15 +5,10 @@ import { api, type Body, type Schemas } from '../../api/queries.ts'
 import { digestOfText } from '../../lib/approval-subject.ts'
 import { termWords } from '../../lib/rule-words.ts'
 import { fullTime } from '../../lib/time.ts'
-import { signWithPasskey } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
-import { ConfirmButton, Dialog, DialogButton } from '../../ui/form.tsx'
-import { Card, Facts, Failure } from '../../ui/page.tsx'
-import { announce } from '../../ui/toast.tsx'
-import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
-import { useOwnPasskeys } from '../approvals/decide-dialog.tsx'
-import { SignedText } from '../approvals/sign-decision.tsx'
+import { ConfirmButton, DialogButton } from '../../ui/form.tsx'
+import { Card, Facts } from '../../ui/page.tsx'
+import { SignText } from '../approvals/sign-text.tsx'
 
 type Policy = Schemas['SpendingPolicy']
 type Waiting = NonNullable<Policy['pending_change']>
@@ -26,42 +20,24 @@ const confirm = (id: string, body: Signed) =>
 const confirmed = ({ status }: Policy) =>
   status === 'archived' ? 'Confirmed: the policy is archived' : 'Confirmed: the change applies'
 
-/** Where the policy asks for signatures, a wallet or a passkey signs the text that says what changes. */
-const SignChange = ({ policy, message, onClose }: { policy: Policy; message: string; onClose: () => void }) => {
-  const client = useQueryClient()
-  const passkeys = useOwnPasskeys()
-  const done = (saved: Policy) => {
-    announce(confirmed(saved))
-    onClose()
-    for (const name of outdated) void client.invalidateQueries({ queryKey: [name] })
-  }
-  const flow = useWalletFlow({
-    prepare: async () => message,
-    send: ({ signature, address }) => confirm(policy.id, { signature, address }),
-    done,
-  })
-  const byPasskey = useMutation({
-    mutationFn: async () => confirm(policy.id, { passkey: await signWithPasskey(message, passkeys) }),
-    onSuccess: done,
-  })
-  return (
-    <Dialog title="Sign the change" onClose={onClose}>
-      <SignedText message={message} />
-      {passkeys.length > 0 && (
-        <Button variant="primary" busy={byPasskey.isPending} onClick={() => byPasskey.mutate()}>
-          Sign with a passkey
-        </Button>
-      )}
-      <Failure error={byPasskey.error} />
-      <WalletPicker flow={flow} verb="Sign with" />
-    </Dialog>
-  )
-}
-
 const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: string; words: ReactNode }) => {
   const button = { variant: 'primary', children: 'Confirm the change' } as const
   if (policy.approval_proof === 'signature')
-    return <DialogButton {...button} dialog={(close) => <SignChange policy={policy} message={message} onClose={close} />} />
+    return (
+      <DialogButton
+        {...button}
+        dialog={(close) => (
+          <SignText
+            title="Sign the change"
+            message={message}
+            send={(body) => confirm(policy.id, body)}
+            announcement={confirmed}
+            outdates={outdated}
+            onClose={close}
+          />
+        )}
+      />
+    )
   return (
     <ConfirmButton
       button={button}

@@ -109,12 +109,15 @@ const isAbout =
   ({ suspense, difference }: OpenItem): boolean =>
     id !== null && (suspense?.id === id || difference?.id === id)
 
-/** `receiver`: the ID of the account or the top-up that the money is assigned to. */
+/** `receiver`: the ID of the account, the workspace or the top-up that the money is assigned to. */
 type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string; receiver: string }
+
+const receivers = ['account_id', 'workspace_id', 'topup_id']
 
 const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision): Promise<Schemas['SuspenseItem'][]> => {
   if (outcome !== 'assigned') return (await api.POST('/v1/admin/suspense/resolve', { body: { ids, outcome, note } })).data
-  const to = receiver.startsWith('top_') ? { topup_id: receiver } : { account_id: receiver }
+  const of = receiver.startsWith('top_') ? 'topup_id' : receiver.startsWith('wsp_') ? 'workspace_id' : 'account_id'
+  const to = { [of]: receiver }
   return Promise.all(ids.map((id) => api.POST('/v1/admin/suspense/{id}/assign', { path: { id }, body: { ...to, note } })))
 }
 
@@ -189,9 +192,9 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
       )}
       {isAssigned && (
         <TextField
-          label="Account ID or top-up ID"
-          hint="Whom the payer meant. The money is credited there at once."
-          error={fieldError(resolve.error, 'account_id') ?? fieldError(resolve.error, 'topup_id')}
+          label="Account, workspace or top-up ID"
+          hint="Whom the payer meant: of a team its workspace. The money is credited there at once."
+          error={receivers.map((name) => fieldError(resolve.error, name)).find((problem) => problem !== undefined)}
           value={receiver}
           onChange={setReceiver}
           maxLength={60}

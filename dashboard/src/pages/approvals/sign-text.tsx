@@ -1,0 +1,72 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { Body } from '../../api/queries.ts'
+import { digestOfText } from '../../lib/approval-subject.ts'
+import { signWithPasskey } from '../../passkey/passkey.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/form.tsx'
+import { Failure } from '../../ui/page.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
+import { useOwnPasskeys } from './decide-dialog.tsx'
+import { SignedText } from './sign-decision.tsx'
+
+export type Confirmation = Body<'/v1/workspaces/current/separate-balance/confirm', 'post'>
+
+type Props<Result> = {
+  title: string
+  message: string
+  send: (confirmation: Confirmation) => Promise<Result>
+  announcement: (result: Result) => string
+  outdates: readonly string[]
+  /** The button that confirms without a signature, where that may be enough. */
+  plain?: string
+  onClose: () => void
+}
+
+/** A wallet or a passkey signs a text of the service, which is shown whole. */
+export const SignText = <Result,>({ title, message, send, announcement, outdates, plain, onClose }: Props<Result>) => {
+  const client = useQueryClient()
+  const passkeys = useOwnPasskeys()
+  const done = (result: Result) => {
+    announce(announcement(result))
+    onClose()
+    for (const name of outdates) void client.invalidateQueries({ queryKey: [name] })
+  }
+  const flow = useWalletFlow({
+    prepare: async () => message,
+    send: ({ signature, address }) => send({ signature, address }),
+    done,
+  })
+  const byPasskey = useMutation({
+    mutationFn: async () => send({ passkey: await signWithPasskey(message, passkeys) }),
+    onSuccess: done,
+  })
+  const unsigned = useMutation({
+    mutationFn: async () => {
+      const shown = await digestOfText(message)
+      return send({ ...(shown && { message_digest: shown }) })
+    },
+    onSuccess: done,
+  })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <SignedText message={message} />
+      {plain !== undefined && (
+        <Button variant="primary" busy={unsigned.isPending} onClick={() => unsigned.mutate()}>
+          {plain}
+        </Button>
+      )}
+      {passkeys.length > 0 && (
+        <Button
+          variant={plain === undefined ? 'primary' : 'secondary'}
+          busy={byPasskey.isPending}
+          onClick={() => byPasskey.mutate()}
+        >
+          Sign with a passkey
+        </Button>
+      )}
+      <Failure error={byPasskey.error ?? unsigned.error} />
+      <WalletPicker flow={flow} verb="Sign with" />
+    </Dialog>
+  )
+}
