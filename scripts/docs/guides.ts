@@ -16,6 +16,7 @@ export const guideNames = [
   'agents',
   'approvals',
   'passkeys',
+  'workspaces',
   'funding',
   'salaries',
   'oauth',
