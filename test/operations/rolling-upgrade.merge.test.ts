@@ -6,6 +6,7 @@ import { readMigrations, readReleases } from '../../src/db/migrations.ts'
 import { isFull } from '../faults/world.ts'
 import { createClient, type Json } from '../harness/client.ts'
 import { connected } from '../harness/connected.ts'
+import { signIn } from '../harness/people.ts'
 import { createEmptyDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
 import { tables } from '../upgrade/dump.ts'
@@ -88,11 +89,54 @@ const blocksRead = (url: string): Promise<number> =>
     return Number(rows[0]?.blocks)
   })
 
+type Api = ReturnType<typeof createClient>
+
+/** A team on its owner's balance, as 0.3.0 makes them. Both versions pay for it; once the upgrade is finished it gets a balance of its own. */
+const sharedTeam = async (api: Api) => {
+  const made = await api.post('/v1/workspaces', { name: 'Shared' })
+  expect(made.status).toBe(201)
+  const headers = { 'workspace-id': made.body.workspace.id }
+  const payee = { type: 'person', display_name: 'Their driver', payment_rail: 'MPESA_B2C', destination: '0712000077' }
+  const { id: beneficiary_id } = (await api.post('/v1/beneficiaries', payee, { headers })).body
+  let paid = 0
+  const pay = async (at: Api) => {
+    paid += 1
+    const answer = await at.post('/v1/payments', { beneficiary_id, amount_minor: '2000' }, { key: `team ${paid}`, headers })
+    expect(answer.status).toBe(201)
+  }
+  const own = async (at: Api) => BigInt((await at.get('/v1/accounts/me')).body.balance.available_minor)
+  const separation = '/v1/workspaces/current/separate-balance'
+  const separate = (at: Api) => at.post(separation, { amount_minor: '100000' }, { headers })
+  return {
+    pay,
+    paid: () => paid,
+    /** `finish`: what the operator runs when no process of the version before is left. */
+    separateAfter: async (at: Api, finish: () => Promise<unknown>) => {
+      for (const early of [await separate(at), await at.post('/v1/workspaces', { name: 'Early' })])
+        expect([early.status, early.body.details?.reason]).toEqual([503, 'upgrade_running'])
+      await finish()
+      const before = await own(at)
+      const separated = await separate(at)
+      expect([separated.status, separated.body.workspace]).toMatchObject([200, { balance_shared: false }])
+      await pay(at)
+      const view = async () => (await at.get('/v1/workspaces/current', { headers })).body.workspace.balance
+      await expect.poll(view).toMatchObject({ available_minor: '98000', held_minor: '0' })
+      expect(await own(at)).toBe(before - 100_000n)
+      expect((await at.post('/v1/workspaces', { name: 'Later' })).status).toBe(201)
+    },
+  }
+}
+
 /**
  * Two processes of `old` under load; the migrations of `next` as a step of its own; each process in turn replaced by one of `next`, and for a
  * while both versions pay on one schema.
  */
-const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: ReleaseFolder): Promise<void> => {
+const upgrade = async (
+  database: TestDatabase,
+  old: ReleaseFolder,
+  next: ReleaseFolder,
+  sharesBalances = false,
+): Promise<void> => {
   await migrate(database.url, { folder: old.migrations })
   const { places, balancer } = await started()
   const settings = { PUBLIC_URL: balancer.url, TRUST_PROXY: '127.0.0.1', MIGRATE: 'off' }
@@ -101,6 +145,9 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
   await Promise.all([balancer.joined(0), balancer.joined(1)])
   const payer = await newPayer(balancer.url)
   const apis = pair.urls.map((url) => createClient(url).as({ cookie: payer.person.cookie }))
+
+  const [oneApi = payer.person.api] = apis
+  const team = sharesBalances ? await sharedTeam(oneApi) : undefined
 
   let upgraded = false
   const from = performance.now()
@@ -119,6 +166,7 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
         for (let count = 0; count < fromEachSide; count += 1) {
           sides += 1
           expect((await api.post('/v1/payments', body, { key: `beside ${sides}` })).status).toBe(201)
+          await team?.pay(api)
         }
       }
     })
@@ -136,19 +184,22 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
     pair.warnings().join('\n'),
   ).toEqual([])
   // None lost, none twice: one payment for each key, one order at the provider for each payment.
-  const [api = payer.person.api] = apis
-  await expect.poll(async () => (await listed(api, '&status=processing')).length).toBe(0)
-  const all = await listed(api, '')
+  await expect.poll(async () => (await listed(oneApi, '&status=processing')).length).toBe(0)
+  const all = await listed(oneApi, '')
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(answers.map(({ id }) => id)))
   expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length)
   expect([all.length, sides]).toEqual([answers.length + sides, 4 * fromEachSide])
   expect(all.filter(({ status }) => status !== 'succeeded')).toEqual([])
   const movements: Json = await (await fetch(`${pair.sandboxUrl}/control/movements`)).json()
-  expect(movements.data.filter(({ rail }: Json) => rail === 'MPESA_B2C')).toHaveLength(all.length)
+  expect(movements.data.filter(({ rail }: Json) => rail === 'MPESA_B2C')).toHaveLength(all.length + (team?.paid() ?? 0))
+  const run = (command: string) =>
+    promisify(execFile)(process.execPath, [programs.admin, command], {
+      env: { PATH: process.env.PATH, ...compiledOnce, ...pair.environment, MIGRATE: 'off' },
+    })
+  const again = await signIn(createClient(balancer.url), payer.person.wallet)
+  await team?.separateAfter(again.api, () => run('finish-upgrade'))
   // It fails where a promise is broken.
-  await promisify(execFile)(process.execPath, [programs.admin, 'verify'], {
-    env: { PATH: process.env.PATH, ...compiledOnce, ...pair.environment, MIGRATE: 'off' },
-  })
+  await run('verify')
   process.stdout.write(`${old.name} to ${next.name}: ${answers.length + sides} payments, ${reached} a second, none failed\n`)
 }
 
@@ -214,7 +265,7 @@ describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeo
 
   test(`from ${last} to this version`, async ({ skip }) => {
     const released = await installing
-    if (typeof released !== 'string') return upgrade(await createEmptyDatabase(), released, thisRelease())
+    if (typeof released !== 'string') return upgrade(await createEmptyDatabase(), released, thisRelease(), true)
     process.stderr.write(`the upgrade from ${last} is not run: ${released}\n`)
     return skip()
   })
