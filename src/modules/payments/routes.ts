@@ -31,7 +31,7 @@ import { buildReceipt } from './receipt/service.ts'
 import { presentRefusal, refusalList } from './refusals/record.ts'
 import { ListPaymentRefusals, RefusedPayment } from './refusals/schema.ts'
 import type { Deps } from './request.ts'
-import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
+import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentTotals, SummarizePayments } from './schema.ts'
 import { summarizePayments } from './summary.ts'
 
 const path = '/v1/payments'
@@ -172,7 +172,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       summary: 'Add up payments',
       description: 'How many payments the filters of the list find, and what they add up to, by status.',
       querystring: SummarizePayments,
-      response: { 200: PaymentsSummary },
+      response: { 200: PaymentTotals },
     },
     read: ({ principal, query: { days, ...filters } }) =>
       summarizePayments(deps, principal, searchOf(filters, deps.config.CURRENCY), days),

@@ -168,7 +168,7 @@ export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true, 
 
 const Total = { count: z.number().int(), amount_minor: MinorOut }
 
-export const PaymentsSummary = z
+export const PaymentTotals = z
   .object({
     currency: z.string(),
     ...Total,
@@ -183,8 +183,8 @@ export const PaymentsSummary = z
         'Payments that were sent or are being sent, by the day of their creation in the workspace’s time zone; oldest first.',
     }),
   })
-  .meta({ id: 'PaymentsSummary', description: 'The count and the sum of every payment that the filters match.' })
-export type PaymentsSummary = z.output<typeof PaymentsSummary>
+  .meta({ id: 'PaymentTotals', description: 'The count and the sum of every payment that the filters match.' })
+export type PaymentTotals = z.output<typeof PaymentTotals>
 
 export const AdminPayment = Payment.extend({
   account_id: IdOut('account').meta({ description: "The workspace's owning account." }),

@@ -8,7 +8,7 @@ import { formatMinor, type Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
 import { type PaymentSearch, type PaymentStatus, readMatching, spending, totals } from './queries.ts'
-import type { PaymentsSummary } from './schema.ts'
+import type { PaymentTotals } from './schema.ts'
 
 type Asked = { workspace: Principal['workspace']; zone: string; firstDay: string }
 
@@ -74,7 +74,7 @@ export const summarizePayments = async (
   { workspace }: Pick<Principal, 'workspace'>,
   search: PaymentSearch,
   days: number,
-): Promise<PaymentsSummary> => {
+): Promise<PaymentTotals> => {
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace, at)
   const dates = lastDays(periodsAt(at, zone).day, days)

@@ -78,7 +78,7 @@ export const PaymentsPage = () => {
   )
 }
 
-type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Schemas['PaymentsSummary'] | undefined }
+type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Schemas['PaymentTotals'] | undefined }
 
 /** Totals over everything that the filters match, not only the pages that are shown. */
 const Totals = ({ filters, summary }: TotalsProps) => {
