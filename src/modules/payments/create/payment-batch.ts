@@ -243,8 +243,7 @@ const writeBatch = async (
   })
   tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
   const [first] = accepted
-  if (first && needs)
-    await requestBatchApproval(tx, deps, { principal, batch, payment: first.payment, needs, nonce, lines })
+  if (first && needs) await requestBatchApproval(tx, deps, { principal, batch, payment: first.payment, needs, nonce, lines })
   return JSON.stringify(snapshot)
 }
 
