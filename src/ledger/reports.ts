@@ -23,7 +23,16 @@ import {
 
 export { transferKinds } from '../db/tables/ledger.ts'
 
-export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'fee', 'separation', 'adjustment'] as const
+export const historyTypes = [
+  'topup',
+  'payment_hold',
+  'payment',
+  'payment_release',
+  'payment_return',
+  'fee',
+  'separation',
+  'adjustment',
+] as const
 type HistoryType = (typeof historyTypes)[number]
 
 const parameters = {
@@ -69,7 +78,7 @@ const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (
 
 /** The newest of each type, from an index that leaves out what payments have. */
 const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
-  ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and ${sql.raw(indexedTypeSql('t.'))} = each.type and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
+  ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and ${sql.raw(indexedTypeSql('t.'))} = case each.type when 'payment_return' then 'payment_release' else each.type end and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
 
 const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool') =>
@@ -103,7 +112,7 @@ const history = {
 }
 export type HistoryEntry = RowOf<typeof history.all>
 
-const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'adjustment']
+const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'payment_return', 'adjustment']
 
 export type HistoryFilter = {
   types?: readonly HistoryType[] | undefined

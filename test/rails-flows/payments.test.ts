@@ -361,7 +361,7 @@ describe('a report after the end', () => {
     expect(await balanceOf(person)).toEqual(untouched)
     const history = (await person.api.get('/v1/accounts/me/history')).body.data
     expect(history.map((entry: { type: string; amount_minor: string }) => [entry.type, entry.amount_minor]).slice(0, 3)).toEqual([
-      ['payment_release', '150000'],
+      ['payment_return', '150000'],
       ['payment', '0'],
       ['payment_hold', '-150000'],
     ])

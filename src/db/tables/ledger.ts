@@ -44,11 +44,11 @@ export const indexedTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
 /**
- * The type of a transfer in a history. A late success that is charged leaves without a hold: it is indexed as a return, and is a payment. A separation,
- * and a fee that is charged without a hold, are indexed as adjustments.
+ * The type of a transfer in a history. A late success that is charged leaves without a hold, and money that came back was no longer held: both
+ * are indexed as releases. A separation, and a fee that is charged without a hold, are indexed as adjustments.
  */
 export const historyTypeSql = (row: string): string =>
-  `(case when ${row}reference_type = 'separation' then 'separation' when ${row}reference_type = 'fee' and ${row}kind in ('post', 'direct') then 'fee' when ${row}kind = 'direct' and ${row}reference_type = 'payment' and ${row}debit_account_id = ${row}customer_account_id then 'payment'
+  `(case when ${row}reference_type = 'separation' then 'separation' when ${row}reference_type = 'fee' and ${row}kind in ('post', 'direct') then 'fee' when ${row}kind = 'direct' and ${row}reference_type = 'payment' then case when ${row}debit_account_id = ${row}customer_account_id then 'payment' else 'payment_return' end
     else ${indexedTypeSql(row)} end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 

@@ -18,7 +18,8 @@ const titles: Readonly<Record<EntryType, string>> = {
   topup: 'Top-up',
   payment_hold: 'Held for a payment',
   payment: 'Payment completed',
-  payment_release: 'Returned to balance',
+  payment_release: 'Released to balance',
+  payment_return: 'Returned',
   fee: 'Fee',
   separation: 'Balance separated',
   adjustment: 'Adjustment',
@@ -29,7 +30,8 @@ const titleOf = ({ type, beneficiary }: Entry): string => {
   const { display_name: name } = beneficiary
   if (type === 'payment_hold') return `Held for ${name}`
   if (type === 'fee') return `Fee of the payment to ${name}`
-  return type === 'payment_release' ? `Returned to balance from ${name}` : `Paid to ${name}`
+  if (type === 'payment_return') return `Returned by ${name}`
+  return type === 'payment_release' ? `Released: payment to ${name}` : `Paid to ${name}`
 }
 const types = Object.keys(titles) as EntryType[]
 
@@ -147,7 +149,8 @@ const listTitles: Readonly<Record<EntryType, string>> = {
   ...titles,
   payment_hold: 'Held for',
   payment: 'Paid',
-  payment_release: 'Returned from',
+  payment_release: 'Released',
+  payment_return: 'Returned from',
   fee: 'Fees of',
 }
 
