@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
+import { describeError, isUnavailable } from '../../../db/errors.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotices } from '../../../db/tables/push.ts'
@@ -24,14 +25,17 @@ import { readRequestedBy } from './request.ts'
 
 /** A process that dies meanwhile leaves it due again after this time. */
 const leaseSeconds = 60
+const maxEach = 200
+
+const due = 'select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3'
+const claiming = (which: string): string =>
+  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds})
+   where id in (${which} for update skip locked) returning id, account_id as tenant`
 
 /** An approval that another transaction is changing is skipped: it is read a moment later. */
-const claimDue = statement(
-  'approvals.claim_notices',
-  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-     select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3 for update skip locked)
-   returning id, account_id as tenant`,
-)
+const claimDue = statement('approvals.claim_notices', claiming(due))
+const claimOne = statement('approvals.claim_notice', claiming('select id from approvals where id = $2 and notice_due_at <= $1'))
+const findDue = statement('approvals.due_notices', due)
 /** One that ended meanwhile stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
   orm
@@ -66,7 +70,7 @@ const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, fac
 const maxBody = 600
 const cut = (text: string): string => (text.length <= maxBody ? text : `${[...text].slice(0, maxBody - 1).join('')}…`)
 
-type Noticing = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push | null }
+type Noticing = Pick<Parts, 'clock' | 'config' | 'db' | 'logger' | 'rails'> & { push: Push | null }
 type Sender = Noticing & { push: Push }
 
 const sendAll = async (
@@ -148,12 +152,34 @@ const tell = async (deps: Noticing, id: Uuid): Promise<void> => {
   if (!isDone && sender) await takeBack(sender, id, asked)
 }
 
+type Claimed = { id: Uuid; tenant: Uuid }
+
+/** Rows are claimed together; if one of them cannot be written, each on its own, so that it does not hold up the others. */
+const claimNotices = async ({ db, clock, logger }: Noticing, except: readonly Uuid[], free: number): Promise<Claimed[]> => {
+  const now = clock.now()
+  try {
+    return await db.query<Claimed>(claimDue, [now, except, free])
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    const claimed: Claimed[] = []
+    for (const { id } of await db.query<{ id: Uuid }>(findDue, [now, except, maxEach])) {
+      if (claimed.length === free) break
+      try {
+        claimed.push(...(await db.query<Claimed>(claimOne, [now, id])))
+      } catch (reason) {
+        logger.warn({ subject: formatId('approval', id), ...describeError(reason) }, 'a notice could not be claimed')
+      }
+    }
+    return claimed
+  }
+}
+
 export const createNoticesLane = (deps: Noticing): Lane => ({
   name: 'notices',
   limit: 8,
   claim: async ({ free, except }) => {
-    const due = await deps.db.query<{ id: Uuid; tenant: Uuid }>(claimDue, [deps.clock.now(), except, free])
-    const tasks = due.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => tell(deps, id) }))
-    return { tasks, more: due.length === free }
+    const claimed = await claimNotices(deps, except as readonly Uuid[], free)
+    const tasks = claimed.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => tell(deps, id) }))
+    return { tasks, more: claimed.length === free }
   },
 })
