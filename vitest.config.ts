@@ -8,7 +8,7 @@ import { chooseSeed } from './test/harness/seed.ts'
  */
 const first = [
   'notifications/stream-memory.test.ts',
-  'dashboard/dashboard.test.ts',
+  'dashboard/dashboard.',
   'operations/',
   'start/',
   'faults/',

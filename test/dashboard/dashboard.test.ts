@@ -8,29 +8,19 @@ import { batchFlows } from './flows/batches.ts'
 import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
 import { developerFlows } from './flows/developers.ts'
-import { everywhere } from './flows/everywhere.ts'
-import { feeFlows, tariff } from './flows/fees.ts'
-import { journeyFlows } from './flows/journeys.ts'
-import { longListFlows } from './flows/long-list.ts'
 import { mandateFlows } from './flows/mandates.ts'
 import { overviewFlows } from './flows/overview.ts'
-import { paletteFlows } from './flows/palette.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
 import { paymentFlows } from './flows/payments.ts'
 import { policyFlows } from './flows/policies.ts'
 import { providerFlows } from './flows/providers.ts'
-import { pushFlows } from './flows/push.ts'
 import { receiptFlows } from './flows/receipts.ts'
 import { reconciliationFlows } from './flows/reconciliation.ts'
-import { servicePages } from './flows/service-pages.ts'
 import { signInFlows } from './flows/sign-in.ts'
-import { smallThings } from './flows/small-things.ts'
 import { statementOutcomeFlows } from './flows/statement-outcome.ts'
 import { statementFlows } from './flows/statements.ts'
 import { theftFlows } from './flows/theft.ts'
 import { topUpFlows } from './flows/top-up.ts'
-import { everyView } from './flows/views.ts'
-import { warningFlows } from './flows/warnings.ts'
 import { workspaceFlows } from './flows/workspace.ts'
 import { createWorld } from './world.ts'
 
@@ -45,8 +35,6 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('lists of payments', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
   describe('approvals by link', () => approvalLinkFlows(world))
-  describe('notices', () => pushFlows(createWorld({ beside: world, notices: true })))
-  describe('warnings', () => warningFlows(createWorld({ beside: world })))
   describe('passkeys', () => passkeyFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))
@@ -58,14 +46,6 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('receipts', () => receiptFlows(world))
   describe('statements', () => statementFlows(world))
   describe('workspace', () => workspaceFlows(world))
-  describe('search, roles and activity', () => paletteFlows(world))
-  describe('journeys', () => journeyFlows(world))
-  describe('everywhere', () => everywhere(world))
-  describe('details', () => smallThings(world))
-  describe('every view', () => everyView(world))
-  describe("the service's own pages", () => servicePages(world))
-  describe('a long list', () => longListFlows(world))
-  describe('fees', () => feeFlows(createWorld({ beside: world, env: { FEES: JSON.stringify(tariff) } })))
   describe('while hours and days pass', () => {
     const other = createWorld({ beside: world })
     describe('outcomes by a statement', () => statementOutcomeFlows(other))

@@ -295,7 +295,7 @@ describe('the audit log of a workspace', () => {
     const viewer = await join(service, team, 'viewer')
     expect((await service.api.get('/v1/workspaces/current/audit-log')).status).toBe(401)
     const refused = await log(viewer)
-    expect([refused.status, refused.body.details.required_permission]).toEqual([403, 'workspace.manage'])
+    expect([refused.status, refused.body.details.required_permission]).toEqual([403, 'audit.read'])
     const stranger = await signIn(service.api)
     expect(JSON.stringify((await log(stranger)).body)).not.toContain(team.id)
     const foreign = await stranger.api.get('/v1/workspaces/current/audit-log', { headers: { 'workspace-id': team.id } })
