@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
+import { adviceOf } from '../errors/advice.ts'
 import { type ErrorCode, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 import { fieldErrors, sentences } from '../http/sentences.ts'
@@ -223,7 +224,7 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const again = next === 'wait' && !repeated ? 'Send the same call again, with the same idempotency_key.' : undefined
   // A key or an agent lacks it, whatever its person's role is.
   const lacking = required_permission === undefined ? undefined : '/agents'
-  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? errorRow(code).page?.path) : undefined
+  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? adviceOf(code)?.page?.path) : undefined
   return {
     status: 'refused',
     next,

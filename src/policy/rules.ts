@@ -1,4 +1,4 @@
-import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
+import type { ErrorCode } from '../errors/catalogue.ts'
 
 /** Amounts have their currency. */
 export type RuleWords = {
@@ -239,20 +239,18 @@ const unmet = (meaning: string, stopped: string): Row => ({
   checked: either(meaning, stopped),
 })
 
-const refused = (code: ErrorCode, meaning: string): Row => unmet(meaning, errorRow(code).sentence)
-
 /** What is checked before the engine: by a refusal's code, or by the field of the request that a rail refuses. */
 const preconditionRules = {
-  workspace_frozen: refused('workspace_frozen', 'The workspace is not frozen.'),
-  account_frozen: refused('account_frozen', 'The account that pays is not frozen.'),
-  grant_frozen: refused('grant_frozen', 'The grant and those above it are not frozen.'),
-  beneficiary_frozen: refused('beneficiary_frozen', 'The beneficiary is not frozen.'),
+  workspace_frozen: unmet('The workspace is not frozen.', 'The workspace is frozen.'),
+  account_frozen: unmet('The account that pays is not frozen.', 'The account is frozen.'),
+  grant_frozen: unmet('The grant and those above it are not frozen.', 'This key or agent, or one that created it, is frozen.'),
+  beneficiary_frozen: unmet('The beneficiary is not frozen.', 'Payments to this beneficiary are frozen.'),
   invalid_token: unmet('The grant of the credential is active.', 'The key or agent was revoked.'),
   conflict: unmet('The beneficiary is not archived.', 'The beneficiary is archived.'),
   capability_disabled: unmet('The account of the caller may make payments.', 'Payments are disabled for this account.'),
   forbidden: unmet('The caller may make payments in this workspace.', "The caller can't make payments in this workspace."),
   provider_not_configured: unmet('The rail is configured in this deployment.', 'The payment method is not set up.'),
-  available_balance: refused('insufficient_funds', 'The available balance covers the payment.'),
+  available_balance: unmet('The available balance covers the payment.', 'The available balance does not cover this payment.'),
   amount_minor: unmet(
     'The rail can send this amount.',
     "The payment method can't send this amount. Check its minimum and maximum, and whole shillings.",

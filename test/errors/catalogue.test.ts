@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { adviceOf } from '../../src/errors/advice.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { nextSteps } from '../../src/mcp/tool.ts'
 
@@ -7,15 +8,16 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 
 describe.each(errorCodes)('%s', (code) => {
   const row = errorRow(code)
+  const advice = adviceOf(code)
 
   test('has sentences for a program, its author and a person', () => {
-    for (const text of [row.sentence, row.fix, row.person]) expect(text).toMatch(/^[A-Z`].*\.$/)
+    for (const text of [row.sentence, row.fix, advice?.person]) expect(text).toMatch(/^[A-Z`].*\.$/)
     // A page shows it without its code.
-    expect(row.person).not.toMatch(/[`_{]|\/v1/)
+    expect(advice?.person).not.toMatch(/[`_{]|\/v1/)
   })
 
   test('leads a person to a page of the dashboard, if to any', () => {
-    if (row.page) expect(read('dashboard/src/pages.tsx')).toContain(`<Route path="${row.page.path}"`)
+    if (advice?.page) expect(read('dashboard/src/pages.tsx')).toContain(`<Route path="${advice.page.path}"`)
   })
 })
 

@@ -1,5 +1,5 @@
 import { PaymentsError } from '#client'
-import { errorRow, isErrorCode } from '../../../src/errors/catalogue.ts'
+import { adviceOf } from '../../../src/errors/advice.ts'
 
 export type FieldProblem = { path: string; message: string }
 
@@ -61,7 +61,7 @@ const ownAdvice: Readonly<Record<string, string>> = {
   unreachable: 'Check your connection, then try again. Nothing is sent twice.',
 }
 
-const rowOf = (error: unknown) => (error instanceof ApiError && isErrorCode(error.code) ? errorRow(error.code) : undefined)
+const rowOf = (error: unknown) => (error instanceof ApiError ? adviceOf(error.code) : undefined)
 
 /** What a person can do about it, in the service's words. */
 export const adviceFor = (error: unknown): string => {

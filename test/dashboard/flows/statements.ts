@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { credit, shareBalance } from '../../harness/money.ts'
 import { createTeam } from '../team.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -37,9 +36,7 @@ export const statementFlows = (world: World): void => {
   })
 
   test('a viewer of a workspace has its payments by payee: with its own balance, without that of an owner who shares one', async () => {
-    const team = await createTeam(world.service)
-    await shareBalance(world.service, team.workspaceId)
-    await credit(world.service, team.owner.accountId, 1_000_000n)
+    const team = await createTeam(world.service, { isShared: true })
     await team.payUsually()
     const viewer = await team.join('viewer', 'Vera Viewer')
     await viewer.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })

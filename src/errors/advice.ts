@@ -1,0 +1,29 @@
+import english from '../../texts/advice.en.json' with { type: 'json' }
+import type { ErrorCode } from './catalogue.ts'
+
+/** Apart from the texts for programs, which no page needs. */
+const texts: Readonly<Record<ErrorCode, { person: string; page?: string }>> = english
+
+/** The dashboard page that helps; its label stands with the text. */
+const pages: Partial<Record<ErrorCode, string>> = {
+  api_key_revoked: '/developers',
+  api_key_expired: '/developers',
+  insufficient_funds: '/top-up',
+  forbidden: '/workspace',
+  workspace_frozen: '/workspace',
+  grant_frozen: '/agents',
+  beneficiary_frozen: '/beneficiaries',
+  policy_denied: '/policies',
+  last_identity: '/account',
+  last_owner: '/workspace',
+}
+
+export type Advice = { person: string; page: { path: string; label: string } | undefined }
+
+/** What a person can do about an error; undefined for an unknown code. */
+export const adviceOf = (code: string): Advice | undefined => {
+  if (!Object.hasOwn(texts, code)) return undefined
+  const { person, page: label } = texts[code as ErrorCode]
+  const path = pages[code as ErrorCode]
+  return { person, page: path !== undefined && label !== undefined ? { path, label } : undefined }
+}

@@ -1,0 +1,28 @@
+import { describe } from 'vitest'
+import { chromiumPath } from './browser.ts'
+import { everywhere } from './flows/everywhere.ts'
+import { feeFlows, tariff } from './flows/fees.ts'
+import { journeyFlows } from './flows/journeys.ts'
+import { longListFlows } from './flows/long-list.ts'
+import { paletteFlows } from './flows/palette.ts'
+import { pushFlows } from './flows/push.ts'
+import { servicePages } from './flows/service-pages.ts'
+import { smallThings } from './flows/small-things.ts'
+import { everyView } from './flows/views.ts'
+import { warningFlows } from './flows/warnings.ts'
+import { createWorld } from './world.ts'
+
+/** Every page and role, journeys over several pages, long lists: what takes longest in a browser. */
+describe.skipIf(!chromiumPath)('every page of the dashboard in a real browser', () => {
+  const world = createWorld()
+  describe('notices', () => pushFlows(createWorld({ beside: world, notices: true })))
+  describe('warnings', () => warningFlows(createWorld({ beside: world })))
+  describe('search, roles and activity', () => paletteFlows(world))
+  describe('journeys', () => journeyFlows(world))
+  describe('everywhere', () => everywhere(world))
+  describe('details', () => smallThings(world))
+  describe('every view', () => everyView(world))
+  describe("the service's own pages", () => servicePages(world))
+  describe('a long list', () => longListFlows(world))
+  describe('fees', () => feeFlows(createWorld({ beside: world, env: { FEES: JSON.stringify(tariff) } })))
+})
