@@ -93,7 +93,10 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
   const insert = writeOf(table, `${columns.map(([key]) => key).join('-')} ${end}`, () => {
     const { names, typed, from, send } = rowsOf(columns)
     const text = `insert into "${getTableName(table)}" as t (${names.join(', ')}) select ${typed.join(', ')} from ${from} ${end}`
-    const missing = columnsIn(table, (key) => !columns.some(([given]) => given === key)).map(([key]) => `-${key}`)
+    const missing = columnsIn(table, (key) => !columns.some(([given]) => given === key))
+      // A transaction's id is always the database's own.
+      .filter(([, column]) => column.getSQLType() !== 'xid8')
+      .map(([key]) => `-${key}`)
     return { query: statement(`${getTableName(table)}.insert${missing.join('')}${end && ` ${end}`}`, text), send }
   })
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))

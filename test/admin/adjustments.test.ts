@@ -56,6 +56,7 @@ test('a small adjustment moves the balance at once, is in the history and leaves
   expect(body.lines.map(({ account }: { account: string }) => account).sort()).toEqual([
     'adjustments',
     'customers',
+    'fees',
     'rail_clearing',
     'suspense',
     'topup_clearing',

@@ -118,7 +118,7 @@ const unmeasured: Readonly<Record<string, string>> = {
     admin.resolve_suspense admin.assign_suspense admin.enter_suspense_amount admin.resolve_provider_alert admin.upload_statement admin.resolve_differences admin.resolve_difference
     admin.name_movement`,
   'were added since the last measurement': `workspaces.history workspaces.history_summary workspaces.read_separation
-    admin.list_provider_alerts admin.list_movements`,
+    admin.list_provider_alerts admin.list_movements notification_settings.get notification_settings.update workspaces.evidence`,
 }
 export const notMeasured: readonly string[] = Object.values(unmeasured).flatMap((names) => names.split(/\s+/))
 

@@ -23,6 +23,7 @@ const alone = (change: Change = {}): Approval => {
   const payment = {
     ...subject,
     amount_minor: '2500000',
+    fee_minor: '0',
     narrative: 'Rent',
     beneficiary: { display_name: 'Amina' },
     decision: { explanation: '' },
@@ -31,7 +32,11 @@ const alone = (change: Change = {}): Approval => {
 }
 const list = (change: Change = {}): Approval => {
   const { subject, ...approval } = common(change)
-  return { ...approval, payment: null, batch: { ...subject, items_count: 3, total_minor: '9000000' } } as unknown as Approval
+  return {
+    ...approval,
+    payment: null,
+    batch: { ...subject, items_count: 3, total_minor: '9000000', fees_minor: '0' },
+  } as unknown as Approval
 }
 const plain = (words: string | null): string | null => words?.replaceAll(/[\u00a0\u202f]/g, ' ') ?? null
 const day = /Mar.* 5|5 Mar|10:00/

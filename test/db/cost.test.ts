@@ -109,7 +109,7 @@ const most: Readonly<Record<string, Cost>> = {
   'workspaces.audit_log': [3, 3],
   'members.list': [2, 2],
   'workspace_grants.list': [3, 3],
-  'beneficiaries.create': [10, 7],
+  'beneficiaries.create': [11, 7],
   'beneficiaries.list': [2, 2],
   'beneficiaries.get': [2, 2],
   'beneficiaries.update': [9, 5],

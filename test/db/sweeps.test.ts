@@ -11,8 +11,15 @@ import { growDatabase } from './grown.ts'
 /** A sweep that reads what waits, row by row, exceeds the bound already with these. More: `GROWN_ROWS=100000`. */
 const rows = Number(process.env.GROWN_ROWS ?? '5000')
 const mostBlocks = 2_000
-/** Reads every change of a policy that waits. They are few: someone asked for each, and it waits a day. */
-const readsAllThatWaits = new Map([['policies.complete.spending_policies', 2 * rows]])
+/**
+ * Reads everything there is. Changes of a policy that wait are few: someone asked for each, and it waits a day. Acts of sessions end with their
+ * sessions. Payments that are due within two days are summed against their balances.
+ */
+const readsAllThatWaits = new Map([
+  ['policies.complete.spending_policies', 2 * rows],
+  ['session_acts.prune', 2 * rows],
+  ['payments.due_soon', rows],
+])
 
 let database: TestDatabase
 let client: pg.Client

@@ -92,7 +92,7 @@ const creations: Record<string, Creation> = {
   },
   'a list of payments': {
     fields: Object.keys(CreatePaymentBatch.shape),
-    unanswered: ['items', 'duplicates_intended'],
+    unanswered: ['items', 'duplicates_intended', 'again'],
     sent: async () => [
       { items: [{ ...paid(), amount_minor: '12500' }], name: 'March', execute_at: later(86_400), metadata: { month: '3' } },
     ],

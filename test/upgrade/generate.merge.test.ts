@@ -15,7 +15,15 @@ let project: string
 const at = (...parts: string[]) => join(project, ...parts)
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'generate-'))
-  for (const part of ['src', 'migrations', 'scripts/db-generate.ts', 'scripts/releases.ts', 'drizzle.config.ts', 'package.json'])
+  for (const part of [
+    'src',
+    'texts',
+    'migrations',
+    'scripts/db-generate.ts',
+    'scripts/releases.ts',
+    'drizzle.config.ts',
+    'package.json',
+  ])
     cpSync(join(root, part), at(part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), at('node_modules'))
 })

@@ -103,7 +103,7 @@ export const theftFlows = (world: World): void => {
     await takeScreenshots(page, 'confirm-passkey')
     await dialog.getByRole('button', { name: 'Close' }).click()
     await page
-      .getByText(/prove again who its person is|Confirm that it is you/)
+      .getByText(/Confirm your identity/)
       .first()
       .waitFor()
     await expect.poll(() => keys()).not.toContain('Kiosk')
