@@ -324,7 +324,7 @@ export const paymentFlows = (world: World): void => {
     await expect.poll(() => page.getByLabel('Purpose code').inputValue()).toBe('RENT')
     // A return is not income.
     await follow(page, '/history')
-    const back = page.getByRole('row', { name: /Returned by Closed Line/ })
+    const back = page.getByRole('row', { name: /Released: payment to Closed Line/ })
     await back.waitFor()
     await expect.poll(() => back.locator('.good-text').count()).toBe(0)
     await close()
