@@ -23,6 +23,11 @@ export const inPortions = async <T, R>(items: readonly T[], size: number, work: 
   return results
 }
 
+/** Before the next part of the work on a long list: the event loop serves other requests. A short list goes on at once. */
+export const afterTurn = async (items: readonly unknown[]): Promise<void> => {
+  if (items.length > 128) await turn()
+}
+
 /** Each field as a list: how a statement that writes several rows gets them. */
 export const fieldsOf = <Row, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]): Row[Name][][] =>
   names.map((name) => rows.map((row) => row[name]))

@@ -6,6 +6,7 @@ import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Hold, holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { afterTurn } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { balanceEvent } from '../../identity/accounts/service.ts'
@@ -104,10 +105,13 @@ export const writePayments = async (
     if (held.length > 0) {
       tx.defer(holdAll(tx, holdsOf(held, state)))
       tx.defer(chargeCounters(tx, held))
+      await afterTurn(held)
     }
     const rows = accepted.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
     tx.defer(insertRows(tx, payments, rows))
+    await afterTurn(rows)
     tx.defer(appendEvents(tx, eventsOf(accepted, state)))
+    await afterTurn(rows)
   }
   for (const { principal, payment, decision, inputs } of accepted) {
     const { id, status, amountMinor, feeMinor, snapshot } = payment
