@@ -9,7 +9,7 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { endHolds } from '../../ledger/ledger.ts'
-import { only } from '../../lib/lists.ts'
+import { afterTurn, only } from '../../lib/lists.ts'
 import { getHolders } from '../identity/accounts/queries.ts'
 import { balanceEvents } from '../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../mandates/end.ts'
@@ -85,7 +85,9 @@ export const writeChanges = async (
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
   const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
   const rows = pairs.map(({ after }) => after)
+  await afterTurn(rows)
   tx.defer(updateRows(tx, payments, [...changeable, 'updatedAt'], rows))
+  await afterTurn(rows)
   for (const { payment, after, options } of pairs)
     audit(tx, options.actor, options.action ?? eventOfStatus(after) ?? 'payment.create', {
       workspaceId: after.workspaceId,
