@@ -29,6 +29,13 @@ const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: 
     'inPortions(accepted, portionSize, (one) => writtenOut(one, principal))',
     'turns of the event loop alone: a wait for nothing, which `for await` would hide',
   ],
+  ...(
+    [
+      ['modules/payments/create/write.ts', 'afterTurn(held)'],
+      ['modules/payments/create/write.ts', 'afterTurn(rows)'],
+      ['modules/payments/change.ts', 'afterTurn(rows)'],
+    ] as const
+  ).map(([path, call]) => [path, call, 'one turn of the event loop'] as const),
 ]
 
 const startsLikeSql = /^\s*(select|insert into|update|delete from|with|lock|truncate|listen|notify|do|create|alter|drop|set)\s/i

@@ -27,15 +27,23 @@ import { readRequestedBy } from './request.ts'
 const leaseSeconds = 60
 const maxEach = 200
 
-const due = 'select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3'
-const claiming = (which: string): string =>
-  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds})
-   where id in (${which} for update skip locked) returning id, account_id as tenant`
-
 /** An approval that another transaction is changing is skipped: it is read a moment later. */
-const claimDue = statement('approvals.claim_notices', claiming(due))
-const claimOne = statement('approvals.claim_notice', claiming('select id from approvals where id = $2 and notice_due_at <= $1'))
-const findDue = statement('approvals.due_notices', due)
+const claimDue = statement(
+  'approvals.claim_notices',
+  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
+     select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3 for update skip locked)
+   returning id, account_id as tenant`,
+)
+const claimOne = statement(
+  'approvals.claim_notice',
+  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
+     select id from approvals where id = $2 and notice_due_at <= $1 for update skip locked)
+   returning id, account_id as tenant`,
+)
+const findDue = statement(
+  'approvals.due_notices',
+  `select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3`,
+)
 /** One that ended meanwhile stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
   orm
