@@ -1,6 +1,7 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
 import { describeError, isUnavailable } from '../../../db/errors.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotices } from '../../../db/tables/push.ts'
@@ -40,9 +41,13 @@ const claimOne = statement(
      select id from approvals where id = $2 and notice_due_at <= $1 for update skip locked)
    returning id, account_id as tenant`,
 )
-const findDue = statement(
-  'approvals.due_notices',
-  `select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3`,
+const findDue = prepare('approvals.due_notices', { now: 'timestamptz', except: 'uuid[]', take: 'rows' }, (orm, at) =>
+  orm
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(lte(approvals.noticeDueAt, at.now), sql`${approvals.id} <> all(${at.except})`))
+    .orderBy(approvals.noticeDueAt)
+    .limit(at.take),
 )
 /** One that ended meanwhile stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
@@ -170,7 +175,7 @@ const claimNotices = async ({ db, clock, logger }: Noticing, except: readonly Uu
   } catch (error) {
     if (isUnavailable(error)) throw error
     const claimed: Claimed[] = []
-    for (const { id } of await db.query<{ id: Uuid }>(findDue, [now, except, maxEach])) {
+    for (const { id } of await db.run(findDue, { now, except, take: maxEach })) {
       if (claimed.length === free) break
       try {
         claimed.push(...(await db.query<Claimed>(claimOne, [now, id])))
