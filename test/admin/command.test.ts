@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createDerivations, createVault } from '../../src/auth/vault.ts'
 import { loadConfig } from '../../src/config.ts'
-import { formatId, parseId } from '../../src/lib/ids.ts'
+import { formatId, newId, parseId } from '../../src/lib/ids.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { readCommand } from '../../src/operate/admin/commands.ts'
@@ -306,8 +306,8 @@ describe('what is stored about a person', () => {
 
 test('after a restore into a server whose transaction ids are behind, new rows are ordered after the old ones', async () => {
   await service.deps.db.query(
-    `insert into audit_log (id, transaction, at, action) select gen_random_uuid(), (pg_current_xact_id()::text::bigint + 60000)::text::xid8, $1, 'test.restored'`,
-    [service.clock.now()],
+    `insert into audit_log (id, transaction, at, action) select $2, (pg_current_xact_id()::text::bigint + 60000)::text::xid8, $1, 'test.restored'`,
+    [service.clock.now(), newId()],
   )
   expect((await findBreaches(service)).join('\n')).toContain('a database that was restored elsewhere')
   const { transaction_ids_used_up: used } = await admin('after-restore')
