@@ -141,7 +141,7 @@ type ResolverDeps = {
   admins: readonly string[]
   sessionIdleDays: number
   audience: string
-  /** Whether writes may have been lost that nobody has looked for: then a credential that is not known may be one of them. */
+  /** True while lost writes have not been investigated: an unknown credential may be one of them. */
   mayHaveLost: () => boolean
 }
 

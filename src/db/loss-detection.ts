@@ -55,7 +55,7 @@ type Seen = { now: Date; lost: boolean; held: string[]; server: string | null; s
 
 type WitnessDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogs }
 
-/** Why rails are paused by the service. `unknown_sender`: a process that nobody knows has payments under way. */
+/** Why the service paused rails. `unknown_sender`: an unregistered process has payments in progress. */
 export type LossCause = 'lost_writes' | 'unknown_sender'
 type Declare = (cause: LossCause) => Promise<void>
 
@@ -189,7 +189,7 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
     check,
     /** Proof from outside: a provider reports about an attempt that is not there. */
     reportLoss: (what: string): void => lose({ what }),
-    /** Rails that are paused because of a process that nobody knows. */
+    /** Rails paused because of an unregistered process. */
     held: (): readonly string[] => held,
     /** For the time of a hold: until a person has compared and resumed. */
     mayHaveLost: (): boolean => state === 'lost' || held.length > 0,

@@ -59,7 +59,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
   const own = () => [...(sendLog?.found ?? []), ...(sendLog?.open() ?? [])]
 
   return {
-    /** The logs that nobody speaks for; undefined while a process may still show that it lives. */
+    /** Logs of no registered process that is alive or stopped in order; undefined while a process may still report that it is alive. */
     findUnknown: async (): Promise<Uuid[] | undefined> => {
       const [found] = await db.query<Look>(look, [own()])
       if (found?.unregistered && first === undefined)
