@@ -6,6 +6,7 @@ const proxied = ['/v1', '/openapi.json', '/docs', '/link', '/.well-known']
 
 export default defineConfig({
   plugins: [react()],
+  json: { namedExports: false },
   build: {
     target: ['chrome120', 'firefox121', 'safari17'],
     // The page may run no inline script, so nothing may put one there.

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 import { ensureBuilt, filesIn, root } from './ensure-built.ts'
 
 const folder = join(root, 'dashboard')
@@ -25,13 +25,15 @@ export const sources = [
   'package-lock.json',
 ]
 
-/** Compressed once here rather than on every request. */
+const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
+
+/** Compressed once here rather than on every request, in threads: beside it a caller prepares its database. */
 const compress = async (directory: string): Promise<void> => {
   for (const path of await filesIn(directory)) {
     if (!/\.(js|css|svg)$/.test(path)) continue
     const bytes = await readFile(path)
-    await writeFile(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }))
-    await writeFile(`${path}.gz`, gzipSync(bytes, { level: 9 }))
+    await writeFile(`${path}.br`, await brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }))
+    await writeFile(`${path}.gz`, await gzipped(bytes, { level: 9 }))
   }
 }
 

@@ -5,7 +5,16 @@ import type { Manifest } from '../src/http/documentation.ts'
 import type { Rendered } from './docs/rendered.ts'
 import { ensureBuilt, root } from './ensure-built.ts'
 
-const sources = ['src', 'texts', 'docs/guides', 'docs/openapi', 'scripts/docs', 'scripts/build-docs.ts', 'package-lock.json']
+const sources = [
+  'src',
+  'texts',
+  'docs/guides',
+  'docs/skill.md',
+  'docs/openapi',
+  'scripts/docs',
+  'scripts/build-docs.ts',
+  'package-lock.json',
+]
 
 /** Loaded only when something has changed: the API document is made by the routes of the service itself. */
 const render = async (): Promise<Rendered[]> => {

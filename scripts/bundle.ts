@@ -2,7 +2,7 @@ import { join, relative } from 'node:path'
 import { buildVersion } from './build-version.ts'
 import { ensureBuilt, root } from './ensure-built.ts'
 
-const sources = ['src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
+const sources = ['src', 'client/src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
 
 /** Loaded from node_modules: native code, and what is required only where that is missing. Everything else is bundled. */
 export const separate = ['@node-rs/argon2', 'secp256k1', '@noble/curves']
@@ -63,14 +63,16 @@ const bundle = async (input: Record<string, string>, into: string, place: string
   await build.close()
 }
 
-type Bundle = { input: Record<string, string>; folder: string; sources: readonly string[] }
+type Bundle = { input: Record<string, string>; folder: string; sources: readonly string[]; version?: string }
 
-export const ensureBundle = ({ input, folder, sources }: Bundle) =>
-  ensureBuilt({ folder, sources, tool: 'node_modules/rolldown', make: (draft) => bundle(input, draft, folder) })
+export const ensureBundle = ({ input, folder, ...rest }: Bundle) =>
+  ensureBuilt({ ...rest, folder, tool: 'node_modules/rolldown', make: (draft) => bundle(input, draft, folder) })
 
 export const ensureBundled = () =>
   ensureBundle({
     input: { server: join(root, 'src/server.ts'), admin: join(root, 'src/operate/admin/admin.ts') },
     folder: join(root, 'build'),
     sources,
+    // Another commit is another build, also where no source has changed.
+    version: buildVersion(),
   })

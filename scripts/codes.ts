@@ -5,20 +5,19 @@ import { failureActors, failureCodes, failureRow } from '../src/errors/failures.
 import { permissionToRead } from '../src/events/types.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
 import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
-import { rules } from '../src/policy/rules.ts'
+import type { AnyRule } from '../src/policy/rules.ts'
+import meanings from '../texts/rule-meanings.en.json' with { type: 'json' }
 import { eventFamilies } from './docs/events.ts'
 
 /** Every rule that a decision's trace may name, with what it checks. */
-const ruleMeanings: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(rules).map(([name, { meaning }]) => [name, meaning]),
-)
+const ruleMeanings: Readonly<Record<AnyRule, string>> = meanings
 
 export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-const meanings = (texts: Readonly<Record<string, string>>): string =>
+const meaningsOf = (texts: Readonly<Record<string, string>>): string =>
   table(
     ['Code', 'Meaning'],
     Object.entries(texts).map(([code, text]) => [`\`${code}\``, text]),
@@ -61,7 +60,7 @@ ${table(['Status', 'Code', 'Meaning', 'What to do'], errors)}
 
 \`details.reason\` of a 409 \`conflict\`.
 
-${meanings(conflictReasons)}
+${meaningsOf(conflictReasons)}
 
 ## Failures
 
@@ -73,7 +72,7 @@ ${table(['Code', 'Meaning', 'Who must act', 'What to do'], failures)}
 
 \`rule\` in the trace of a decision.
 
-${meanings(ruleMeanings)}
+${meaningsOf(ruleMeanings)}
 
 ## Policy fields
 

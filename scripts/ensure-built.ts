@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,10 +15,10 @@ export const filesIn = async (path: string): Promise<string[]> => {
 }
 
 /** By content, not by time: a checkout or an image writes every file anew. */
-const hashOf = async (paths: readonly string[]): Promise<string> => {
+const hashOf = async (paths: readonly string[], version: string): Promise<string> => {
   const files = (await Promise.all(paths.map((path) => filesIn(join(root, path))))).flat().sort()
   const contents = await Promise.all(files.map((path) => readFile(path)))
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(version)
   for (const [at, path] of files.entries())
     hash
       .update(relative(root, path))
@@ -27,20 +28,67 @@ const hashOf = async (paths: readonly string[]): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** `sources`, `tool`: below the root. `make`: fills the new folder. */
-type Build = { folder: string; sources: readonly string[]; tool: string; make: (draft: string) => Promise<void> }
+/** `sources`, `tool`: below the root. `version`: that of the build, where it is written into it. `make`: fills the new folder. */
+type Build = {
+  folder: string
+  sources: readonly string[]
+  tool: string
+  version?: string
+  make: (draft: string) => Promise<void>
+}
+
+/** No build takes this long: a lock that is older was left behind. */
+const patienceMs = 300_000
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+const take = (lock: string): Promise<boolean> =>
+  writeFile(lock, String(process.pid), { flag: 'wx' }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+      return false
+    },
+  )
+
+/** One process at a time makes a folder. A process that was killed leaves its lock, which the next one removes. */
+const alone = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
+  const lock = `${folder}.lock`
+  for (const end = performance.now() + patienceMs; !(await take(lock)) && performance.now() < end; ) {
+    const holder = Number(await readFile(lock, 'utf8').catch(() => ''))
+    if (isRunning(holder)) await wait(100)
+    else await rm(lock, { force: true })
+  }
+  return work().finally(() => rm(lock, { force: true }))
+}
 
 /** Makes a folder again when its sources differ from those that it was made of. Where the tool is not installed, it stays as it is. */
-export const ensureBuilt = async ({ folder, sources, tool, make }: Build): Promise<'current' | 'built' | 'kept'> => {
-  const hash = await hashOf(sources)
-  if ((await readFile(join(folder, 'sources.sha256'), 'utf8').catch(() => null)) === hash) return 'current'
+export const ensureBuilt = async ({
+  folder,
+  sources,
+  tool,
+  version = '',
+  make,
+}: Build): Promise<'current' | 'built' | 'kept'> => {
+  const hash = await hashOf(sources, version)
+  const isCurrent = async () => (await readFile(join(folder, 'sources.sha256'), 'utf8').catch(() => null)) === hash
+  if (await isCurrent()) return 'current'
   if (!existsSync(join(root, tool))) return 'kept'
   const draft = `${folder}.${process.pid}`
   await mkdir(draft, { recursive: true })
-  await make(draft)
-  await writeFile(join(draft, 'sources.sha256'), hash)
-  // Moved to its place when it is complete: another process may be serving the one before it, or making the same.
-  await rm(folder, { recursive: true, force: true })
-  await rename(draft, folder)
-  return 'built'
+  return alone(folder, async () => {
+    if (await isCurrent()) return 'current' as const
+    await make(draft)
+    await writeFile(join(draft, 'sources.sha256'), hash)
+    // Moved to its place when it is complete: another process may be serving the one before it.
+    await rm(folder, { recursive: true, force: true })
+    await rename(draft, folder)
+    return 'built' as const
+  }).finally(() => rm(draft, { recursive: true, force: true }))
 }

@@ -12,7 +12,7 @@ import { filesIn } from './ensure-built.ts'
 import { ensureClientPacked } from './pack-client.ts'
 
 const root = dirname(import.meta.dirname)
-const mostBytes = 200 * 2 ** 20
+const maxBytes = 200 * 2 ** 20
 
 /** In the order of the archive: what is unpacked first says what is missing of the rest. */
 const parts = [
@@ -113,8 +113,7 @@ const layOut = async (folder: string, name: string): Promise<void> => {
     (await filesIn(folder)).map(async (path) => [relative(folder, path), await bytesOf(path)] as const),
   )
   const total = files.reduce((sum, [, bytes]) => sum + bytes, 0)
-  if (total > mostBytes)
-    throw new NotPackaged(`it would have ${Math.ceil(total / 2 ** 20)} MB, of ${mostBytes / 2 ** 20} at most`)
+  if (total > maxBytes) throw new NotPackaged(`it would have ${Math.ceil(total / 2 ** 20)} MB, of ${maxBytes / 2 ** 20} at most`)
   await writeFile(join(folder, 'files.json'), JSON.stringify({ name, files: Object.fromEntries(files) }))
 }
 

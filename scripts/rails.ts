@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const rails = fileURLToPath(new URL('../src/rails/', import.meta.url))
+const sandbox = fileURLToPath(new URL('../src/dev/sandbox/', import.meta.url))
 const lists = 'all'
 
 /** What each provider's folder exports, by the list that it stands in. */
 const parts = {
-  words: { name: 'words', file: 'words.ts' },
-  definitions: { name: 'definition', file: 'definition.ts' },
-  adapters: { name: 'adapter', file: 'adapter.ts' },
-  emulators: { name: 'emulator', file: 'emulator/emulator.ts' },
+  words: { name: 'words', file: 'words.ts', list: join(rails, lists, 'words.ts'), folders: '../' },
+  swahili: { name: 'swahili', file: 'swahili.ts', list: join(rails, lists, 'swahili.ts'), folders: '../' },
+  definitions: { name: 'definition', file: 'definition.ts', list: join(rails, lists, 'definitions.ts'), folders: '../' },
+  adapters: { name: 'adapter', file: 'adapter.ts', list: join(rails, lists, 'adapters.ts'), folders: '../' },
+  emulators: { name: 'emulator', file: 'emulator.ts', list: join(sandbox, 'emulators.ts'), folders: './' },
 } as const
 
 const providerOf = async (folder: string): Promise<string> => (await import(join(rails, folder, parts.words.file))).words.provider
@@ -30,11 +32,13 @@ export const railLists = async (): Promise<Map<string, string>> => {
     folders.map(async (folder) => ({ folder, name: identifier(folder), provider: await providerOf(folder) })),
   )
   return new Map(
-    Object.entries(parts).map(([list, part]) => {
-      const imports = providers.map(({ folder, name }) => `import { ${part.name} as ${name} } from '../${folder}/${part.file}'\n`)
-      const entries = providers.map(({ provider, name }) => `  ${provider}: ${name},\n`)
-      const text = `// Written by \`npm run rails\`.\n${imports.join('')}\nexport const ${list} = {\n${entries.join('')}}\n`
-      return [join(rails, lists, `${list}.ts`), text]
+    Object.entries(parts).map(([name, part]) => {
+      const imports = providers.map(
+        (each) => `import { ${part.name} as ${each.name} } from '${part.folders}${each.folder}/${part.file}'\n`,
+      )
+      const entries = providers.map((each) => `  ${each.provider}: ${each.name},\n`)
+      const text = `// Written by \`npm run rails\`.\n${imports.join('')}\nexport const ${name} = {\n${entries.join('')}}\n`
+      return [part.list, text]
     }),
   )
 }

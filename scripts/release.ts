@@ -33,6 +33,7 @@ const isNewer = (version: string, than: string): boolean => {
 const writeVersion = (version: string) => {
   for (const file of ['package.json', 'client/package.json'])
     edit(file, (text) => text.replace(/"version": "[^"]*"/, `"version": "${version}"`))
+  edit('client/python/pyproject.toml', (text) => text.replace(/^version = "[^"]*"/m, `version = "${version}"`))
   const lock: { version: string; packages: Record<string, { version: string }> } = JSON.parse(read('package-lock.json'))
   for (const one of [lock, lock.packages[''], lock.packages.client]) if (one) one.version = version
   writeFileSync(path('package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`)

@@ -13,10 +13,10 @@ import { createDerivations, createVault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import { onSignal } from './db/client.ts'
 import { connect } from './db/connect.ts'
-import { createWitness } from './db/loss-detection.ts'
+import { createLossDetection } from './db/loss-detection.ts'
 import type { Pooler } from './db/pooler.ts'
 import { createReadiness } from './db/readiness.ts'
-import type { MarkFile } from './db/recovery-point.ts'
+import type { RecoveryPointFile } from './db/recovery-point.ts'
 import { createSendLogs } from './db/send-logs.ts'
 import { createReads, type Reads } from './db/standby.ts'
 import { eventsCommitted } from './events/append.ts'
@@ -55,7 +55,8 @@ import { createRequestLog } from './modules/request-log/recorder.ts'
 import { type RoutesDeps, registerModules } from './modules/routes.ts'
 import { createInstruments, type Instruments } from './operate/listener/instruments.ts'
 import { createMetrics, type Metrics, type MetricsDeps } from './operate/listener/metrics.ts'
-import { createOperator, type SandboxControl } from './operate/listener/operator.ts'
+import { createOperator } from './operate/listener/operator.ts'
+import type { SandboxControl } from './operate/listener/sandbox.ts'
 import { type DailyOptions, factsOf, verifyDaily } from './operate/verify/verify.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
@@ -76,7 +77,7 @@ export type ServiceOptions = {
   rails: Rails
   sandbox?: SandboxControl | undefined
   /** What earlier lives of processes left. */
-  sendLog?: (MarkFile & SendLog) | undefined
+  sendLog?: (RecoveryPointFile & SendLog) | undefined
   /** Describes each route as it is registered: for the API document, which is rendered at build. */
   document?: (http: App) => Promise<void>
 }
@@ -120,7 +121,10 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     vault,
     receiptKeys: createReceiptKeys(config.RECEIPT_KEYS),
     derivations,
-    witness: createWitness({ clock, db, logger, sendLogs: createSendLogs({ db, logger }, options.sendLog) }, options.sendLog),
+    lossDetection: createLossDetection(
+      { clock, db, logger, sendLogs: createSendLogs({ db, logger }, options.sendLog) },
+      options.sendLog,
+    ),
     sends: options.sendLog,
     orderNames: createOrderNames(config.ORDER_KEY.current),
     contractWallets: createContractWallets(config.EVM_RPC_URLS, (failure) =>
@@ -168,7 +172,7 @@ const buildHttp = async (
       admins: administratorNames(config.ADMIN_ACCOUNTS),
       sessionIdleDays: config.SESSION_IDLE_DAYS,
       audience: resourceUrl(config.publicUrl, resource),
-      mayHaveLost: deps.witness.mayHaveLost,
+      mayHaveLost: deps.lossDetection.mayHaveLost,
     })
   const limits = await createRateLimits(http, config, onRedis)
   // Hooks run in this order for every request: authenticate, then rate limits, then authorize.
@@ -182,7 +186,7 @@ const buildHttp = async (
   registerAuthorization(http, deps.clock)
   registerServiceRoutes(http, createReadiness(deps.db), () => ({
     ...railsDown(deps.rails.gates),
-    ...railsHeld(deps.witness),
+    ...railsHeld(deps.lossDetection),
   }))
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes, countMore: limits.countMore })
@@ -247,7 +251,7 @@ export const createService = async (options: ServiceOptions) => {
       await deps.jobs.stop()
       await deps.requestLog.flush()
       await deps.refusals.settled()
-      await deps.witness.stop()
+      await deps.lossDetection.stop()
       await deps.feed.stop()
       await deps.lastUsed.flush()
       await deps.reads.close()

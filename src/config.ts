@@ -74,6 +74,7 @@ const environment = z.object({
   NAME_LOOKUPS: rails.optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
   SANDBOX_URL: httpUrl.optional(),
+  SANDBOX_TOKEN: z.string().min(16).optional(),
   ...railSettings,
   VAPID_KEYS: lastingKey.optional(),
   VAPID_SUBJECT: vapidSubject.optional(),

@@ -10,9 +10,10 @@ import { StartupError } from './lib/errors.ts'
 import { openDatabase, type RunningDatabase } from './process/database.ts'
 import { readEnvironment } from './process/environment.ts'
 import { createLogger } from './process/logger.ts'
-import { listen, loadConfigWithPorts, operatorListener, publicListener } from './process/ports.ts'
-import { endWithFirst, isWorker, reportReady, requestedProcesses, startWorkers } from './process/processes.ts'
+import { listen, loadConfigWithPorts, localUrl, operatorListener, publicListener } from './process/ports.ts'
+import { endWithFirst, isWorker, reportReady, startOptions, startWorkers } from './process/processes.ts'
 import { openRails, type RunningRails } from './process/rails.ts'
+import { prepareReadyFile, writeReadyFile } from './process/ready-file.ts'
 import { openSendLog } from './process/send-log.ts'
 import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
@@ -29,10 +30,11 @@ type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys:
 
 const clock = createMovableClock()
 
-const prepare = async (): Promise<Ground> => {
+const prepare = async (readyFile: string | undefined): Promise<Ground> => {
   const variables = readEnvironment()
   // A worker's ports are open in the first process.
   const config = isWorker ? loadConfig(variables) : await loadConfigWithPorts(variables)
+  if (readyFile !== undefined) await prepareReadyFile(readyFile, config)
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
     logger.fatal(describeError(error), 'a bug: the process cannot go on')
@@ -47,6 +49,11 @@ const prepare = async (): Promise<Ground> => {
   const rails = await openRails(config, clock, logger)
   parts.defer(rails.stop)
   return { config, logger, database, keys, rails }
+}
+
+const openAccount = async (config: Config) => {
+  const { openFundedAccount } = await import('./dev/sandbox/funded-account.ts')
+  return openFundedAccount(localUrl(config.HOST, config.PORT))
 }
 
 /** Before the service is built, so that every request is seen. */
@@ -78,7 +85,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     clock,
     logger,
     rails,
-    sandbox: sandbox ?? undefined,
+    sandbox: sandbox ? { ...sandbox, openAccount: () => openAccount(config) } : undefined,
     sendLog,
   })
   parts.defer(service.stop)
@@ -109,8 +116,8 @@ const keep = async (count: number, { config, logger, database, rails: { sandbox 
 
 const start = async () => {
   if (isWorker) endWithFirst(signals.begin)
-  const count = isWorker ? 1 : requestedProcesses(process.argv.slice(2))
-  const ground = await prepare()
+  const { processes: count, readyFile } = startOptions(isWorker ? [] : process.argv.slice(2))
+  const ground = await prepare(readyFile)
   const leave = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(async () => {
     await leave()
@@ -123,6 +130,7 @@ const start = async () => {
     return
   }
   const { config, database, keys, rails } = ground
+  if (readyFile !== undefined) await writeReadyFile(readyFile, config, await openAccount(config))
   say(
     summarize({
       config,

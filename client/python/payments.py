@@ -19,7 +19,7 @@ import urllib.parse
 import urllib.request
 import uuid
 from collections import OrderedDict
-from typing import Any, Callable, Collection, Dict, Generic, Iterable, Iterator, List, Mapping, Optional, TypedDict, TypeVar, cast
+from typing import Any, Callable, Collection, Dict, Generic, Iterable, Iterator, List, Mapping, Optional, TypedDict, TypeVar, Union, cast
 
 Json = Any
 Filters = Mapping[str, Json]
@@ -78,6 +78,7 @@ class NewPayment(_NewPayment, total=False):
 
 class Topup(TypedDict):
     id: str
+    workspace_id: str
     status: str
     amount_minor: Optional[str]
     received_minor: Optional[str]
@@ -101,6 +102,7 @@ class NewTopup(TypedDict, total=False):
 
 class Beneficiary(TypedDict):
     id: str
+    workspace_id: str
     type: str
     display_name: str
     legal_name: Optional[str]
@@ -141,14 +143,29 @@ class PaymentBatch(TypedDict):
     counts: Dict[str, int]
     approval_id: Optional[str]
     execute_at: Optional[str]
+    again_of: Optional[str]
     created_at: str
 
 
-class _NewBatch(TypedDict):
-    items: List[NewPayment]
+class _RepeatedItem(TypedDict):
+    batch_index: int
 
 
-class NewBatch(_NewBatch, total=False):
+class RepeatedItem(_RepeatedItem, total=False):
+    amount_minor: str
+    payment_type: str
+    purpose_code: Optional[str]
+    account_reference: Optional[str]
+    narrative: Optional[str]
+    metadata: Dict[str, str]
+    omit: bool
+
+
+class NewBatch(TypedDict, total=False):
+    """`items`: what is paid. With `again`, the id of an earlier batch: what differs from its items."""
+
+    items: List[Union[NewPayment, RepeatedItem]]
+    again: str
     name: str
     execute_at: str
     metadata: Dict[str, str]
@@ -308,9 +325,30 @@ class _Account(_Resource):
 
 
 class _Workspaces(_Resource):
+    _path = "/v1/workspaces/current"
+
+    def list(self, filters: Optional[Filters] = None) -> Pages[Dict[str, Json]]:
+        """The workspaces of the account, with its role in each."""
+        return Pages(self._client, "/v1/workspaces", filters)
+
     def current(self) -> Dict[str, Json]:
         """The workspace of this credential: `client.workspaces.current()["workspace"]["balance"]["available_minor"]`."""
-        return self._client.call("GET", "/v1/workspaces/current")
+        return self._client.call("GET", self._path)
+
+    def history(self, filters: Optional[Filters] = None) -> Pages[Dict[str, Json]]:
+        """Every change of the workspace's balance, newest first."""
+        return Pages(self._client, self._path + "/history", filters)
+
+    def history_csv(self, filters: Optional[Filters] = None) -> str:
+        return self._client.call("GET", self._path + "/history", query=filters, accept="text/csv")
+
+    def statement(self, period: Optional[Filters] = None) -> Dict[str, Json]:
+        """What was booked between two dates (`from`, `to`), oldest first: a page, and the next one with `cursor`."""
+        return self._client.call("GET", self._path + "/statement", query=period)
+
+    def statement_csv(self, period: Optional[Filters] = None) -> str:
+        """The whole statement as CSV, with amounts in major units and local dates."""
+        return self._client.call("GET", self._path + "/statement", query=period, accept="text/csv")
 
 
 class _Credentials(_Resource):

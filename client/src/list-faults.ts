@@ -13,13 +13,16 @@ const leadingQuote = /^("[^"]*") /
 const earlierOf = ({ existing_payment_id: id, same_as_row: row, same_as_index: index }: Record<string, unknown>): string | null =>
   textOrNull(id) ?? (typeof row === 'number' ? `row ${row}` : typeof index === 'number' ? `item ${index}` : null)
 
-/** The faults in a refusal of a list; none where it was refused as a whole. */
-export const faultsIn = ({ items }: Readonly<Record<string, unknown>>): RowFault[] => {
+/** The faults in a refusal of a list; none where it was refused as a whole. `rowOf`: the row of an item, of a list in JSON. */
+export const faultsIn = (
+  { items }: Readonly<Record<string, unknown>>,
+  rowOf: (index: unknown) => number | undefined = () => undefined,
+): RowFault[] => {
   if (!Array.isArray(items)) return []
   return items.filter(isRecord).flatMap((item): RowFault[] => {
-    const { index, row, message } = item
+    const { index, message, row = rowOf(index), same_as_row = rowOf(item.same_as_index) } = item
     if (typeof index !== 'number' || typeof message !== 'string') return []
-    const about = earlierOf(item) ?? leadingQuote.exec(message)?.[1] ?? null
+    const about = earlierOf({ ...item, same_as_row }) ?? leadingQuote.exec(message)?.[1] ?? null
     return [{ index, row: typeof row === 'number' ? row : index + 1, param: textOrNull(item.param), message, about }]
   })
 }
@@ -43,7 +46,7 @@ export const groupFaults = (faults: readonly RowFault[]): FaultKind[] => {
   return [...kinds.values()]
 }
 
-const mostNamed = 20
+const maxNamed = 20
 
 /** "row 3", "rows 3, 5 to 9 and 12", or with what each is about: `rows 3 ("abc") and 7 ("1.0")`. */
 export const rowsText = (faults: readonly Pick<RowFault, 'row' | 'about'>[]): string => {
@@ -59,7 +62,7 @@ export const rowsText = (faults: readonly Pick<RowFault, 'row' | 'about'>[]): st
     )
     at = end + 1
   }
-  const named = parts.length > mostNamed ? [...parts.slice(0, mostNamed), `${parts.length - mostNamed} more`] : parts
+  const named = parts.length > maxNamed ? [...parts.slice(0, maxNamed), `${parts.length - maxNamed} more`] : parts
   const text = named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`
   return `${faults.length === 1 ? 'row' : 'rows'} ${text}`
 }

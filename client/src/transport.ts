@@ -30,7 +30,7 @@ export type TransportOptions = {
 }
 
 /** A list in CSV: a text, or the bytes of a file, in UTF-8 or with a mark unless `charset` says otherwise. */
-export type Csv = string | { bytes: Uint8Array<ArrayBuffer>; charset?: string }
+export type Csv = string | { bytes: Uint8Array; charset?: string }
 /** `csv`: a body that is not JSON. */
 export type Outgoing = { method: string; path: string; body?: unknown; csv?: Csv; query?: object } & CallOptions
 
@@ -155,7 +155,10 @@ const attemptOnce = async <T>(
 ): Promise<Settled<T>> => {
   const { body, csv } = outgoing
   const file = typeof csv === 'object' ? csv : undefined
-  const text = file?.bytes ?? (typeof csv === 'string' ? csv : body === undefined ? undefined : JSON.stringify(body))
+  // A copy is what `fetch` takes. The type of bytes without a parameter is what TypeScript before 5.7 knows.
+  const text =
+    (file && new Uint8Array(file.bytes)) ??
+    (typeof csv === 'string' ? csv : body === undefined ? undefined : JSON.stringify(body))
   const charset = file?.charset === undefined ? '' : `; charset=${file.charset}`
   const { url, init } = await requestOf(options, outgoing, {
     accept,

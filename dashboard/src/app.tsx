@@ -3,6 +3,7 @@ import { useEffect } from 'react'
 import { ApiError, isSignedOut } from './api/error.ts'
 import { PagesClient } from './api/pages-client.ts'
 import { accountQuery } from './api/queries.ts'
+import { isKey, t } from './lib/language.ts'
 import { sessionEnded } from './lib/page-state.ts'
 import { Pages } from './pages.tsx'
 import { confirmedPath } from './shell/paths.ts'
@@ -51,25 +52,17 @@ const createQueryClient = (): QueryClient => {
   return client
 }
 
-const words: Readonly<Record<string, string>> = {
-  signed_in: 'Signed in',
-  account_created: 'Your account is ready',
-  linked: 'Linked to your account',
-  already_linked: 'It was already linked to your account',
-  denied: 'You declined. Nothing has changed',
-}
-
 /** Announces once how a sign-in or link by Google or GitHub ended, and removes that from the address. */
 const Outcome = () => {
   useEffect(() => {
     const url = new URL(location.href)
     const outcome = url.searchParams.get('outcome')
-    const text = outcome === null ? undefined : words[outcome]
+    const key = `outcome.${outcome}`
     // That page says it itself.
-    if (text === undefined || url.pathname === confirmedPath) return
+    if (!isKey(key) || url.pathname === confirmedPath) return
     url.searchParams.delete('outcome')
     history.replaceState(null, '', url)
-    announce(text, outcome === 'denied' ? 'bad' : 'good')
+    announce(t(key), outcome === 'denied' ? 'bad' : 'good')
   }, [])
   return null
 }

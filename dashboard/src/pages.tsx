@@ -1,10 +1,8 @@
 import { Route, Switch } from 'wouter'
+import { t } from './lib/language.ts'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
-import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
-import { PaymentPage } from './pages/payments/payment-page.tsx'
-import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
@@ -52,6 +50,9 @@ const RefusedPage = laterPage(async () => (await import('./pages/payments/refuse
 const PoliciesPage = laterPage(async () => (await import('./pages/policies/policy-page.tsx')).PoliciesPage)
 const SpendingPage = laterPage(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)
 const StatementPage = laterPage(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
+const PublicApprovalPage = laterPage(async () => (await import('./pages/approvals/public-approval-page.tsx')).PublicApprovalPage)
+const PaymentPage = laterPage(async () => (await import('./pages/payments/payment-page.tsx')).PaymentPage)
+const PaymentsPage = laterPage(async () => (await import('./pages/payments/payments-page.tsx')).PaymentsPage)
 const ReceiptPage = laterPage(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
 
 /** Every address inside the shell; the service lists their first parts (src/http/dashboard.ts). */
@@ -126,9 +127,9 @@ export const Pages = () => (
 )
 
 export const NotFoundPage = () => (
-  <Page title="Page not found">
-    <EmptyCard icon="search" title="Nothing here" actions={<LinkButton href="/">Go to overview</LinkButton>}>
-      The address may be wrong, or the page may have been removed.
+  <Page title={t('not_found')}>
+    <EmptyCard icon="search" title={t('not_found.title')} actions={<LinkButton href="/">{t('go_to_overview')}</LinkButton>}>
+      {t('not_found.note')}
     </EmptyCard>
   </Page>
 )

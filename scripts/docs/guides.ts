@@ -19,6 +19,7 @@ export const guideNames = [
   'workspaces',
   'funding',
   'salaries',
+  'reconcile',
   'oauth',
   'mcp',
   'events',
@@ -28,7 +29,9 @@ export const guideNames = [
   'mandates',
   'receipts',
   'key-rotation',
+  'leaked-key',
   'sandbox',
+  'testing',
   'going-live',
   'changelog',
 ] as const
@@ -134,6 +137,7 @@ const indexOf = (guides: readonly Guide[]): string =>
       `- [API document](${writtenUrl}/openapi.json): every operation, OpenAPI 3.1`,
       `- [Error codes](${writtenUrl}/docs/errors): every code and what to do`,
       `- [Paying twice](${writtenUrl}${path}/idempotency.md): one Idempotency-Key for each intended payment. A single payment that looks like one of the last hour is made and has a warning; with on_duplicate: confirm it is 409 until duplicate_of names the earlier one. A list that looks like payments of the last 72 hours is 409 until duplicates_intended is true`,
+      `- [Skill for agents](${writtenUrl}/skill.md): how an agent pays safely here, as a skill file`,
       `- [MCP server](${writtenUrl}/mcp): tools for agents, over streamable HTTP`,
       `- [All guides in one file](${writtenUrl}/llms-full.txt)`,
     ].join('\n'),
@@ -150,6 +154,7 @@ export const renderGuides = async (): Promise<Rendered[]> => {
       { path: href, page: pageOf(title, text, guides, href), text: textOf('markdown', text) },
       { path: `${href}.md`, text: textOf('markdown', text) },
     ]),
+    { path: '/skill.md', text: textOf('markdown', await readFile(join(folder, '../skill.md'), 'utf8')) },
     { path: '/llms.txt', text: textOf('plain', index) },
     { path: '/llms-full.txt', text: textOf('plain', guides.map(({ text }) => text).join('\n\n---\n\n')) },
   ]

@@ -1,4 +1,4 @@
-import { changeOperations, isObject, type Json, objectAt, refTo, rewrite, schemaPrefix, withSchemas } from './walk.ts'
+import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite, schemaPrefix, withSchemas } from './walk.ts'
 
 const schemasNamedIn = (value: unknown): string[] => {
   const names: string[] = []
@@ -139,40 +139,92 @@ const describeOperations = (document: Json): Json =>
     },
   )
 
-/** Gives each text of a kind one name, and numbers those whose name is the same. */
-const createShelf = (kind: string) => {
-  const names = new Map<string, string>()
-  const shared: Json = {}
-  const refFor = (wanted: string, value: unknown): Json => {
-    const text = JSON.stringify(value)
-    const same = [...names.values()].filter((name) => name.replace(/_\d+$/, '') === wanted).length
-    const name = names.get(text) ?? (same === 0 ? wanted : `${wanted}_${same + 1}`)
-    names.set(text, name)
-    shared[name] = value
-    return { $ref: `#/components/${kind}/${name}` }
-  }
-  return { shared, refFor }
+/** Parameters that most operations take. Others stay in their operations, whose names a generated client then uses. */
+const sharedParameters: Readonly<Record<string, string>> = {
+  'Idempotency-Key': 'IdempotencyKeyHeader',
+  'Workspace-Id': 'WorkspaceIdHeader',
+  cursor: 'Cursor',
+  limit: 'Limit',
+}
+
+const mostFrequent = (texts: readonly string[]): string => {
+  const counts = Map.groupBy(texts, (text) => text)
+  return texts.reduce((best, text) => ((counts.get(text)?.length ?? 0) > (counts.get(best)?.length ?? 0) ? text : best))
+}
+
+const parametersOf = (operation: Json): Json[] =>
+  Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : []
+
+/** The errors of an operation, by their status. */
+const refusalsOf = (operation: Json): [status: string, response: Json][] =>
+  Object.entries(objectAt(operation, 'responses')).filter((entry): entry is [string, Json] => /^[45]/.test(entry[0]))
+
+/** Errors of a status have one name for each shape: JSON of the API, JSON of OAuth, and with a page beside it. */
+const refusalName = (status: string, response: Json): string => {
+  const { 'application/json': json, 'text/html': page } = objectAt(response, 'content')
+  const isOAuth = isObject(json) && nameIn(json.schema) === 'OAuthError'
+  return `${isOAuth ? 'OAuth' : ''}${page ? 'Page' : ''}Refusal${status}`
+}
+
+const codesIn = (description: string): string[] => description.match(/`[a-z_]+`: [^`]+(?=$| `)/g) ?? []
+
+/** The codes that most operations have, then those that only some have. */
+const describeRefusal = (usual: string, all: readonly string[]): string => {
+  const others = new Set(all.flatMap(codesIn).filter((code) => !codesIn(usual).includes(code)))
+  return others.size === 0 ? usual : `${usual} Only where an operation names them: ${[...others].join(' ')}`
 }
 
 /**
- * Names each refusal and each parameter once: most operations have the same ones, and in full they are half of the document.
+ * Names the errors of each status and the parameters that most operations take: in full they are half of the document. An operation whose
+ * codes are not the usual ones names them in a description beside the reference.
  */
 export const shareParts = (document: Json): Json => {
-  const responses = createShelf('responses')
-  const parameters = createShelf('parameters')
+  const parameters = new Map<string, string[]>()
+  const refusals = new Map<string, Json[]>()
+  changeOperations(document, (operation) => {
+    for (const one of parametersOf(operation)) {
+      const name = sharedParameters[String(one.name)]
+      if (name) parameters.set(name, [...(parameters.get(name) ?? []), JSON.stringify(one)])
+    }
+    for (const [status, response] of refusalsOf(operation)) {
+      const name = refusalName(status, response)
+      refusals.set(name, [...(refusals.get(name) ?? []), response])
+    }
+    return operation
+  })
+  const sharedParameter = new Map([...parameters].map(([name, texts]) => [name, mostFrequent(texts)]))
+  const descriptions = new Map([...refusals].map(([name, all]) => [name, all.map((one) => String(one.description))]))
+  const usual = new Map([...descriptions].map(([name, all]) => [name, mostFrequent(all)]))
+  const referToRefusal = (status: string, response: Json): Json => {
+    const name = refusalName(status, response)
+    const description = String(response.description)
+    const codes = codesIn(description).map((code) => code.slice(0, code.indexOf(':')))
+    return { $ref: `#/components/responses/${name}`, ...(description !== usual.get(name) && { description: codes.join(', ') }) }
+  }
   const changed = changeOperations(document, (operation) => ({
     ...operation,
     ...(Array.isArray(operation.parameters) && {
-      parameters: operation.parameters.map((one: Json) => parameters.refFor(String(one.name).replace(/[^\w-]/g, ''), one)),
+      parameters: parametersOf(operation).map((one) => {
+        const name = sharedParameters[String(one.name)] ?? ''
+        return sharedParameter.get(name) === JSON.stringify(one) ? { $ref: `#/components/parameters/${name}` } : one
+      }),
     }),
-    responses: Object.fromEntries(
-      Object.entries(objectAt(operation, 'responses')).map(([status, response]) => [
-        status,
-        /^[45]/.test(status) ? responses.refFor(`Refusal${status}`, response) : response,
-      ]),
-    ),
+    responses: {
+      ...objectAt(operation, 'responses'),
+      ...Object.fromEntries(refusalsOf(operation).map(([status, response]) => [status, referToRefusal(status, response)])),
+    },
   }))
-  const components = { ...objectAt(changed, 'components'), parameters: parameters.shared, responses: responses.shared }
+  const responses = [...refusals]
+    .sort()
+    .map(([name, [first]]) => [
+      name,
+      { ...first, description: describeRefusal(usual.get(name) ?? '', descriptions.get(name) ?? []) },
+    ])
+  const components = {
+    ...objectAt(changed, 'components'),
+    parameters: Object.fromEntries([...sharedParameter].map(([name, text]) => [name, JSON.parse(text)])),
+    responses: Object.fromEntries(responses),
+  }
   return { ...changed, components }
 }
 

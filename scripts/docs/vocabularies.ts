@@ -11,7 +11,7 @@ import {
 import { errorCodes } from '../../src/errors/catalogue.ts'
 import { type FailureCode, failureActors, failureCodes, failureRow } from '../../src/errors/failures.ts'
 import { auditActions } from '../../src/events/audit-actions.ts'
-import { conflictReasons } from '../../src/lib/conflict-reasons.ts'
+import { errorReasons } from '../../src/lib/conflict-reasons.ts'
 import { outcomes } from '../../src/lib/policy-answers.ts'
 import { railNames } from '../../src/lib/rail-names.ts'
 import { rules } from '../../src/policy/rules.ts'
@@ -77,8 +77,8 @@ export const vocabularies: readonly Vocabulary[] = [
     description: 'What was done, as `feature.verb`. The list may grow.',
   },
   {
-    name: 'ConflictReason',
-    values: Object.keys(conflictReasons),
-    description: 'Why a request conflicts with the current state: `details.reason` of a 409.',
+    name: 'ErrorReason',
+    values: errorReasons,
+    description: 'Why a request was refused, where a code has several reasons: `details.reason`. The list may grow.',
   },
 ]

@@ -9,10 +9,8 @@ export const isAdministratorSql = (
 ): string => `a.is_admin or cardinality(${names}::text[]) > 0 and (${emailKeySql('a.email')} = any(${names}::text[]) or exists (
   select from identities i where i.account_id = a.id and i.provider = 'wallet' and ${walletKeySql('i')} = any(${names}::text[])))`
 
-const among = statement(
-  'auth.administrators',
-  `select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`,
-)
+const among = statement('auth.administrators')`
+  select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`
 
 export const administratorNames = (configured: readonly string[]): string[] =>
   configured.flatMap((name) => {

@@ -3,9 +3,8 @@ import { grantIsActive, keyIsActive, sessionIsActive } from '../db/credential-li
 import type { Uuid } from '../lib/ids.ts'
 import { type Principal, proofOf } from './principal.ts'
 
-const active = statement(
-  'auth.active',
-  `select s.id as "originSessionId", coalesce($4, i.linked_by_grant_id) as "originGrantId", s.proven_at as "provenAt"
+const active = statement('auth.active')`
+  select s.id as "originSessionId", coalesce($4, i.linked_by_grant_id) as "originGrantId", s.proven_at as "provenAt"
    from (select) as one
      left join dashboard_tokens d on d.id = $1 and $5 = 'dashboard' and d.expires_at > $2
      left join sessions s on s.id = case $5 when 'session' then $1 else d.session_id end
@@ -13,8 +12,7 @@ const active = statement(
      left join identities i on i.id = s.identity_id
    where ($4::uuid is null or exists (select from grants g where g.id = $4 and ${grantIsActive('g', '$2')}))
      and case $5 when 'oauth' then true when 'dashboard' then d.id is not null else num_nonnulls(s.id, k.id) > 0 end
-     and (s.id is null or ${sessionIsActive('s', '$2', '$3')}) and (k.id is null or ${keyIsActive('k', '$2')})`,
-)
+     and (s.id is null or ${sessionIsActive('s', '$2', '$3')}) and (k.id is null or ${keyIsActive('k', '$2')})`
 
 export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'proof'>
 

@@ -14,7 +14,7 @@ const touch = (kind: Used, at: number): string => `
     where t.last_used_at is null or t.last_used_at < u.at for no key update of t skip locked),
   noted_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
 const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants', 'members']
-const touchAll = statement('auth.last_used', `with ${kinds.map((kind, at) => touch(kind, 1 + 2 * at)).join(',')} select 1`)
+const touchAll = statement('auth.last_used')`with ${kinds.map((kind, at) => touch(kind, 1 + 2 * at)).join(',')} select 1`
 
 export const createLastUsed = (query: Query, logger: Logger) => {
   const waiting: Record<Used, Map<Uuid, Date>> = {

@@ -21,11 +21,7 @@ const Base64Url = z
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
 // Browsers add fields over time, so a field that is not read here may have any type.
-const notRead = (what: string) =>
-  z
-    .unknown()
-    .optional()
-    .meta({ description: `${what}. Not read.` })
+const notRead = (what: string) => z.unknown().optional().describe(`${what}. Not read.`)
 const credential = {
   id: Base64Url,
   rawId: Base64Url,
@@ -39,7 +35,7 @@ export const NewCredential = z
     ...credential,
     response: z.object({
       clientDataJSON: Base64Url,
-      attestationObject: Base64Url.meta({ description: 'What the authenticator says about the new key, base64url (WebAuthn).' }),
+      attestationObject: Base64Url.describe('What the authenticator says about the new key, base64url (WebAuthn).'),
       authenticatorData: notRead('A part of the attestation object, taken out by the browser'),
       transports: notRead('How the authenticator is reached: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
       publicKey: notRead('The public key, taken out by the browser'),
@@ -57,7 +53,7 @@ export const Assertion = z
     ...credential,
     response: z.object({
       clientDataJSON: Base64Url,
-      authenticatorData: Base64Url.meta({ description: 'What the authenticator adds to what it signs, base64url (WebAuthn).' }),
+      authenticatorData: Base64Url.describe('What the authenticator adds to what it signs, base64url (WebAuthn).'),
       signature: Base64Url,
       userHandle: notRead('Whose passkey it is, as the authenticator keeps it'),
     }),

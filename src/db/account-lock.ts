@@ -5,17 +5,13 @@ import { statement, type Tx } from './client.ts'
 /** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move another account's money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
 
-const take = statement(
-  'locks.accounts',
-  `select case when exclusive then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end,
+const take = statement('locks.accounts')`
+  select case when exclusive then pg_advisory_xact_lock(key) else pg_advisory_xact_lock_shared(key) end,
      pg_current_xact_id_if_assigned() is not null as late
-   from unnest($1::bigint[], $2::boolean[]) as wanted(key, exclusive)`,
-)
-const tryTake = statement(
-  'locks.try_accounts',
-  `select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
-   from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`,
-)
+   from unnest($1::bigint[], $2::boolean[]) as wanted(key, exclusive)`
+const tryTake = statement('locks.try_accounts')`
+  select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
+   from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`
 
 /** The last eight bytes of a UUIDv7 are random: two accounts that share a key would only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))

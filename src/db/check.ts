@@ -11,7 +11,7 @@ export type CheckFacts = {
   /** The secrets that fingerprints can be made with. */
   tokenSecretIds: readonly string[]
   /** A sealed value; undefined where its key is not configured, or the row is not the one that it was sealed for. */
-  open: (sealed: { ciphertext: Buffer; keyId: string }, context: readonly string[]) => string | undefined
+  open: (sealed: { ciphertext: Buffer; keyId: string }, context: readonly string[]) => Buffer | undefined
   /** A payee's fingerprint, under each secret that is configured. */
   fingerprints: (text: string) => readonly Buffer[]
   /** What a provider knows an order by. */
@@ -29,7 +29,10 @@ export type CheckFacts = {
  * `sealedThrough`: the end of the last seal before the period. What a seal covers had ended when it was made, so rows of the period have later
  * transactions, and are found by the index on `transaction`.
  */
-export type Period = CheckFacts & { sealedThrough: string }
+export type Period = CheckFacts & { sealedThrough: string } & Portions
+
+/** A check that reads row after row begins behind the row `behind`, and says how far it came while it found nothing. */
+export type Portions = { behind?: Uuid | undefined; onPortion?: (last: Uuid, rows: number) => Promise<void> }
 
 /** A promise about the data, as a query for its breaches: the `subject` of each row is one breach. */
 export type Check = {

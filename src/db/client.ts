@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
 import type { Prepared } from './prepare.ts'
-import type { Mark } from './recovery-point.ts'
+import type { RecoveryPoint } from './recovery-point.ts'
 import type { Query } from './statement.ts'
 
 export { type Statement, statement } from './statement.ts'
@@ -9,7 +9,7 @@ export { type Statement, statement } from './statement.ts'
 export type Db = {
   query: Query
   run: Run
-  readonly mark: Mark
+  readonly recoveryPoint: RecoveryPoint
 }
 
 export type Run = <V, Row>(query: Prepared<V, Row>, values: V) => Promise<Row[]>

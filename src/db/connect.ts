@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, statement, tell } from './client.ts'
 import { translateDatabaseError } from './errors.ts'
 import type { Pooler } from './pooler.ts'
-import { createMark } from './recovery-point.ts'
+import { createRecoveryPoint } from './recovery-point.ts'
 import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
@@ -42,11 +42,9 @@ export type DatabaseOptions = {
   onPoolWait?: ((seconds: number) => void) | undefined
 }
 
-const searchSettings = statement(
-  'search.settings',
-  `select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
-   set_config('plan_cache_mode', 'force_custom_plan', true)`,
-)
+const searchSettings = statement('search.settings')`
+  select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
+   set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 /** Lookups are fast: when one is not answered within this time, the database does not respond. The driver closes the connection. */
 const longestAnswerMs = 5_000
@@ -145,14 +143,14 @@ export const connect = (options: DatabaseOptions): Database => {
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = openShared(connection, lost('the connection for pages was lost'))
 
-  const mark = createMark(options.clock)
+  const recoveryPoint = createRecoveryPoint(options.clock)
   const transaction = createTransactions({
     checkOut,
     named,
     begin: options.pooler ? 'begin isolation level read committed read write' : 'begin',
     logger: options.logger,
     clock: options.clock,
-    mark,
+    recoveryPoint,
     signals,
   })
 
@@ -169,7 +167,7 @@ export const connect = (options: DatabaseOptions): Database => {
     signals,
     query: queryBy(senders),
     run: runBy(senders, false),
-    mark,
+    recoveryPoint,
     transaction,
     search: (read) =>
       transaction(async (tx) => {

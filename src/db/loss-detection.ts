@@ -2,49 +2,47 @@ import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { connectionLost, type Database, type Db, onSignal, signal, tell } from './client.ts'
 import { describeError } from './errors.ts'
-import type { Mark, MarkFile, Place } from './recovery-point.ts'
+import type { Place, RecoveryPoint, RecoveryPointFile } from './recovery-point.ts'
 import { createSendLogs, type SendLogs } from './send-logs.ts'
 import { statement } from './statement.ts'
 
 /** The server of a statement, on its present course: a promoted standby has another timeline, a restored server another start. */
 export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || extract(epoch from pg_postmaster_start_time())::text`
 
-const look = statement(
-  'witness.look',
-  `select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost,
+const look = statement('loss_detection.look')`
+  select clock_timestamp() as now, exists(select from rail_pauses where cause = 'lost_writes') as lost,
      array(select rail from rail_pauses where cause = 'unknown_sender') as held, case when pg_is_in_recovery() then null else ${serverSql} end as server,
      (select system_identifier::text from pg_control_system()) as system,
-     case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0' end as position`,
-)
-const missing = statement(
-  'witness.missing',
-  `select 'audit row ' || x.id as what from unnest($1::uuid[], $2::uuid[]) as x(account, id)
+     case when not pg_is_in_recovery() then pg_current_wal_insert_lsn() - '0/0' end as position`
+const missing = statement('loss_detection.missing')`
+  select 'audit row ' || x.id as what from unnest($1::uuid[], $2::uuid[]) as x(account, id)
      where not exists (select from audit_log l where l.account_id = x.account and l.id = x.id)
    union all select 'order ' || id from unnest($3::uuid[]) as x(id) where not exists (select from rail_attempts a where a.id = x.id
      and (exists (select from payments p where p.id = a.subject_id) or exists (select from topups t where t.id = a.subject_id)))
    union all select 'seal ' || sequence from unnest($4::bigint[], $5::text[]) as x(sequence, hash)
      where not exists (select from audit_seals s where s.sequence = x.sequence and s.hash = decode(x.hash, 'hex'))
-   limit 100`,
-)
+   limit 100`
 
 /** Sent once, when this process learns of a loss. */
 export const lossNoticed = signal<null>('loss')
 
-type WitnessState = 'looking' | 'trusted' | 'lost'
+type LossState = 'looking' | 'trusted' | 'lost'
 
-export type Witness = ReturnType<typeof createWitness>
+export type LossDetection = ReturnType<typeof createLossDetection>
 
 const checkEveryMs = 1_000
 const warnOfClockMs = 1_000
 /** After a change of server: another process may remember something else, and find a loss. */
 const graceMs = 2_000
 
-const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
-  const [audits, seals] = [mark.newest('audit'), mark.newest('seal')].map((all) => all.map((one) => one.split(':')))
+const findMissing = async (db: Db, recoveryPoint: RecoveryPoint): Promise<string[]> => {
+  const [audits, seals] = [recoveryPoint.newest('audit'), recoveryPoint.newest('seal')].map((all) =>
+    all.map((one) => one.split(':')),
+  )
   const rows = await db.query<{ what: string }>(missing, [
     audits?.map(([account]) => account),
     audits?.map(([, id]) => id),
-    mark.newest('sent'),
+    recoveryPoint.newest('sent'),
     seals?.map(([sequence]) => sequence),
     seals?.map(([, hash]) => hash),
   ])
@@ -53,7 +51,7 @@ const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
 
 type Seen = { now: Date; lost: boolean; held: string[]; server: string | null; system: string; position: string | null }
 
-type WitnessDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogs }
+type LossDetectionDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogs }
 
 /** Why the service paused rails. `unknown_sender`: an unregistered process has payments in progress. */
 export type LossCause = 'lost_writes' | 'unknown_sender'
@@ -61,15 +59,18 @@ type Declare = (cause: LossCause) => Promise<void>
 
 /**
  * Notices that a database lost what it had committed: a standby that lagged was promoted, an earlier copy was started. Rails are called from a server
- * only after this process's mark was found on it: its log is not behind, and has the newest commits, orders and seal.
+ * only after this process's recovery point was found on it: its log is not behind, and has the newest commits, orders and seal.
  */
-export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: WitnessDeps, file?: MarkFile) => {
-  const { mark } = db
-  if (file) mark.loadFrom(file)
+export const createLossDetection = (
+  { clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: LossDetectionDeps,
+  file?: RecoveryPointFile,
+) => {
+  const { recoveryPoint } = db
+  if (file) recoveryPoint.loadFrom(file)
   /** Whether it is known that no other process sends from an original of this database. */
-  let sendersKnown = mark.place() !== undefined
+  let sendersKnown = recoveryPoint.place() !== undefined
   let held: readonly string[] = []
-  let state: WitnessState = 'looking'
+  let state: LossState = 'looking'
   let trusted: string | undefined
   let changedAtMs: number | undefined
   let doubts = 0
@@ -90,13 +91,13 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
   const trust = (place: Place) => {
     // A provider may have proven a loss while this look was under way.
     if (state === 'lost') return
-    const from = mark.place()?.server
+    const from = recoveryPoint.place()?.server
     if (from !== undefined && from !== place.server)
       logger.info({ from, to: place.server }, 'everything remembered is on this server')
     state = 'trusted'
     trusted = place.server
     changedAtMs = undefined
-    if (from !== place.server) mark.trust(place)
+    if (from !== place.server) recoveryPoint.trust(place)
   }
 
   /** Rails on which an order may be paid twice are paused, in the database, before anything is sent. */
@@ -118,10 +119,10 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
 
   /** `asked`: the doubts that this look answers. */
   const examine = async (place: Place, asked: number) => {
-    const last = mark.place()
+    const last = recoveryPoint.place()
     if (last?.system === place.system && place.position < last.position)
       return lose({ position: place.position.toString(), was: last.position.toString() })
-    const lost = await findMissing(db, mark)
+    const lost = await findMissing(db, recoveryPoint)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
     if (!(await knowsSenders())) return
     // Before the first attempt names one of them.
@@ -151,7 +152,7 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
     }
     if (state === 'lost') {
       // A person has looked, and resumed.
-      mark.forget()
+      recoveryPoint.forget()
       isDeclared = false
       state = 'looking'
     }
@@ -161,7 +162,7 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
       await examine(place, asked)
     }
     if (trusted === undefined) return
-    mark.seen(place.position)
+    recoveryPoint.seen(place.position)
     await sendLogs.renew()
   }
 
@@ -181,7 +182,7 @@ export const createWitness = ({ clock, db, logger, sendLogs = createSendLogs({ d
   return {
     /** The server from which rails may be called; undefined while nothing may be sent. */
     trusted: (): string | undefined => (state === 'trusted' ? trusted : undefined),
-    state: (): WitnessState => state,
+    state: (): LossState => state,
     /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
     clockDiffersByMs: () => clockDiffersByMs,
     /** Nothing is sent until `check` has looked. */

@@ -4,8 +4,8 @@ import type { dividedTables } from './tables/divided.ts'
 /** `unit`: how long a period lasts. A read without a time opens every period: 0.05 ms each. */
 export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }
 
-const create = statement('periods.create', `select create_periods($1, $2, now() + $3::interval) as created`)
-const drop = statement('periods.drop', `select drop_periods($1, now() - make_interval(days => $2), $3) as period`)
+const create = statement('periods.create')`select create_periods($1, $2, now() + $3::interval) as created`
+const drop = statement('periods.drop')`select drop_periods($1, now() - make_interval(days => $2), $3) as period`
 
 /** The next period is there before it begins, also when the job fails for days. */
 const ahead = { week: '10 days', month: '35 days' } as const

@@ -6,7 +6,7 @@ import { only } from '../lib/lists.ts'
 import type { Db, Tx } from './client.ts'
 import { columnsOf } from './columns.ts'
 import { type Complete, declareForms, type Parameters, type Places, type Prepared, type Values } from './prepare.ts'
-import { type Statement, statement } from './statement.ts'
+import { nameStatement, type Statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
 
@@ -97,7 +97,7 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
       // A transaction's id is always the database's own.
       .filter(([, column]) => column.getSQLType() !== 'xid8')
       .map(([key]) => `-${key}`)
-    return { query: statement(`${getTableName(table)}.insert${missing.join('')}${end && ` ${end}`}`, text), send }
+    return { query: nameStatement(`${getTableName(table)}.insert${missing.join('')}${end && ` ${end}`}`, text, 'pool'), send }
   })
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }
@@ -144,7 +144,7 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
     const { names: columnNames, typed, from, send } = rowsOf([['id', table.id], ...columns])
     const set = columnNames.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
     const text = `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`
-    return { query: statement(`${getTableName(table)}.update-${names.join('-')}`, text), send }
+    return { query: nameStatement(`${getTableName(table)}.update-${names.join('-')}`, text, 'pool'), send }
   })
   await tx.query(update.query, update.send(rows as readonly Row[]))
 }

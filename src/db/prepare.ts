@@ -2,7 +2,7 @@ import { Column, getTableColumns, is, noopDecoder, Placeholder, SQL, sql, Table 
 import { makePgArray, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
+import { declareStatements, type Lane, nameStatement, type QueryLane, type Statement } from './statement.ts'
 
 // A query is built when it is first used, not for each request: that would cost more than Postgres needs to answer it.
 
@@ -19,6 +19,7 @@ type Kinds = {
   /** As 2026-01-31. */
   date: string
   'date[]': readonly string[]
+  'timestamptz[]': readonly Date[]
   bytea: Buffer
   boolean: boolean
   int: number
@@ -80,7 +81,7 @@ export type Prepared<V, Row> = {
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
 /** Each form is a prepared statement on every connection: callers can combine filters, and must not make them without end. */
-const mostForms = 32
+const maxForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
@@ -194,7 +195,7 @@ export const declareForms = <P extends Parameters, Row>(
     const sent = (list: readonly V[]): unknown[][] =>
       taken.map(({ name, type }) => list.map((values) => sentAs(type, partOf(values, name), isJoined)))
     return {
-      statement: forms.size < mostForms ? statement(key, text, lane) : text,
+      statement: forms.size < maxForms ? nameStatement(key, text, lane) : text,
       most: 128,
       values: (list) => [...(isJoined ? sent(list) : sent(list).map(([value]) => value)), ...constants],
       rowMode: 'array',
@@ -204,7 +205,7 @@ export const declareForms = <P extends Parameters, Row>(
   const formOf = (given: readonly string[], isJoined: boolean): Form<V, Row> => {
     const key = [isJoined ? `${name}@turn` : name, ...given].join('+')
     const form = forms.get(key) ?? makeForm(key, given, isJoined)
-    if (forms.size < mostForms) forms.set(key, form)
+    if (forms.size < maxForms) forms.set(key, form)
     return form
   }
   // What the test of the plans looks at.
@@ -223,16 +224,27 @@ export const declareForms = <P extends Parameters, Row>(
   }
 }
 
+type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, at: Places<P>) => B
+
 /**
- * Declares a query. Fields are at most two levels deep, and a table that is joined has all of its fields named. On the lane `joined`, whose
- * parameters are ids and texts, what requests ask for in one turn is one statement: a lookup costs mostly the statement, not its rows.
+ * Declares a query, on the lane `record` unless it names another. Fields are at most two levels deep, and a table that is joined has all of its fields
+ * named. On the lane `joined`, whose parameters are ids and texts, what requests ask for in one turn is one statement: a lookup costs mostly the
+ * statement, not its rows.
  */
-export const prepare = <const P extends Parameters, B extends Select>(
+export function prepare<const P extends Parameters, B extends Select>(
+  ...query: [name: string, parameters: P, build: Build<P, B>]
+): Prepared<Values<P>, B['_']['result'][number]>
+export function prepare<const P extends Parameters, B extends Select>(
+  ...query: [name: string, parameters: P, lane: QueryLane, build: Build<P, B>]
+): Prepared<Values<P>, B['_']['result'][number]>
+export function prepare<P extends Parameters, B extends Select>(
   name: string,
   parameters: P,
-  build: (orm: QueryBuilder, at: Places<P>) => B,
-  lane: QueryLane = 'record',
-): Prepared<Values<P>, B['_']['result'][number]> => declareForms(name, lane, parameters, (at) => build(builder, at))
+  ...[first, second]: [Build<P, B>] | [QueryLane, Build<P, B>]
+): Prepared<Values<P>, unknown> {
+  const [lane, build] = typeof first === 'function' ? (['record', first] as const) : [first, second]
+  return declareForms(name, lane, parameters, (at) => build(builder, at))
+}
 
 export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
 type Key<T extends KeyTypes> = { readonly [Name in keyof T]: Kinds[T[Name]] | null }
@@ -252,7 +264,7 @@ export const prepareText =
   ): Prepared<Key<T>, Row> => {
     declareStatements(name)
     const form: Form<Key<T>, Row> = {
-      statement: statement(name, forEachKey(types, text), lane),
+      statement: nameStatement(name, forEachKey(types, text), lane),
       most,
       values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => sentAs(type, key[part], true))),
       read: byKey(

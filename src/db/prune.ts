@@ -9,7 +9,7 @@ type Remove = (db: Db, batch: { before: Date; size: number; passedOver: number }
 export type Removal = { removal: Remove; before: Date }
 
 /** `by`: the order of the index on `age` and the key where nothing else is said. */
-type Old = { only?: SQL; by?: readonly PgColumn[] }
+type Old = { only?: SQL | ((before: SQL) => SQL); by?: readonly PgColumn[] }
 
 export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
   const { table } = key
@@ -19,7 +19,7 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
       .where(
         inArray(
           key,
-          sql`(select ${key} from ${table} where ${and(only, sql`${age} < ${at.before}`)}
+          sql`(select ${key} from ${table} where ${and(typeof only === 'function' ? only(at.before) : only, sql`${age} < ${at.before}`)}
             order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${at.size} offset ${at.passedOver})`,
         ),
       )
@@ -29,7 +29,7 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
 }
 
 const batch = 5_000
-const mostPassedOver = 20
+const maxPassedOver = 20
 
 /** In batches: no long transaction. One that fails is halved until the row is found that cannot be deleted; it is passed over. Answers the last failure. */
 const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown> => {
@@ -46,7 +46,7 @@ const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown>
       failure = error
       if (size === 1) passedOver += 1
       size = Math.max(1, Math.floor(size / 2))
-      more = passedOver < mostPassedOver
+      more = passedOver < maxPassedOver
     }
   }
   return failure

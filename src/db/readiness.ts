@@ -3,9 +3,9 @@ import type { Database } from './client.ts'
 import { migrationsCheck } from './migrate.ts'
 import { statement } from './statement.ts'
 
-const writable = statement('ready.writable', `select not current_setting('transaction_read_only')::boolean as writable`)
+const writable = statement('ready.writable')`select not current_setting('transaction_read_only')::boolean as writable`
 /** A commit that reaches the disk and leaves no row: it fails on a standby, or where the disk is full. */
-const write = statement('ready.write', `select pg_logical_emit_message(true, 'payments-service', 'ready')`)
+const write = statement('ready.write')`select pg_logical_emit_message(true, 'payments-service', 'ready')`
 
 /** The caller must get an answer before its own time-out. */
 const deadlineMs = 2_000

@@ -1,25 +1,25 @@
 import type { Clock } from '../lib/clock.ts'
 
 /** `audit`: `account:row`, one audit row of each of the newest commits. `sent`: attempts. `seal`: `number:hash`. `key`: scopes of idempotency keys. */
-export const markKinds = ['audit', 'sent', 'seal', 'key'] as const
-export type MarkKind = (typeof markKinds)[number]
+export const recoveryPointKinds = ['audit', 'sent', 'seal', 'key'] as const
+export type RecoveryPointKind = (typeof recoveryPointKinds)[number]
 
 /**
  * How many are kept of each. A database commits in one order: while the newest is there, everything before it is. Sent attempts and keys are kept
  * longer, because what is repeated without them is paid twice.
  */
-const most: Readonly<Record<MarkKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
+const most: Readonly<Record<RecoveryPointKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
 /** Younger than everything that a retention removes. */
 const forgetAfterMs = 12 * 3_600_000
 
-export type Noted = { kind: MarkKind; id: string; atMs: number }
+export type Noted = { kind: RecoveryPointKind; id: string; atMs: number }
 
-/** A server, and how far its log is. In the mark: where it was before the newest acknowledged commit. */
+/** A server, and how far its log is. In the recovery point: where it was before the newest acknowledged commit. */
 export type Place = { system: string; server: string; position: bigint }
 
 export type Left = { place: Place | undefined; noted: readonly Noted[] }
 
-export type MarkFile = {
+export type RecoveryPointFile = {
   left: readonly Left[]
   write: (place: Place | undefined, noted: readonly Noted[]) => void
   /** A person has looked: nothing older is looked for again. */
@@ -27,14 +27,19 @@ export type MarkFile = {
 }
 
 /** The newest that the database has acknowledged to this process: what is looked for on a server before it is trusted. */
-export type Mark = ReturnType<typeof createMark>
+export type RecoveryPoint = ReturnType<typeof createRecoveryPoint>
 
-export const createMark = (clock: Clock) => {
+export const createRecoveryPoint = (clock: Clock) => {
   const nowMs = () => clock.now().getTime()
-  const kinds: Record<MarkKind, Map<string, Noted>> = { audit: new Map(), sent: new Map(), seal: new Map(), key: new Map() }
+  const kinds: Record<RecoveryPointKind, Map<string, Noted>> = {
+    audit: new Map(),
+    sent: new Map(),
+    seal: new Map(),
+    key: new Map(),
+  }
   let place: Place | undefined
   let reached = 0n
-  let file: MarkFile | undefined
+  let file: RecoveryPointFile | undefined
 
   const keep = (noted: Noted) => {
     const known = kinds[noted.kind]
@@ -47,10 +52,10 @@ export const createMark = (clock: Clock) => {
   const write = () => file?.write(place, [...kinds.audit.values(), ...kinds.seal.values()])
 
   return {
-    newest: (kind: MarkKind): string[] => [...kinds[kind].values()].filter(isFresh).map(({ id }) => id),
-    has: (kind: MarkKind, id: string): boolean => isFresh(kinds[kind].get(id)),
+    newest: (kind: RecoveryPointKind): string[] => [...kinds[kind].values()].filter(isFresh).map(({ id }) => id),
+    has: (kind: RecoveryPointKind, id: string): boolean => isFresh(kinds[kind].get(id)),
     /** `position`: what `reached` was before the noted work began. */
-    note: (kind: MarkKind, ids: readonly string[], position = 0n): void => {
+    note: (kind: RecoveryPointKind, ids: readonly string[], position = 0n): void => {
       const atMs = nowMs()
       for (const id of ids) keep({ kind, id, atMs })
       if (place && position > place.position) place = { ...place, position }
@@ -67,7 +72,7 @@ export const createMark = (clock: Clock) => {
       reached = 0n
       write()
     },
-    loadFrom: (given: MarkFile): void => {
+    loadFrom: (given: RecoveryPointFile): void => {
       file = given
       const all = given.left.flatMap(({ noted }) => noted).sort((one, other) => one.atMs - other.atMs)
       for (const one of all) keep(one)

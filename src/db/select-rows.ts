@@ -34,17 +34,12 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
   names: readonly Name[],
-  { lane, lock }: Options = {},
+  { lane = 'record', lock }: Options = {},
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T> | undefined>) => {
-  const query = prepare(
-    name,
-    placesOf(table, names),
-    (orm, at) => {
-      const rows = whereEqual(orm, table, at)
-      return lock ? rows.for(lock) : rows
-    },
-    lane,
-  )
+  const query = prepare(name, placesOf(table, names), lane, (orm, at) => {
+    const rows = whereEqual(orm, table, at)
+    return lock ? rows.for(lock) : rows
+  })
   return async (db, key) => (await first(db, query, key)) as Row<T> | undefined
 }
 
@@ -53,9 +48,9 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
   name: string,
   table: T,
   names: readonly Name[],
-  lane?: QueryLane,
+  lane: QueryLane = 'record',
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T>[]>) => {
-  const query = prepare(name, placesOf(table, names), (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)), lane)
+  const query = prepare(name, placesOf(table, names), lane, (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)))
   return async (db, key) => (await db.run(query, key)) as Row<T>[]
 }
 
@@ -64,12 +59,12 @@ export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
   column: Name,
-  lane?: QueryLane,
+  lane: QueryLane = 'record',
 ): ((db: Db, values: readonly NonNullable<Row<T>[Name]>[]) => Promise<Row<T>[]>) => {
   const among = columnsOf(table)[column]
   const untyped: PgTable = table
   const parameters = { values: `${kindOf(among)}[]` } as Parameters
-  const query = prepare(name, parameters, (orm, at) => orm.select().from(untyped).where(sql`${among} = any(${at.values})`), lane)
+  const query = prepare(name, parameters, lane, (orm, at) => orm.select().from(untyped).where(sql`${among} = any(${at.values})`))
   return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
 }
 
@@ -80,11 +75,8 @@ export const selectPage = <T extends PgTable & { id: PgColumn }>(
   owner: PgColumn,
 ): ((db: Db, ownerId: Uuid, page: { before: Uuid | null; take: number }) => Promise<Row<T>[]>) => {
   const untyped: PgTable = table
-  const query = prepare(
-    name,
-    { owner: 'uuid', before: 'uuid?', take: 'rows' },
-    (orm, at) => newestFirst(orm.select().from(untyped), { owner, id: table.id }, at, ownedBy(owner, at.owner)),
-    'page',
+  const query = prepare(name, { owner: 'uuid', before: 'uuid?', take: 'rows' }, 'page', (orm, at) =>
+    newestFirst(orm.select().from(untyped), { owner, id: table.id }, at, ownedBy(owner, at.owner)),
   )
   return async (db, ownerId, page) => (await db.run(query, { owner: ownerId, ...page })) as Row<T>[]
 }

@@ -9,13 +9,11 @@ import { statement } from './statement.ts'
 import { sendLogs } from './tables/rails.ts'
 
 /** Registers this process's logs, and ends those of processes that no longer renew theirs: a process that trusts the database speaks for them. */
-const renew = statement(
-  'send_logs.renew',
-  `with ended as (update send_logs set stopped_at = clock_timestamp()
+const renew = statement('send_logs.renew')`
+  with ended as (update send_logs set stopped_at = clock_timestamp()
      where stopped_at is null and seen_at < clock_timestamp() - interval '2 minutes' and id <> all($1::uuid[]))
    insert into send_logs (id, process, started_at, seen_at) select id, $2, clock_timestamp(), clock_timestamp() from unnest($1::uuid[]) as x(id)
-   on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = null`,
-)
+   on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = null`
 /** All, or some: a person has looked, or another process speaks for them. */
 export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (orm, at) =>
   orm
@@ -25,21 +23,17 @@ export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (or
 )
 
 /** In order: every send under way has its answer recorded. Otherwise the log alone knows whether it was sent. */
-const endInOrder = statement(
-  'send_logs.end_in_order',
-  `update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
-     where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`,
-)
+const endInOrder = statement('send_logs.end_in_order')`
+  update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
+     where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`
 
 /** `unknown`: logs of attempts under way, neither ended nor among $1. `unregistered`: some come from a version that registered no log. */
-const look = statement(
-  'send_logs.look',
-  `with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
+const look = statement('send_logs.look')`
+  with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
    select array(select id from live join send_logs l using (id) where l.stopped_at is null and id <> all($1::uuid[])) as unknown,
      exists (select from live left join send_logs l using (id) where l.id is null) as unregistered,
      (select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) as newest,
-     coalesce((select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) > clock_timestamp() - interval '1 minute', false) as recent`,
-)
+     coalesce((select max(seen_at) from send_logs where stopped_at is null and id <> all($1::uuid[])) > clock_timestamp() - interval '1 minute', false) as recent`
 type Look = { unknown: Uuid[]; unregistered: boolean; newest: Date | null; recent: boolean }
 
 const renewEveryMs = 2_000

@@ -27,7 +27,7 @@ const unsafe: Readonly<Record<string, readonly [isSafe: (setting: string) => boo
   ],
 }
 
-const read = statement('server.settings', 'select name, setting from pg_settings where name = any($1::text[])')
+const read = statement('server.settings')`select name, setting from pg_settings where name = any($1::text[])`
 
 export const warnOfServer = async (db: Db, logger: Logger): Promise<void> => {
   for (const { name, setting } of await db.query<{ name: string; setting: string }>(read, [Object.keys(unsafe)])) {

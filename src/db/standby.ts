@@ -5,8 +5,8 @@ import { statement } from './statement.ts'
 
 export type Reads = ReturnType<typeof createReads>
 
-const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position', 'record')
-const reached = statement('standby.reached', 'select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached')
+const position = statement('standby.position', 'record')`select pg_current_wal_lsn()::text as position`
+const reached = statement('standby.reached')`select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached`
 
 const tries = 4
 const pauseMs = 5

@@ -23,7 +23,7 @@ const shortened = (name: string): string =>
   name.length <= longestName ? name : `${name.slice(0, longestName - 17)}~${hash('sha1', name).slice(0, 16)}`
 
 /** A second text under one name would fail on every connection that knows the first. */
-export const statement = (fullName: string, text: string, lane: Lane = 'pool'): Statement => {
+export const nameStatement = (fullName: string, text: string, lane: Lane): Statement => {
   const name = shortened(fullName)
   const existing = known.get(name)
   if (existing && existing.text !== text) throw new Error(`two statements are called ${name}`)
@@ -31,6 +31,12 @@ export const statement = (fullName: string, text: string, lane: Lane = 'pool'): 
   known.set(name, named)
   return named
 }
+
+/** Declares a query that is text. What is put into the text is the module's own and the same for every request: values are bound. */
+export const statement =
+  (name: string, lane: Lane = 'pool') =>
+  (text: TemplateStringsArray, ...parts: readonly (string | number)[]): Statement =>
+    nameStatement(name, String.raw({ raw: text }, ...parts).trimStart(), lane)
 
 const declared = new Map<string, () => void>()
 

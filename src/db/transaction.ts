@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, unavailable } from '../lib/errors.ts'
 import type { Database, Gathered, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
-import type { Mark } from './recovery-point.ts'
+import type { RecoveryPoint } from './recovery-point.ts'
 import { corkUntilTick, runBy, sendBy } from './wire.ts'
 
 const maxAttempts = 3
@@ -27,7 +27,7 @@ export type TransactionOptions = {
   begin: string
   logger: Logger
   clock: Clock
-  mark: Mark
+  recoveryPoint: RecoveryPoint
   signals: EventEmitter
 }
 
@@ -73,6 +73,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         run: runBy({ record: query, page: query, pool: query }, true),
         defer,
         gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]): void => {
+          if (over) throw new Error('rows were gathered after the end of their transaction: they would be lost')
           const known: Row[] | undefined = gathered.get(kind)
           if (known) known.push(...rows)
           else if (rows.length > 0) gathered.set(kind, [...rows] as never[])
@@ -85,12 +86,12 @@ export const createTransactions = (options: TransactionOptions): Database['trans
             await query('rollback to savepoint undoable')
           }
         },
-        mark: options.mark,
+        recoveryPoint: options.recoveryPoint,
         afterCommit: (task: () => void) => void afterCommit.add(task),
         signals: options.signals,
         accountLocks: new Map(),
       }
-      const reached = options.mark.reached()
+      const reached = options.recoveryPoint.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
       for (const [kind, rows] of gathered) if (rows.length > 0) defer(kind.write(tx, rows))
       over = true
@@ -114,7 +115,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       // After an error that was caught, COMMIT is a ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       const [trace] = [...gathered].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
-      if (trace !== undefined) options.mark.note('audit', [trace], reached)
+      if (trace !== undefined) options.recoveryPoint.note('audit', [trace], reached)
       for (const task of afterCommit) task()
       return outcome
     } catch (error) {

@@ -3,9 +3,9 @@ import { chown, link, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Config, loadConfig } from '../config.ts'
+import { openDataFolder } from '../lib/data-folder.ts'
 import { StartupError } from '../lib/errors.ts'
-import { openDataFolder } from './embedded-postgres/data-folder.ts'
-import { isCode } from './embedded-postgres/programs.ts'
+import { isCode } from '../lib/operating-system.ts'
 
 export const keysFileName = 'development-keys.env'
 

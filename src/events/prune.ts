@@ -4,19 +4,16 @@ import { type Divided, dropPeriods } from '../db/periods.ts'
 import { prune } from '../db/prune.ts'
 import { type Clock, daysAfter } from '../lib/clock.ts'
 
-const oldest = statement(
-  'events.prune',
-  // The oldest events come first in their order, so no index by time is needed.
-  `delete from events_default where id in (
+const oldest = statement('events.prune')`
+  delete from events_default where id in (
      select id from (select id, created_at from events_default order by events_default.transaction, events_default.id limit $2 offset $3) as oldest
-     where created_at < $1) returning 1`,
-)
+     where created_at < $1) returning 1`
 
 /** Up to this retention, events are divided into weeks: an event then leaves a week after its retention at the latest. */
-const mostDaysInWeeks = 31
+const maxDaysInWeeks = 31
 export const eventPeriod = (retentionDays: number): Divided => ({
   table: 'events',
-  unit: retentionDays <= mostDaysInWeeks ? 'week' : 'month',
+  unit: retentionDays <= maxDaysInWeeks ? 'week' : 'month',
 })
 
 type Pruning = {

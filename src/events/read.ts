@@ -58,7 +58,7 @@ export const comparePositions = (a: Position, b: Position): number => {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
 }
 
-const edge = statement('events.edge', 'select (events_settled_before()::text::numeric - 1)::text as transaction')
+const edge = statement('events.edge')`select (events_settled_before()::text::numeric - 1)::text as transaction`
 
 /** The position after everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
@@ -66,7 +66,7 @@ export const readEdge = async (db: Db): Promise<Position> => {
   return { transaction: row?.transaction ?? '0', id: lastId }
 }
 
-const snapshot = statement('events.snapshot', 'select pg_current_snapshot()::text as snapshot')
+const snapshot = statement('events.snapshot')`select pg_current_snapshot()::text as snapshot`
 
 /** Whether an event was committed before now: a stream without a starting point begins with later ones. */
 export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
@@ -76,10 +76,8 @@ export const readPast = async (db: Db): Promise<(event: Position) => boolean> =>
   return (event) => BigInt(event.transaction) < BigInt(end) && !open.includes(event.transaction)
 }
 
-const next = statement(
-  'events.next',
-  `select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`,
-)
+const next = statement('events.next')`
+  select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
 
 /** The next events of all tenants. `waiting`: a slower transaction holds more of them back. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
@@ -88,7 +86,7 @@ export const nextEvents = async (db: Db, after: Position, take: number): Promise
   return { events: ready.map((row) => toEvent(row)), waiting: ready.length < rows.length }
 }
 
-const place = statement('events.place', `select ${columns} from events where id = $1`, 'record')
+const place = statement('events.place', 'record')`select ${columns} from events where id = $1`
 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
   (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
@@ -193,10 +191,8 @@ export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(d
 /** None that is older than `since`, though its period may still be there. */
 export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
 
-const oldest = statement(
-  'events.oldest_undelivered',
-  'select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1',
-)
+const oldest = statement('events.oldest_undelivered')`
+  select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1`
 
 /** When the oldest event was created that this process has not yet passed to its readers; undefined when there is none. */
 export const oldestUndelivered = async (db: Db, position: Position): Promise<Date | undefined> =>

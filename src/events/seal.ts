@@ -75,41 +75,27 @@ const line = `json_build_array(id, transaction::text, to_char(at at time zone 'U
   credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
   encode(sha256(convert_to(json_build_array(before::text, after::text, encode(inputs, 'hex'), ip, user_agent, request_id)::text, 'UTF8')), 'hex'))::text as line`
 
-const unsealed = statement(
-  'audit.unsealed',
-  `select id, transaction::text, ${line} from audit_log
+const unsealed = statement('audit.unsealed')`
+  select id, transaction::text, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and transaction < (select events_settled_before()) and id >= least($4, first_id_at(now() - interval '${slackDays} days'))
-   order by audit_log.transaction, audit_log.id limit $3`,
-)
-const sealed = statement(
-  'audit.sealed',
-  `select id, transaction::text, ${line} from audit_log
+   order by audit_log.transaction, audit_log.id limit $3`
+const sealed = statement('audit.sealed')`
+  select id, transaction::text, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid)
-   order by audit_log.transaction, audit_log.id limit $5`,
-)
-const sealedNear = statement(
-  'audit.sealed_near',
-  `select id, ${line} from audit_log
+   order by audit_log.transaction, audit_log.id limit $5`
+const sealedNear = statement('audit.sealed_near')`
+  select id, ${line} from audit_log
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid) and id >= $5 and id < $6
-   order by audit_log.transaction, audit_log.id`,
-)
+   order by audit_log.transaction, audit_log.id`
 const sealColumns = `sequence::int, through_transaction::text as transaction, through_id as id, rows, rows_root as "rowsRoot", digest, hash,
   key_id as "keyId", sealed_at as "sealedAt"`
-const newestSeal = statement(
-  'audit.newest_seal',
-  `select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`,
-  'record',
-)
-const sealsAfter = statement(
-  'audit.seals_after',
-  `select ${sealColumns} from audit_seals where sequence > $1 order by audit_seals.sequence limit $2`,
-)
-const readNodes = statement(
-  'audit.read_seal_nodes',
-  `select n.level, n.place::int, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
-   join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`,
-  'record',
-)
+const newestSeal = statement('audit.newest_seal', 'record')`
+  select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`
+const sealsAfter = statement('audit.seals_after')`
+  select ${sealColumns} from audit_seals where sequence > $1 order by audit_seals.sequence limit $2`
+const readNodes = statement('audit.read_seal_nodes', 'record')`
+  select n.level, n.place::int, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
+   join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`
 
 /** In the order of the question; a missing one is left out. */
 export const readSealNodes = (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> =>
@@ -143,10 +129,8 @@ export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Ar
 
 const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
 
-const lastBefore = statement(
-  'audit.last_seal_before',
-  `select ${sealColumns} from audit_seals where sealed_at < $1 order by audit_seals.sequence desc limit 1`,
-)
+const lastBefore = statement('audit.last_seal_before')`
+  select ${sealColumns} from audit_seals where sealed_at < $1 order by audit_seals.sequence desc limit 1`
 export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undefined> =>
   (await db.query<Seal>(lastBefore, [at]))[0]
 
@@ -235,7 +219,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
     auditSealNodes,
     nodes.map((node) => ({ ...node, hash: Buffer.from(node.hash) })),
   )
-  tx.afterCommit(() => tx.mark.note('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))
+  tx.afterCommit(() => tx.recoveryPoint.note('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))
   return { seal, more: rows.length === batch }
 }
 
@@ -296,19 +280,27 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
 }
 
-/** In the same order; null where the row is not sealed yet. Each seal is read once. */
-export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> => {
+/** So many seals with their rows are kept at a time: rows that follow each other lie in few. */
+const maxKept = 256
+
+/** Proves rows in the same order; null where one is not sealed yet. Each seal is read once, for all rows that are asked for. */
+export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
   const seals = new Map<number, Promise<SealProof>>()
-  return Promise.all(
-    rows.map(async (row) => {
-      const { rowsRoot } = row
-      if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
-      const seal = Number(row.sequence) - 1
-      const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
-      seals.set(seal, proof)
-      return proveRow(row, seal, rowsRoot, await proof)
-    }),
-  )
+  return async (rows: readonly SealedRow[]): Promise<(RowProof | null)[]> => {
+    const head = await reading
+    return Promise.all(
+      rows.map(async (row) => {
+        const { rowsRoot } = row
+        if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
+        const seal = Number(row.sequence) - 1
+        const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
+        seals.set(seal, proof)
+        const [oldest] = seals.keys()
+        if (seals.size > maxKept && oldest !== undefined) seals.delete(oldest)
+        return proveRow(row, seal, rowsRoot, await proof)
+      }),
+    )
+  }
 }
 
 /** That the log of `from` seals is the beginning of the one of `to`. 0 < from ≤ to. */

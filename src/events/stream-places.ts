@@ -10,18 +10,14 @@ const renewMs = 20_000
 /** The places of a process that died become free after this time. */
 const abandonedSeconds = 60
 
-const lock = statement('stream_places.lock', `select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`)
-const forget = statement(
-  'stream_places.forget',
-  'delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)',
-)
+const lock = statement('stream_places.lock')`select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`
+const forget = statement('stream_places.forget')`
+  delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)`
 // At most half of the places: an owner can always watch what its keys and agents do.
-const take = statement(
-  'stream_places.take',
-  `insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
+const take = statement('stream_places.take')`
+  insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
    where (select count(*) from stream_places where account_id = $2) < $3
-     and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`,
-)
+     and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`
 const renew = prepareWrite('stream_places.renew', { ids: 'uuid[]' }, (orm, at) =>
   orm.update(streamPlaces).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamPlaces.id} = any(${at.ids})`),
 )

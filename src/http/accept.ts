@@ -7,9 +7,9 @@ const weightOf = (parameters: readonly string[]): number => {
 
 type Asking = Pick<FastifyRequest, 'headers'>
 
-const weightsOf = ({ headers }: Asking): ReadonlyMap<string, number> =>
+const weightsOf = (header: string | undefined): ReadonlyMap<string, number> =>
   new Map(
-    (headers.accept ?? '').split(',').map((range) => {
+    (header ?? '').split(',').map((range) => {
       const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
       return [name, weightOf(parameters)]
     }),
@@ -20,11 +20,15 @@ const weightIn = (weights: ReadonlyMap<string, number>, type: string): number =>
 
 /** Whether the `Accept` header names this media type, and weighs the other one that there is no higher (RFC 9110, 12.5.1). */
 export const asksFor = (request: Asking, type: string, other: string): boolean => {
-  const weights = weightsOf(request)
+  const weights = weightsOf(request.headers.accept)
   const own = weights.get(type) ?? 0
   return own > 0 && own >= weightIn(weights, other)
 }
 
 /** Whether a client takes this media type. Without the header it takes every one. */
 export const takes = (request: Asking, type: string): boolean =>
-  (request.headers.accept ?? '').trim() === '' || weightIn(weightsOf(request), type) > 0
+  (request.headers.accept ?? '').trim() === '' || weightIn(weightsOf(request.headers.accept), type) > 0
+
+/** Whether the `Accept-Encoding` header names Brotli (RFC 9110, 12.5.3). */
+export const takesBrotli = ({ headers }: Asking): boolean =>
+  (weightsOf([headers['accept-encoding']].flat().join()).get('br') ?? 0) > 0

@@ -63,10 +63,11 @@ export const orCsv = <Schema extends z.ZodType>(schema: Schema, description = of
   content: {
     'application/json': { schema },
     'text/csv': {
-      schema: z.string().meta({
-        description:
+      schema: z
+        .string()
+        .describe(
           'RFC 4180 in UTF-8 with a byte order mark, so that Excel shows every letter, and with a header line. A value that a spreadsheet would read as a formula begins with an apostrophe.',
-      }),
+        ),
     },
   },
 })

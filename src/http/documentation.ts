@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
+import { takesBrotli } from './accept.ts'
 import type { App } from './app-type.ts'
 import { readBuilt, registerDownloads } from './downloads.ts'
 import { renderPage, sendHtml, wantsPage } from './page.ts'
@@ -79,8 +82,26 @@ const written = 'http://localhost:3000'
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
+const compress = promisify(brotliCompress)
+const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+
 const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise<string>) => {
   let manifest: Manifest | undefined
+  const contentOf = async ({ file }: Served): Promise<string | Buffer> => {
+    const content = await readBuilt(built + file, missing)
+    const isOurs = !file.endsWith('scalar.js')
+    return isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content
+  }
+  /** The build does not know the address in these files, so each is compressed once, when it is first asked for. */
+  const compressed = new Map<string, Promise<Buffer>>()
+  const compressedOf = async (served: Served): Promise<Buffer> => {
+    const known = compressed.get(served.file) ?? contentOf(served).then((content) => compress(content, quality))
+    compressed.set(served.file, known)
+    return known.catch((error: unknown) => {
+      compressed.delete(served.file)
+      throw error
+    })
+  }
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     manifest ??= JSON.parse((await readBuilt(`${built}manifest.json`, missing)).toString()) as Manifest
     const path = request.url.replace(/\/?(\?.*)?$/, '')
@@ -88,19 +109,18 @@ const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise
     const served = wantsPage(request) ? (page ?? text) : (text ?? page)
     if (!served)
       throw new Refusal('not_found', { message: `There is no such page: ${publicUrl}/docs/guides and /docs/errors list them.` })
-    const content = await readBuilt(built + served.file, missing)
-    const isOurs = !served.file.endsWith('scalar.js')
-    return reply
-      .headers(served.headers)
-      .type(served.type)
-      .send(isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content)
+    const vary = [reply.getHeader('vary'), 'Accept, Accept-Encoding'].flat().filter(Boolean).join(', ')
+    reply.headers({ ...served.headers, vary }).type(served.type)
+    return takesBrotli(request)
+      ? reply.header('content-encoding', 'br').send(await compressedOf(served))
+      : reply.send(await contentOf(served))
   }
 }
 
 export const registerDocumentation = (app: App): void => {
   const open = { config: { internal: true }, schema: { hide: true } }
   const send = sendRendered(app.publicUrl, registerDownloads(app))
-  for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*']) app.get(path, open, send)
+  for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/skill.md', '/docs', '/docs/*']) app.get(path, open, send)
   const own = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   app.get('/verify', own, async (_request, reply) => sendHtml(reply, 200, page, { scripted: true }))
   app.get('/verify.js', own, async (_request, reply) =>

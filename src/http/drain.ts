@@ -19,7 +19,7 @@ const idlePollMs = 50
 /** Also a busy client has sent its request this long after it opened a connection for it. */
 const silentMs = 1_000
 /** Node's backlog: at most this many connections wait to be accepted, so later ones did not wait when the end began. */
-const mostWaiting = 511
+const maxWaiting = 511
 /** Under load that never pauses, the listener closes after this time all the same. */
 const quietMs = 3_000
 
@@ -41,10 +41,10 @@ export const registerDrain = (app: App): void => {
   }
   const untilQuiet = async () => {
     const giveUp = performance.now() + quietMs
-    const mostAccepted = acceptedCount + mostWaiting
+    const maxAccepted = acceptedCount + maxWaiting
     // The turn that has begun may have looked at the listener already.
     await turn()
-    for (let count = -1; count !== acceptedCount && acceptedCount < mostAccepted && performance.now() < giveUp; ) {
+    for (let count = -1; count !== acceptedCount && acceptedCount < maxAccepted && performance.now() < giveUp; ) {
       count = acceptedCount
       await turn()
     }

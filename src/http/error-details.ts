@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../auth/permissions.ts'
 import { errorCodes } from '../errors/catalogue.ts'
-import { conflictReasons } from '../lib/conflict-reasons.ts'
+import { errorReasons } from '../lib/conflict-reasons.ts'
 import type { DetailName } from '../lib/errors.ts'
 import { minorPattern } from '../lib/money.ts'
 
@@ -18,8 +18,8 @@ const text = (description: string, more: object = {}) =>
     .optional()
     .meta({ ...more, description })
 
-const count = (description: string) => z.number().int().optional().meta({ description })
-const listOf = (item: z.ZodType, description: string) => z.array(item).optional().meta({ description })
+const count = (description: string) => z.number().int().optional().describe(description)
+const listOf = (item: z.ZodType, description: string) => z.array(item).optional().describe(description)
 const minor = (description: string) => text(description, { pattern: minorPattern.source })
 const time = (description: string) => z.string().nullable().optional().meta({ format: 'date-time', description })
 
@@ -29,8 +29,8 @@ const Existing = z
     payment_batch_id: text('Of a payment batch.'),
     topup_id: text('Of a top-up.'),
     beneficiary_id: text('Of a beneficiary.'),
-    status: z.string().meta({ description: 'Its status now.' }),
-    receipt: z.string().nullable().optional().meta({ description: "The rail's receipt of a payment or a top-up." }),
+    status: z.string().describe('Its status now.'),
+    receipt: z.string().nullable().optional().describe("The rail's receipt of a payment or a top-up."),
     amount_minor: minor('In minor units. A deposit of any amount has none.'),
     created_at: z.string().meta({ format: 'date-time', description: 'When it was created.' }),
     completed_at: time('When it ended; null while it has not.'),
@@ -38,10 +38,9 @@ const Existing = z
   .meta({ id: 'ExistingRecord', description: 'The record that a refusal names, as it is now.' })
 export type Existing = z.output<typeof Existing>
 
-const existing = Existing.optional().meta({
-  description:
-    'What became of the record that is named, for callers that may read it: a payment with status `succeeded` was paid.',
-})
+const existing = Existing.optional().describe(
+  'What became of the record that is named, for callers that may read it: a payment with status `succeeded` was paid.',
+)
 
 const duplicates = {
   existing_payment_id: text(
@@ -53,7 +52,7 @@ const duplicates = {
 }
 
 const ItemProblem = z.looseObject({
-  index: z.number().int().meta({ description: 'Which item of the request, from 0.' }),
+  index: z.number().int().describe('Which item of the request, from 0.'),
   row: count('Of a list in CSV: its row, as a spreadsheet numbers it.'),
   error: z.string().meta({ enum: errorCodes }),
   message: z.string(),
@@ -67,16 +66,10 @@ const details = {
   items: listOf(ItemProblem, 'Of a list of payments: which items cannot be paid, the first 100 faults.'),
   more: count('How many faults are not listed.'),
   field: text('Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.'),
-  reason: z
-    .union([
-      z.string().meta({ enum: Object.keys(conflictReasons) }),
-      z.enum(['database_lost_writes', 'not_an_approver', 'sign_up', 'upgrade_running']),
-    ])
-    .optional()
-    .meta({
-      description:
-        'Why there is a conflict. Of a 503: the database has lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. Of a 403, `not_an_approver`: a policy names who alone decides; `sign_up`: this person may not begin an account here.',
-    }),
+  reason: text(
+    'Why there is a conflict. Of a 503: the database has lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. Of a 403, `not_an_approver`: a policy names who alone decides; `sign_up`: this person may not begin an account here.',
+    { enum: errorReasons },
+  ),
   ...duplicates,
   existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),
   existing_topup_id: text('Of `idempotency`: the top-up that was created with this key.'),
@@ -105,16 +98,9 @@ const details = {
   proven_at: time(
     'Of `step_up_required`: when it was last given; null for a dashboard token of a session, which cannot have one.',
   ),
-  recovered_address: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({ description: 'Of `invalid_signature`: the wallet that made the signature.' }),
-  expected: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .meta({ description: 'Of `invalid_signature`: what the signed message must say.' }),
-  actual: z.unknown().optional().meta({ description: 'Of `invalid_signature`: what the signed message says in its place.' }),
+  recovered_address: z.string().nullable().optional().describe('Of `invalid_signature`: the wallet that made the signature.'),
+  expected: z.record(z.string(), z.unknown()).optional().describe('Of `invalid_signature`: what the signed message must say.'),
+  actual: z.unknown().optional().describe('Of `invalid_signature`: what the signed message says in its place.'),
 } satisfies Record<DetailName, z.ZodType>
 
 export const ErrorDetails = z
@@ -122,7 +108,7 @@ export const ErrorDetails = z
     request_id: z
       .string()
       .meta({ description: 'The id of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
-    doc_url: z.string().meta({ description: 'A page that explains the code and what to do.' }),
+    doc_url: z.string().describe('A page that explains the code and what to do.'),
     param: text('The one field, parameter or header that is wrong.'),
     ...details,
   })

@@ -5,10 +5,10 @@ import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import { invalidFields, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { KeyPlace, Keys, Once, StoredAnswer } from '../queue/idempotency-keys.ts'
+import { answerKeys, type KeyPlace, type Keys, type Once, type StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
 import { createTurns, type Turns } from '../queue/turns.ts'
-import { type WriteRequest, writeOnce, writeWith } from '../queue/write-path.ts'
+import { type WriteRequest, writeOnce } from '../queue/write-path.ts'
 import { checkAuthority, checkStanding } from './authorize.ts'
 
 /** `secret`: top-level fields that are shown once and never stored. */
@@ -128,8 +128,8 @@ export const respondOnce = async (
     },
   }
   const { answer, replayed } = await (caller
-    ? inTurn(db, caller.workspace.balanceAccountId, () => writeOnce(db, write))
-    : writeOnce(db, write))
+    ? inTurn(db, caller.workspace.balanceAccountId, () => writeOnce(db, answerKeys, write))
+    : writeOnce(db, answerKeys, write))
   return sendText(reply, answer, replayed)
 }
 
@@ -144,7 +144,7 @@ export const respondWithRecord = async (
   const { accountId, workspace } = request.principal
   const write = recordRequestOf(request)
   const { answer, replayed } = await inTurn(db, workspace.balanceAccountId, () =>
-    writeWith(db, keys, {
+    writeOnce(db, keys, {
       ...write,
       locks: { exclusive: [accountId, workspace.balanceAccountId] },
       work: (tx) => work(tx, write.once),

@@ -17,11 +17,12 @@ const style = `
 body { display: grid; place-items: start center; margin: 0; padding: clamp(2rem, 10vh, 6rem) 1rem 3rem; background: var(--bg); color: var(--ink); }
 main { box-sizing: border-box; width: 100%; max-width: 30rem; padding: 1.5rem; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); }
 h1 { margin: 0 0 .75rem; font-size: 1.4rem; line-height: 1.3; letter-spacing: -.018em; }
+h2 { margin: 1.25rem 0 .25rem; font-size: 1.1rem; }
 p { margin: 0 0 1rem; color: var(--ink-2); overflow-wrap: anywhere; }
 nav { display: grid; gap: .6rem; margin: 1.25rem 0; }
-nav a, button { display: block; padding: .65rem 1rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }
-nav a.primary { border-color: var(--accent); background: var(--accent); color: #fff; }
-nav a:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
+nav a, .primary, button { display: block; padding: .65rem 1rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }
+.primary { border-color: var(--accent); background: var(--accent); color: #fff; }
+a:focus-visible, button:focus-visible, input:focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; }
 label { display: block; margin: 0 0 .6rem; }
 input:not([type=checkbox]), textarea { box-sizing: border-box; width: 100%; padding: .5rem .7rem; border: 1px solid var(--field); border-radius: 8px; background: var(--surface); color: inherit; font: inherit; }
 small { color: var(--ink-2); }

@@ -7,11 +7,11 @@ import type { Uuid } from '../lib/ids.ts'
 import { bounded, TimeIn } from './wire.ts'
 
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'How many items at most.' }),
+  limit: z.coerce.number().int().min(1).max(100).default(25).describe('How many items at most.'),
   cursor: bounded(200)
     .min(1)
     .optional()
-    .meta({ description: '`next_cursor` of the previous page. All parameters except `limit` must be the same.' }),
+    .describe('`next_cursor` of the previous page. All parameters except `limit` must be the same.'),
 })
 export type PageQuery = z.output<typeof PageQuery>
 
@@ -153,7 +153,6 @@ export const readChangesPage = async <Row, Item>(
 }
 
 /** A filter of lists whose records change. */
-export const UpdatedAfter = TimeIn.optional().meta({
-  description:
-    'Only what was changed after this time, oldest change first. The cursor follows the changes: what changes again comes again. A page ends before what a transaction that is still open may have changed. Every page with items has a `next_cursor`; keep the last one and go on from it the next time.',
-})
+export const UpdatedAfter = TimeIn.optional().describe(
+  'Only what was changed after this time, oldest change first. The cursor follows the changes: what changes again comes again. A page ends before what a transaction that is still open may have changed. Every page with items has a `next_cursor`; keep the last one and go on from it the next time.',
+)

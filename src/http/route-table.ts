@@ -9,7 +9,7 @@ import { withoutPermission } from './without-permission.ts'
 const ErrorEnvelope = z
   .object({
     error: z.string().meta({ enum: errorCodes, description: 'What a program decides by. The list may grow.' }),
-    message: z.string().meta({ description: 'A sentence for a person.' }),
+    message: z.string().describe('A sentence for a person.'),
     details: ErrorDetails.optional(),
   })
   .meta({

@@ -7,83 +7,106 @@ import type { App } from './app-type.ts'
 import { respondOnce } from './idempotency.ts'
 import { type Cursors, type PageQuery, type PageRequest, readPage } from './pagination.ts'
 
-type Schema = {
-  params?: z.ZodType
-  querystring?: z.ZodType
-  body?: z.ZodType
-  response: Readonly<Record<number, z.ZodType>>
+type Responses = Readonly<Record<number, z.ZodType>>
+type Answering = Responses & { 200: z.ZodType }
+type Paged = Responses & { 200: z.ZodType<{ data: unknown[] }> }
+
+/** P, Q and B: what it reads of the path, the query and the body; R: what it answers. */
+type Declared<P, Q, B, R> = Omit<FastifyContextConfig, 'operation'> & {
+  params?: P
+  querystring?: Q
+  body?: B
+  response: R
+  bodyLimit?: number
   /** `summary` says what the operation does, in a line; `description` when to call it and why, and what happens then. */
   summary: string
   description: string
 }
-type Answering = Schema & { response: { 200: z.ZodType } }
-type Paged = Answering & { querystring: z.ZodType<PageQuery>; response: { 200: z.ZodType<{ data: unknown[] }> } }
+type RequestOf<P, Q, B> = FastifyRequest & { params: z.output<P>; query: z.output<Q>; body: z.output<B> }
+type AnswerOf<R extends Responses> = {
+  [Status in keyof R & number]: { status: Status; body: z.output<R[Status]>; secret?: readonly string[] }
+}[keyof R & number]
 
-type Of<Part> = Part extends z.ZodType ? z.output<Part> : unknown
-type RequestOf<S extends Schema> = FastifyRequest & { params: Of<S['params']>; query: Of<S['querystring']>; body: Of<S['body']> }
-type BodyOf<S extends Answering> = z.output<S['response'][200]>
-type AnswerOf<S extends Schema> = {
-  [Status in keyof S['response'] & number]: { status: Status; body: z.output<S['response'][Status]>; secret?: readonly string[] }
-}[keyof S['response'] & number]
-
-type Declared<S extends Schema> = { config: FastifyContextConfig; schema: S; bodyLimit?: number }
-type Read<S extends Answering> = Declared<S> & { read: (request: RequestOf<S>) => Promise<BodyOf<S>> }
-type Items<S extends Paged> = readonly BodyOf<S>['data'][number][]
+type Read<P, Q, B, R extends Answering> = Declared<P, Q, B, R> & {
+  read: (request: RequestOf<P, Q, B>) => Promise<z.output<R[200]>>
+}
+type Items<R extends Paged> = readonly z.output<R[200]>['data'][number][]
 /** `at` is one instant for the whole page. */
-type List<S extends Paged, Row> = Declared<S> & {
+type List<P, Q, R extends Paged, Row> = Declared<P, Q, None, R> & {
   /** Who owns the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
-  of?: (request: RequestOf<S>) => Uuid | Promise<Uuid>
-  read: (page: PageRequest, request: RequestOf<S>, at: Date) => Promise<readonly Row[]>
-  present: (rows: readonly Row[], request: RequestOf<S>, at: Date) => Items<S> | Promise<Items<S>>
+  of?: (request: RequestOf<P, Q, None>) => Uuid | Promise<Uuid>
+  read: (page: PageRequest, request: RequestOf<P, Q, None>, at: Date) => Promise<readonly Row[]>
+  present: (rows: readonly Row[], request: RequestOf<P, Q, None>, at: Date) => Items<R> | Promise<Items<R>>
   idOf?: (row: Row) => Uuid
 }
-type Write<S extends Schema, Known> = Declared<S> & {
+type Write<P, Q, B, R extends Responses, Known> = Declared<P, Q, B, R> & {
   /** What must not be asked inside a transaction: of a chain, of an authenticator's library. */
-  before?: (request: RequestOf<S>, reply: FastifyReply) => Promise<Known>
+  before?: (request: RequestOf<P, Q, B>, reply: FastifyReply) => Promise<Known>
   /** Behind the caller's locks: `principal` is the caller as it is there. */
-  work: (tx: Tx, request: RequestOf<S>, known: Known) => Promise<AnswerOf<S>>
+  work: (tx: Tx, request: RequestOf<P, Q, B>, known: Known) => Promise<AnswerOf<R>>
   /** Other accounts that the write changes, as `respondOnce` takes them. */
-  concerned?: (request: RequestOf<S>) => Promise<readonly Uuid[]>
+  concerned?: (request: RequestOf<P, Q, B>) => Promise<readonly Uuid[]>
 }
 
+type Zod = z.ZodType
+type None = z.ZodUnknown
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
-
-const declare = (app: App, method: HTTPMethods, url: string, declared: Declared<Schema>, handler: Handler): void => {
-  const { config, schema, bodyLimit } = declared
-  app.withTypeProvider().route({ method, url, config, schema, ...(bodyLimit !== undefined && { bodyLimit }), handler })
-}
-
-/** The server has validated the request by the route's schema. */
-const typed = <S extends Schema>(request: FastifyRequest) => request as RequestOf<S>
 
 /** A route that answers otherwise (with a header, a page of HTML, a stream) is declared at the server itself. */
 export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }) => {
+  const declare = (
+    method: HTTPMethods,
+    url: string,
+    operation: string,
+    { summary, description, params, querystring, body, response, bodyLimit, ...config }: Declared<Zod, Zod, Zod, Responses>,
+    handler: Handler,
+  ): void => {
+    const reads = { ...(params && { params }), ...(querystring && { querystring }), ...(body && { body }) }
+    const schema = { summary, description, ...reads, response }
+    const limit = bodyLimit === undefined ? {} : { bodyLimit }
+    app.withTypeProvider().route({ method, url, config: { operation, ...config }, schema, ...limit, handler })
+  }
+  /** The server has validated the request by the route's schema. */
+  const typed = <P, Q, B>(request: FastifyRequest) => request as RequestOf<P, Q, B>
   const write =
     (method: HTTPMethods) =>
-    <S extends Schema, Known>(url: string, { before, work, concerned, ...declared }: Write<S, Known>): void =>
-      declare(app, method, url, declared, async (request, reply) => {
-        const known = (await before?.(typed<S>(request), reply)) as Known
-        const others = concerned && (() => concerned(typed<S>(request)))
-        return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request), known), others)
+    <R extends Responses, Known, P extends Zod = None, Q extends Zod = None, B extends Zod = None>(
+      url: string,
+      operation: string,
+      { before, work, concerned, ...declared }: Write<P, Q, B, R, Known>,
+    ): void =>
+      declare(method, url, operation, declared, async (plain, reply) => {
+        const request = typed<P, Q, B>(plain)
+        const known = (await before?.(request, reply)) as Known
+        const others = concerned && (() => concerned(request))
+        return respondOnce(deps, request, reply, (tx) => work(tx, request, known), others)
       })
   const answer =
     (method: HTTPMethods) =>
-    <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
-      declare(app, method, url, declared, async (request, reply) => reply.send(await read(typed<S>(request))))
+    <R extends Answering, P extends Zod = None, Q extends Zod = None, B extends Zod = None>(
+      url: string,
+      operation: string,
+      { read, ...declared }: Read<P, Q, B, R>,
+    ): void =>
+      declare(method, url, operation, declared, async (request, reply) => reply.send(await read(typed<P, Q, B>(request))))
   return {
     get: answer('GET'),
     /** A question with a body, or for a challenge: no record is written. */
     ask: answer('POST'),
-    list: <S extends Paged, Row>(url: string, { config, of, read, idOf, present, ...declared }: List<S, Row>): void => {
-      const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const
-      declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {
-        const paged = typed<S>(request) as RequestOf<S> & { query: PageQuery }
+    list: <Q extends z.ZodType<PageQuery>, R extends Paged, Row, P extends Zod = None>(
+      url: string,
+      operation: string,
+      { of, read, idOf, present, ...declared }: List<P, Q, R, Row>,
+    ): void => {
+      const refuses = ['invalid_cursor', ...(declared.refuses ?? [])] as const
+      declare('GET', url, operation, { ...declared, refuses }, async (plain, reply) => {
+        const request = typed<P, Q, None>(plain)
         const at = deps.clock.now()
-        const page = await readPage(deps, paged, {
-          of: of ? await of(paged) : config.access === 'admin' ? null : paged.principal.workspace.id,
-          read: (asked) => read(asked, paged, at),
+        const page = await readPage(deps, request, {
+          of: of ? await of(request) : declared.access === 'admin' ? null : request.principal.workspace.id,
+          read: (asked) => read(asked, request, at),
           idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
-          present: (rows) => present(rows, paged, at),
+          present: (rows) => present(rows, request, at),
         })
         return reply.send(page)
       })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { closest, didYouMean } from '../lib/closest.ts'
+import { closest } from '../lib/closest.ts'
+import { didYouMean } from '../lib/did-you-mean.ts'
 import { type FieldError, namedFaults } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 

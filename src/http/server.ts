@@ -10,7 +10,7 @@ import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
-import { type App, type Departure, mcpPath } from './app-type.ts'
+import { type App, type Departure, mcpPath, metadataPath } from './app-type.ts'
 import { readForwardedAddresses } from './client-address.ts'
 import { registerDeparture, registerDrain } from './drain.ts'
 import { refuseUnroutable } from './errors.ts'
@@ -129,14 +129,21 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
  */
 const openToAll = /^\/mcp(\/|$)|^\/v1\/oauth\/(?!authoriz|device\/)|\/\.well-known\//
 
+/** Other forms that clients make of the MCP address and of its metadata (RFC 8414 and 9728 insert a path; some append to it). */
+const clientForms: Readonly<Record<string, string>> = {
+  '/mcp': mcpPath,
+  '/.well-known/oauth-authorization-server/mcp': '/.well-known/oauth-authorization-server',
+  '/mcp/.well-known/oauth-authorization-server': '/.well-known/oauth-authorization-server',
+  '/mcp/.well-known/oauth-protected-resource': metadataPath(mcpPath),
+}
+
 type HttpParts = { config: Config; clock: Clock; logger: Logger; departure: Departure }
 
 export const createHttp = async (parts: HttpParts): Promise<App> => {
   const { config, clock, logger, departure } = parts
   const app: App = fastify({
     ...listenerOptions(parts),
-    // Clients copy the MCP server's address with a slash at its end.
-    rewriteUrl: ({ url = '/' }) => (/^\/mcp\/(\?|$)/.test(url) ? url.replace('/mcp/', mcpPath) : url),
+    rewriteUrl: ({ url = '/' }) => url.replace(/^[^?]*/, (path) => clientForms[path.replace(/\/$/, '')] ?? path),
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     genReqId: requestIdOf,
     frameworkErrors: refuseUnroutable,

@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { unavailable } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { RecordOut } from './wire.ts'
 
-const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+const Health = RecordOut('Health', { status: z.literal('ok') })
 
 /** A rail that is down stops nothing else: the answer names it, and the service stays ready. */
-const Readiness = z
-  .object({
-    status: z.literal('ok'),
-    rails: z.record(z.string(), z.string()).optional().meta({ description: 'The rails that are paused, and why.' }),
-  })
-  .meta({ id: 'Readiness' })
+const Readiness = RecordOut('Readiness', {
+  status: z.literal('ok'),
+  rails: z.record(z.string(), z.string()).optional().describe('The rails that are paused, and why.'),
+})
 
 /** A process that is about to end is alive and not ready. */
 export const registerServiceRoutes = (

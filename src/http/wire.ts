@@ -9,6 +9,12 @@ import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts
  */
 export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
 
+/** A body of the API, which has no other field. `id`: its name in the API's document. */
+export const BodyIn = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.strictObject(fields).meta({ id })
+
+/** What the API answers. */
+export const RecordOut = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.object(fields).meta({ id })
+
 /** The SHA-256 of a text that a person saw. */
 export const MessageDigest = bounded(64).regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
 
@@ -23,7 +29,7 @@ export const IdIn = (kind: IdKind) =>
       context.addIssue({ code: 'custom', message, params: { near: near !== undefined } })
       return z.NEVER
     })
-    .meta({ description: `An id that begins with \`${idPrefixes[kind]}_\`.` })
+    .describe(`An id that begins with \`${idPrefixes[kind]}_\`.`)
 
 /** The kind of id of a field, by which `presenter.ts` shows a UUID with its prefix. */
 export const idKinds = z.registry<{ kind: IdKind }>()
@@ -127,7 +133,17 @@ export const Metadata = z
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
 
-export const NoContent = z.undefined().meta({ description: 'Done. There is no body.' })
+export const NoContent = z.undefined().describe('Done. There is no body.')
+
+/** By which a program finds an entry of the books in its own. */
+export const RequestKeys = {
+  idempotency_key: z
+    .string()
+    .nullable()
+    .describe('The `Idempotency-Key` of the request that created the payment, its batch or the top-up.'),
+  batch_id: IdOut('payment_batch').nullable(),
+  batch_index: z.number().int().nullable().describe('The index of the payment in its batch, from 0.'),
+}
 
 /** Negative for money that left. */
 export const SignedMinorOut = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })

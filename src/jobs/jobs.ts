@@ -28,19 +28,15 @@ const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
   tellAfterCommit(tx, dueCommitted, { kind, ...wake })
 
-const announce = statement(
-  'schedules.announce',
-  `insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
+const announce = statement('schedules.announce')`
+  insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
    on conflict (name) do update set every_seconds = excluded.every_seconds,
-     next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`,
-)
+     next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`
 /** By the database's clock. The process that moves the time of the next run has this run for itself. */
-const take = statement(
-  'schedules.take',
-  `update schedules set next_run_at = now() + make_interval(secs => every_seconds)
+const take = statement('schedules.take')`
+  update schedules set next_run_at = now() + make_interval(secs => every_seconds)
    where name in (select name from schedules where name = any($1::text[]) and next_run_at <= now() for update skip locked)
-   returning name`,
-)
+   returning name`
 
 export type Jobs = ReturnType<typeof createJobs>
 
@@ -102,15 +98,22 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       await db.query(announce, fieldsOf(sweeps, 'name', 'everySeconds'))
       for (const runner of [sweepRunner, ...all()]) runner.start()
     },
-    /** Returns how much was due: for tests and for commands. */
+    /** Returns how much was due: for tests and for commands. A failure ends its lane's part alone, and is thrown at the end. */
     drain: async (): Promise<number> => {
       let count = 0
+      const failed = new Map<LaneRunner, unknown>()
+      const drained = (runner: LaneRunner): Promise<number> =>
+        runner.drain().catch((error: unknown) => {
+          failed.set(runner, error)
+          return 0
+        })
       for (let more = true; more; ) {
         let round = 0
-        for (const runner of all()) round += await runner.drain()
+        for (const runner of all()) if (!failed.has(runner)) round += await drained(runner)
         count += round
         more = round > 0
       }
+      for (const error of failed.values()) throw error
       return count
     },
     /** Each once, now. A failure stops no other sweep, and is thrown at the end. */

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
-import { describeError } from '../db/errors.ts'
+import type { Database } from '../db/client.ts'
+import { describeError, isUnavailable } from '../db/errors.ts'
+import type { Statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 
@@ -20,10 +22,10 @@ export type Room = {
 
 export const othersAfterSeconds = 1
 /** A reader compares each due row with all of these. */
-const mostOwn = 512
+const maxOwn = 512
 
-/** `more`: there is due work for which there was no room. */
-export type Claimed = { tasks: readonly Task[]; more: boolean }
+/** `more`: there is due work for which there was no room. `failed`: why each of these could not be claimed. */
+export type Claimed = { tasks: readonly Task[]; more: boolean; failed?: ReadonlyMap<string, unknown> }
 
 /** Lanes do not wait for each other. `limit`: tasks under way at once in this process. `rail`: the only one whose work it does. */
 export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
@@ -78,8 +80,14 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     ofTenant: roomOf,
     except: [...underWay.keys(), ...waiting()],
     full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => roomOf(tenant) < 1),
-    ...(performance.now() < ownUntilMs && own.length <= mostOwn && { own }),
+    ...(performance.now() < ownUntilMs && own.length <= maxOwn && { own }),
   })
+
+  const noteFailure = (key: string, error: unknown) => {
+    const failures = (failed.get(key)?.failures ?? 0) + 1
+    failed.set(key, { failures, until: performance.now() + Math.min(longestPauseMs, 500 * 2 ** failures) })
+    onFailure(key, failures, error)
+  }
 
   /** Why it failed. */
   const attempt = async ({ key, run }: Pick<Task, 'key' | 'run'>): Promise<unknown> => {
@@ -88,9 +96,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       failed.delete(key)
       return undefined
     } catch (error) {
-      const failures = (failed.get(key)?.failures ?? 0) + 1
-      failed.set(key, { failures, until: performance.now() + Math.min(longestPauseMs, 500 * 2 ** failures) })
-      onFailure(key, failures, error)
+      noteFailure(key, error)
       return error
     }
   }
@@ -122,7 +128,8 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     try {
       const asked = room()
       own = []
-      const { tasks, more } = await lane.claim(asked)
+      const { tasks, more, failed: unclaimed = new Map<string, unknown>() } = await lane.claim(asked)
+      for (const [key, error] of unclaimed) noteFailure(key, error)
       needsRoom = more
       const taken = new Set(tasks.map(({ key }) => key))
       // There was no room for them.
@@ -149,20 +156,23 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     },
     wake,
     attempt,
-    /** Returns how much was due: for tests and commands. Throws, at the end, what failed. */
+    /** Returns how much was due: for tests and commands. Throws, at the end, what failed after it was claimed. */
     drain: async (): Promise<number> => {
       let count = 0
       const errors = new Map<string, unknown>()
+      const unclaimable: string[] = []
       for (let more = true; more; ) {
-        const { tasks } = await lane.claim({
+        const { tasks, failed: unclaimed = new Map<string, unknown>() } = await lane.claim({
           free: lane.limit,
           ofTenant: () => lane.limit,
-          except: [...errors.keys()],
+          except: [...errors.keys(), ...unclaimable],
           full: [],
         })
+        for (const [key, error] of unclaimed) noteFailure(key, error)
+        unclaimable.push(...unclaimed.keys())
         await Promise.all(tasks.map((task) => task.run().catch((error: unknown) => errors.set(task.key, error))))
         count += tasks.length
-        more = tasks.length > 0
+        more = tasks.length + unclaimed.size > 0
       }
       for (const error of errors.values()) throw error
       return count
@@ -195,4 +205,49 @@ export const pickFairly = <Row extends { tenant: Uuid }>(
     }
   }
   return { picked, more: picked.length < due.length }
+}
+
+/** Writes rows together; where one of them cannot be written, in halves, so that it holds up no other. */
+export const writeApart = async <Row, Done>(
+  rows: readonly Row[],
+  write: (part: readonly Row[]) => Promise<readonly Done[]>,
+  onFailure: (row: Row, error: unknown) => void,
+): Promise<readonly Done[]> => {
+  const [row] = rows
+  if (row === undefined) return []
+  try {
+    return await write(rows)
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    const half = Math.ceil(rows.length / 2)
+    if (rows.length > 1)
+      return [
+        ...(await writeApart(rows.slice(0, half), write, onFailure)),
+        ...(await writeApart(rows.slice(half), write, onFailure)),
+      ]
+    onFailure(row, error)
+    return []
+  }
+}
+
+type Leased = { id: Uuid; tenant: Uuid }
+
+/**
+ * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes those of $2 that are still due at $1, and makes each due again for
+ * when its process dies. What another transaction is changing is skipped: it is read a moment later.
+ */
+export const claimLeased = async <Row extends Leased>(
+  db: Database,
+  { due, lease }: Readonly<Record<'due' | 'lease', Statement>>,
+  { now, except, free }: { now: Date } & Pick<Room, 'except' | 'free'>,
+  work: (row: Row) => Promise<void>,
+): Promise<Claimed> => {
+  const rows = await db.query<Row>(due, [now, except, free])
+  const failed = new Map<string, unknown>()
+  const take = (part: readonly Row[]) => db.query<{ id: Uuid }>(lease, [now, part.map(({ id }) => id)])
+  const leased = new Set((await writeApart(rows, take, ({ id }, error) => failed.set(id, error))).map(({ id }) => id))
+  const tasks = rows
+    .filter(({ id }) => leased.has(id))
+    .map((row): Task => ({ key: row.id, tenant: row.tenant, run: () => work(row) }))
+  return { tasks, more: rows.length === free, failed }
 }

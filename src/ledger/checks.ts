@@ -65,6 +65,31 @@ export const ledgerChecks: readonly Check[] = [
               is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor)))`,
     },
     I2: {
+      // Reads every transfer. Sums of values, because ids of two processes may be in another order than their effects.
+      'what a transfer left available is what the one before it left, and its own change': `
+        with moved as (
+          select t.customer_account_id as id, t.available_after_minor as left_minor,
+            case t.kind when 'post' then 0 when 'void' then t.amount_minor when 'pending' then -t.amount_minor
+              else case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end end as change_minor
+          from ledger_transfers t where t.customer_account_id is not null and $since = '-infinity'),
+        ends as (
+          select a.id, a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor as available_minor from ledger_accounts a
+          where exists (select from moved m where m.id = a.id) and not exists (select from moved m where m.id = a.id and m.left_minor is null)),
+        steps as (
+          select id, left_minor as value, 1 as n from moved union all select id, left_minor - change_minor, -1 from moved
+          union all select id, 0, 1 from ends union all select id, available_minor, -1 from ends)
+        select a.code || ': ' || s.value as subject from steps s join ends using (id) join ledger_accounts a on a.id = s.id
+        group by a.code, s.value having sum(s.n) <> 0
+        union all
+        select a.code || ': ' || m.left_minor from moved m join ledger_accounts a using (id)
+        where m.change_minor = 0 and m.left_minor <> 0 and not exists (
+          select from moved o where (o.id, o.left_minor) = (m.id, m.left_minor) and o.change_minor <> 0)`,
+      'a transfer is of the moment of what it moved': `
+        select t.id::text as subject from ledger_transfers t
+          left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
+          left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
+        where t.created_at >= $since and t.reference_type in ('payment', 'fee', 'topup', 'deposit', 'suspense') and not exists (
+          select from audit_log a where a.subject_id = any(array[t.reference_id, p.batch_id, p.approval_id, d.topup_id]) and a.at = t.created_at)`,
       "a customer's stored totals are the sum of the transfers": `
         with ended as (select pending_id from ledger_transfers where pending_id is not null),
         summed as (

@@ -30,17 +30,15 @@ const sums = `
 const lock = selectRow('ledger.clearing_lock', clearingPoints, ['name'], { lock: 'update' })
 
 /** In the order of ids, up to the first transfer that is too young. */
-const advance = statement(
-  'ledger.clearing_advance',
-  `with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
+const advance = statement('ledger.clearing_advance')`
+  with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
      counted as materialized (
        select * from next where id < coalesce((select id from next where created_at >= $4 order by id limit 1), '${lastId}')),
      summed as (${sums})
    update clearing_points p set through = coalesce((select id from counted order by id desc limit 1), p.through),
      came_in_minor = p.came_in_minor + summed.came_in, went_out_minor = p.went_out_minor + summed.went_out
    from summed where p.name = $1
-   returning (select count(*) from counted) = ${transfersAtOnce} as more`,
-)
+   returning (select count(*) from counted) = ${transfersAtOnce} as more`
 
 /** Moves the point from which `readClearing` goes on, so that a read sums about an hour of transfers. */
 export const advanceClearing = async (db: Database, name: Provider): Promise<void> => {
@@ -54,15 +52,13 @@ export const advanceClearing = async (db: Database, name: Provider): Promise<voi
     })
 }
 
-const read = statement(
-  'ledger.clearing',
-  `with point as (select through, came_in_minor, went_out_minor from clearing_points where name = $1),
+const read = statement('ledger.clearing')`
+  with point as (select through, came_in_minor, went_out_minor from clearing_points where name = $1),
      counted as (select * from ledger_transfers where id > coalesce((select through from point), '${firstId}')),
      since as (${sums})
    select coalesce((select came_in_minor from point), 0) + since.came_in as "cameInMinor",
      coalesce((select went_out_minor from point), 0) + since.went_out as "wentOutMinor"
-   from since`,
-)
+   from since`
 
 export const readClearing = async (db: Db, name: Provider): Promise<Clearing> =>
   only(await db.query<Clearing>(read, [name, booksOf(name)]))

@@ -50,19 +50,18 @@ const [everSql, neverSql] = [ever, never].map((at) => `'${at.toISOString()}'::ti
 export const countedSql = `counted as (
   select coalesce(max(since), ${everSql}) as since, coalesce(max(through), ${everSql}) as through from counted_hours)`
 
-export type LocalDays = { zone: string; since: string }
-export const localDate = (time: string, { zone, since }: LocalDays): string =>
-  `case when ${time} >= ${since} then (${time} at time zone ${zone})::date end`
+/** Which of the local days a time is in, the first is 1; null before it. `starts`: when each begins. */
+export const dayNumber = (time: string, starts: string): string => `nullif(width_bucket(${time}, ${starts}::timestamptz[]), 0)`
 
-const splitSql = ({ zone, since }: LocalDays): string => `(
-  select hour from whole cross join generate_series(greatest(first, ${hourOf(since)}), last - interval '1 hour', interval '1 hour') as hour
-  where (hour at time zone ${zone})::date <> ((hour + interval '1 hour' - interval '1 microsecond') at time zone ${zone})::date)`
+const splitSql = (starts: string): string => `(
+  select hour from whole cross join generate_series(greatest(first, ${hourOf(`(${starts}::timestamptz[])[1]`)}), last - interval '1 hour', interval '1 hour') as hour
+  where width_bucket(hour, ${starts}::timestamptz[]) <> width_bucket(hour + interval '1 hour' - interval '1 microsecond', ${starts}::timestamptz[]))`
 
-/** `whole`: hours with stored sums. `edges`: read by rows. With `days`, hours in which a local day begins are read by rows too. */
-export const periodSql = (begins: string, ends: string, days?: LocalDays): string => `${countedSql},
+/** `whole`: hours with stored sums. `edges`: read by rows. With days, hours in which one begins are read by rows too. */
+export const periodSql = (begins: string, ends: string, starts?: string): string => `${countedSql},
   whole as (
     select * from (select greatest(${hourFrom(begins)}, since) as first, least(${hourOf(ends)}, through) as last from counted) as c where first < last),
-  split as ${days ? splitSql(days) : '(select null::timestamptz as hour where false)'},
+  split as ${starts ? splitSql(starts) : '(select null::timestamptz as hour where false)'},
   edges as (
     select ${begins} as begins, coalesce((select first from whole), ${ends}) as ends
     union all select last, ${ends} from whole
@@ -104,25 +103,21 @@ const marginMinutes = 15
 /** Counted in one transaction, unless a single hour has more. */
 const transfersAtOnce = 100_000
 
-const begin = statement(
-  'ledger.count_begin',
-  `with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
+const begin = statement('ledger.count_begin')`
+  with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
    insert into counted_hours as c (name, since, through) select 'all', hour, hour from target
-   on conflict (name) do update set since = least(c.since, excluded.through), through = least(c.through, excluded.through)`,
-)
+   on conflict (name) do update set since = least(c.since, excluded.through), through = least(c.through, excluded.through)`
 
 /** The newest hours that are not counted, else the newest of those before. `offset` finds a place in an index, whatever the transfers' times are. */
-const next = statement(
-  'ledger.count_next',
-  `with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
+const next = statement('ledger.count_next')`
+  with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
    select case when through < target.hour then through
        else coalesce((select case when t.created_at < since then least(${hourOf('t.created_at')}, since - interval '1 hour') end
          from ledger_transfers t where t.id < first_id_at(since) order by t.id desc offset ${transfersAtOnce} limit 1), $2) end as begins,
      case when through < target.hour then least(target.hour, greatest(through + interval '1 hour', coalesce(
          (select ${hourOf('t.created_at')} from ledger_transfers t where t.id > first_id_at(through) order by t.id offset ${transfersAtOnce} limit 1), target.hour)))
        else since end as ends
-   from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`,
-)
+   from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`
 
 /** Of a booking's payment: its workspace, and whom it paid. A fee is paid to nobody. `offset 0`: it is looked up for each row. */
 export const paidSql = (row: string): string => `(
@@ -145,9 +140,8 @@ export const sumsSql = (begins: string, ends: string): string => `
     from payments t where ${amongAll('payments', begins, ends)} group by 1, 2, 4),
   net as (select account_id, hour, sum(came_in_minor - went_out_minor)::bigint as minor from sums s where ${isBookingType('s')} group by 1, 2)`
 
-const count = statement(
-  'ledger.count_hours',
-  `with ${countedSql}, ${sumsSql('$1::timestamptz', '$2::timestamptz')},
+const count = statement('ledger.count_hours')`
+  with ${countedSql}, ${sumsSql('$1::timestamptz', '$2::timestamptz')},
      closings as materialized (
        select account_id, ${balanceSql('a.account_id', '$2::timestamptz')} as minor from (select distinct account_id from net) as a),
      openings as (
@@ -160,8 +154,7 @@ const count = statement(
    order by account_id, hour, workspace_id, type, beneficiary_id
    on conflict (account_id, hour, workspace_id, type, beneficiary_id) do update
      set entries = excluded.entries, came_in_minor = excluded.came_in_minor, went_out_minor = excluded.went_out_minor)
-   update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`,
-)
+   update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`
 
 /** Counts the hours that have ended, then older ones, the newest first. Where the clock was set back, the hours from there on are counted again. */
 export const countHours = async (db: Database, now: Date): Promise<void> => {
@@ -175,9 +168,8 @@ export const countHours = async (db: Database, now: Date): Promise<void> => {
     })
 }
 
-const moveMadeRows = statement(
-  'ledger.move_made',
-  `with moved as (
+const moveMadeRows = statement('ledger.move_made')`
+  with moved as (
      select h.hour, count(*) as entries, sum(p.amount_minor)::bigint as minor from payments p join hour_totals h on h.account_id = p.account_id
        and h.workspace_id = p.workspace_id and h.type = 'made' and h.hour = ${hourOf('p.created_at')}
      where p.workspace_id = $1 and p.account_id = $3 and p.status = 'scheduled' group by 1),
@@ -188,8 +180,7 @@ const moveMadeRows = statement(
      delete from hour_totals h using moved m
      where h.account_id = $3 and h.workspace_id = $1 and h.type = 'made' and h.hour = m.hour and h.entries = m.entries)
    update hour_totals h set entries = h.entries - m.entries, went_out_minor = h.went_out_minor - m.minor from moved m
-   where h.account_id = $3 and h.workspace_id = $1 and h.type = 'made' and h.hour = m.hour and h.entries > m.entries`,
-)
+   where h.account_id = $3 and h.workspace_id = $1 and h.type = 'made' and h.hour = m.hour and h.entries > m.entries`
 
 export type BalanceMove = { workspaceId: Uuid; holder: Uuid; from: Uuid }
 

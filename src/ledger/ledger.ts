@@ -32,11 +32,8 @@ const selectBalances = (orm: QueryBuilder) =>
 const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
   selectBalances(orm).where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
 )
-const balance = prepare(
-  'ledger.balance',
-  { owner: 'uuid' },
-  (orm, at) => selectBalances(orm).where(eq(ledgerAccounts.ownerId, at.owner)),
-  'joined',
+const balance = prepare('ledger.balance', { owner: 'uuid' }, 'joined', (orm, at) =>
+  selectBalances(orm).where(eq(ledgerAccounts.ownerId, at.owner)),
 )
 
 export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Map<Uuid, Balance>> => {
@@ -62,9 +59,8 @@ export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
   return balanceIn(balances, ownerId)
 }
 
-const holdFunds = statement(
-  'ledger.hold',
-  `with holds as (select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[], $6::text[]) as h(id, owner, amount, reference, available_after, type)),
+const holdFunds = statement('ledger.hold')`
+  with holds as (select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::bigint[], $6::text[]) as h(id, owner, amount, reference, available_after, type)),
    moved as (
      update ledger_accounts a set pending_debits_minor = a.pending_debits_minor + t.amount
      from (select owner, sum(amount)::bigint as amount from holds group by owner) as t where a.owner_id = t.owner
@@ -74,8 +70,7 @@ const holdFunds = statement(
    select h.id, 'pending', moved.id,
      (select id from ledger_accounts where code = case h.type when 'fee' then 'fees' else 'rail_clearing' end),
      h.amount, h.type, h.reference, moved.id, h.available_after, $7
-   from holds h join moved on moved.owner_id = h.owner`,
-)
+   from holds h join moved on moved.owner_id = h.owner`
 
 /** Of a payment's amount or its fee. `availableAfterMinor`: after this hold and those before it in the batch. */
 export type Hold = {
@@ -100,9 +95,8 @@ export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => 
   ])
 }
 
-const endStatement = statement(
-  'ledger.end_holds',
-  `with held as (
+const endStatement = statement('ledger.end_holds')`
+  with held as (
      select e.id, e.kind, e.place, h.id as hold, h.debit_account_id, h.credit_account_id, h.amount_minor, h.reference_type, h.reference_id, h.customer_account_id
      from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality as e(id, hold, kind, place)
        join ledger_transfers h on h.id = e.hold and h.kind = 'pending'
@@ -121,8 +115,7 @@ const endStatement = statement(
      insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
      select id, kind, hold, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_minor, $4 from after
    )
-   select available_minor as "availableMinor", held_minor as "heldMinor", currency from after order by place`,
-)
+   select available_minor as "availableMinor", held_minor as "heldMinor", currency from after order by place`
 
 /** `post`: the held money has left. `void`: it is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
@@ -139,9 +132,8 @@ export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<Readon
   return new Map(rows.map((row, place) => [(ends[place] as HoldEnd).ownerId, row]))
 }
 
-const directTransfer = statement(
-  'ledger.direct',
-  `with moved as (
+const directTransfer = statement('ledger.direct')`
+  with moved as (
      update ledger_accounts set posted_credits_minor = posted_credits_minor + $2, posted_debits_minor = posted_debits_minor + $3
      where owner_id = $1 and ${available} + $2 - $3 >= 0
      returning id, ${available} as available_minor, pending_debits_minor as held_minor, currency
@@ -151,8 +143,7 @@ const directTransfer = statement(
      select $5, 'direct', case when $2 > 0 then system.id else moved.id end, case when $2 > 0 then moved.id else system.id end,
        greatest($2::bigint, $3::bigint), $6, $7, moved.id, moved.available_minor, $8, $9 from moved, system
    )
-   select available_minor as "availableMinor", held_minor as "heldMinor", currency from moved`,
-)
+   select available_minor as "availableMinor", held_minor as "heldMinor", currency from moved`
 
 /** Credits (above 0) or debits (below 0) a customer against a system account. Throws `insufficient_funds`. */
 export const transfer = async (
@@ -175,13 +166,11 @@ export const transfer = async (
   return { transferId, balance }
 }
 
-const systemTransfer = statement(
-  'ledger.system',
-  `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, memo, created_at)
+const systemTransfer = statement('ledger.system')`
+  insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, memo, created_at)
    select m.id, 'direct', d.id, c.id, m.amount, m.type, m.reference, m.memo, $8
    from unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::uuid[], $7::text[]) as m(id, debit, credit, amount, type, reference, memo)
-     join ledger_accounts d on d.code = m.debit join ledger_accounts c on c.code = m.credit`,
-)
+     join ledger_accounts d on d.code = m.debit join ledger_accounts c on c.code = m.credit`
 
 export type SystemTransfer = {
   id: Uuid

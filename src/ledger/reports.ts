@@ -12,11 +12,11 @@ import {
   amongAll,
   bookedSql,
   bookingColumns,
+  dayNumber,
   idAhead,
   idBehind,
   isBooking,
   isBookingType,
-  localDate,
   periodSql,
   storedSql,
 } from './hours.ts'
@@ -82,26 +82,22 @@ const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(as
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
 
 const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool') =>
-  prepare(
-    name,
-    parameters,
-    (orm, at) =>
-      orm
-        .select({
-          id: sql<Uuid>`h.id`,
-          type: sql<HistoryType>`h.type`,
-          /** Adds up to the available balance: posting a hold changes nothing. */
-          amountMinor: sql<Minor>`h.amount_minor::bigint`,
-          heldChangeMinor: sql<Minor>`h.held_change_minor::bigint`,
-          availableAfterMinor: sql<Minor>`h.available_after_minor`,
-          referenceType: sql<string>`h.reference_type`,
-          referenceId: sql<Uuid>`h.reference_id`,
-          createdAt: sql<Date>`h.created_at`,
-        })
-        .from(entries(at))
-        .orderBy(sql`h.owner desc, h.id desc`)
-        .limit(at.take),
-    lane,
+  prepare(name, parameters, lane, (orm, at) =>
+    orm
+      .select({
+        id: sql<Uuid>`h.id`,
+        type: sql<HistoryType>`h.type`,
+        /** Adds up to the available balance: posting a hold changes nothing. */
+        amountMinor: sql<Minor>`h.amount_minor::bigint`,
+        heldChangeMinor: sql<Minor>`h.held_change_minor::bigint`,
+        availableAfterMinor: sql<Minor>`h.available_after_minor`,
+        referenceType: sql<string>`h.reference_type`,
+        referenceId: sql<Uuid>`h.reference_id`,
+        createdAt: sql<Date>`h.created_at`,
+      })
+      .from(entries(at))
+      .orderBy(sql`h.owner desc, h.id desc`)
+      .limit(at.take),
   )
 
 const history = {
@@ -168,59 +164,62 @@ export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
 const debit = alias(ledgerAccounts, 'd')
 const credit = alias(ledgerAccounts, 'c')
 
-const transfersOf = prepare(
-  'ledger.transfers_of',
-  { referenceId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({
-        id: ledgerTransfers.id,
-        kind: ledgerTransfers.kind,
-        pendingId: ledgerTransfers.pendingId,
-        debit: debit.kind,
-        credit: credit.kind,
-        amountMinor: ledgerTransfers.amountMinor,
-        createdAt: ledgerTransfers.createdAt,
-      })
-      .from(ledgerTransfers)
-      .innerJoin(debit, eq(debit.id, ledgerTransfers.debitAccountId))
-      .innerJoin(credit, eq(credit.id, ledgerTransfers.creditAccountId))
-      .where(eq(ledgerTransfers.referenceId, at.referenceId))
-      .orderBy(asc(ledgerTransfers.id)),
-  'joined',
+const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'joined', (orm, at) =>
+  orm
+    .select({
+      id: ledgerTransfers.id,
+      kind: ledgerTransfers.kind,
+      pendingId: ledgerTransfers.pendingId,
+      debit: debit.kind,
+      credit: credit.kind,
+      amountMinor: ledgerTransfers.amountMinor,
+      createdAt: ledgerTransfers.createdAt,
+    })
+    .from(ledgerTransfers)
+    .innerJoin(debit, eq(debit.id, ledgerTransfers.debitAccountId))
+    .innerJoin(credit, eq(credit.id, ledgerTransfers.creditAccountId))
+    .where(eq(ledgerTransfers.referenceId, at.referenceId))
+    .orderBy(asc(ledgerTransfers.id)),
 )
 
 export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
-const flowDays = { zone: '$4::text', since: '$2::timestamptz' }
-
-/** A hold is neither in nor out; a returned payment came in. $5: only what the payments of this workspace moved. */
-const flow = statement(
-  'ledger.flow',
-  `with ${periodSql('$2::timestamptz', '$3::timestamptz', flowDays)}
-   select date::text, sum(came_in)::bigint as "inMinor", sum(went_out)::bigint as "outMinor" from (
-     select ${localDate('h.hour', flowDays)} as date, h.came_in_minor as came_in, h.went_out_minor as went_out from ${storedSql('$1::uuid')}
+/**
+ * By day, what was booked and what was available at its end. A hold is neither in nor out; a returned payment came in. $5: only what the payments of
+ * this workspace moved.
+ */
+const flow = statement('ledger.flow')`
+  with ${periodSql('$2::timestamptz', '$3::timestamptz', '$4')},
+   moved as (select day, sum(came_in) as came_in, sum(went_out) as went_out from (
+     select ${dayNumber('h.hour', '$4')} as day, h.came_in_minor as came_in, h.went_out_minor as went_out from ${storedSql('$1::uuid')}
      where ${isBookingType('h')} and ($5::uuid is null or h.workspace_id = $5::uuid)
      union all
-     select ${localDate('l.at', flowDays)}, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
+     select ${dayNumber('l.at', '$4')}, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
      from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l
      where $5::uuid is null or l.reference_type in ('payment', 'fee') and exists (select from payments p where p.id = l.reference_id and p.workspace_id = $5::uuid)) as m
-   group by date`,
-)
+     group by day)
+   select coalesce(m.came_in, 0)::bigint as "inMinor", coalesce(m.went_out, 0)::bigint as "outMinor",
+     case when $5::uuid is null then coalesce((
+       select t.available_after_minor from ledger_transfers t
+       where t.customer_account_id = any(array[$1::uuid]) and t.created_at < d.ends and t.id < ${idAhead('$1::uuid', 'd.ends')}
+       order by t.customer_account_id desc, t.id desc limit 1), 0) end as "availableMinor"
+   from (select day, lead(starts, 1, $3::timestamptz) over (order by day) as ends from unnest($4::timestamptz[]) with ordinality as s(starts, day)) as d
+     left join moved m using (day) order by day`
 
+type Flow = { inMinor: Minor; outMinor: Minor; availableMinor: Minor | null }
+
+/** One for each of `starts`. What was available is the whole account's: null where only the payments of one workspace are asked for. */
 export const readFlow = (
   db: Db,
   ownerId: Uuid,
-  { zone, begins, ends, workspaceId = null }: { zone: string; begins: Date; ends: Date; workspaceId?: Uuid | null },
-): Promise<{ date: string; inMinor: Minor; outMinor: Minor }[]> => db.query(flow, [ownerId, begins, ends, zone, workspaceId])
+  { starts, ends, workspaceId = null }: { starts: readonly Date[]; ends: Date; workspaceId?: Uuid | null },
+): Promise<Flow[]> => db.query(flow, [ownerId, starts[0], ends, starts, workspaceId])
 
-const feesByDay = statement(
-  'ledger.fees',
-  `select (t.created_at at time zone 'Africa/Nairobi')::date::text as date, p.rail, count(*)::int as count, sum(t.amount_minor)::bigint as "feesMinor"
+const feesByDay = statement('ledger.fees')`
+  select (t.created_at at time zone 'Africa/Nairobi')::date::text as date, p.rail, count(*)::int as count, sum(t.amount_minor)::bigint as "feesMinor"
    from ledger_transfers t join payments p on p.id = t.reference_id
    where t.reference_type = 'fee' and ${isBooking} and ${amongAll('ledger_transfers', '$1::timestamptz', '$2::timestamptz')}
-   group by 1, 2 order by 1, 2`,
-)
+   group by 1, 2 order by 1, 2`
 
 type FeesOfDay = { date: string; rail: RailName; count: number; feesMinor: Minor }
 

@@ -34,9 +34,9 @@ export type StatementOf = {
   payeesOf: Uuid | 'all' | 'none'
 }
 
-const mostPayees = 1_000
+const maxPayees = 1_000
 /** Bookings of uncounted hours that an answer sums: half a second's work. */
-const mostRows = 50_000
+const maxRows = 50_000
 
 const entriesKey = {
   account_id: 'uuid',
@@ -51,12 +51,11 @@ const entriesKey = {
 } as const
 
 /** `rows` has one more than are summed where there are too many. */
-const summary = statement(
-  'ledger.statement_summary',
-  `with ${periodSql('$2::timestamptz', '$3::timestamptz')},
+const summary = statement('ledger.statement_summary')`
+  with ${periodSql('$2::timestamptz', '$3::timestamptz')},
    rows as materialized (
-     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${mostRows + 1}),
-   is_pending as materialized (select count(*) > ${mostRows} as pending from rows),
+     select l.* from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l limit ${maxRows + 1}),
+   is_pending as materialized (select count(*) > ${maxRows} as pending from rows),
    moved as (
      select h.type, h.workspace_id, nullif(h.beneficiary_id, '${firstId}') as beneficiary_id, h.entries, h.came_in_minor as came_in, h.went_out_minor as went_out
      from ${storedSql('$1::uuid')} where ${isBookingType('h')}
@@ -70,7 +69,7 @@ const summary = statement(
    payees as (
      select beneficiary_id as id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out from period
      where beneficiary_id is not null and ($5::text = 'all' or workspace_id::text = $5::text)
-     group by 1 order by 4 desc, 1 limit ${mostPayees})
+     group by 1 order by 4 desc, 1 limit ${maxPayees})
    select ${balanceSql('$1::uuid', '$2::timestamptz')}::bigint as "openingMinor", ${balanceSql('$1::uuid', '$3::timestamptz')}::bigint as "closingMinor",
      (select t.id from ${bookedSql('$1::uuid', '$2::timestamptz', '$3::timestamptz')} order by t.customer_account_id desc, t.id desc limit 1) as through,
      case when not pending then (select json_build_object('inMinor', coalesce(sum(came_in), 0)::text, 'outMinor', coalesce(sum(went_out), 0)::text,
@@ -80,8 +79,7 @@ const summary = statement(
        'byPayee', coalesce((select json_agg(row_to_json(t) order by t."outMinor"::numeric desc, t.id) from (
          select m.id, b.display_name as "displayName", m.entries::int, m.came_in::text as "inMinor", m.went_out::text as "outMinor"
          from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]')) from period) end as sums
-   from is_pending`,
-)
+   from is_pending`
 
 /** `balance`: before the first of them. */
 const entries = prepareText<StatementEntry>()(
@@ -90,7 +88,7 @@ const entries = prepareText<StatementEntry>()(
   `with page as (
      select ${bookingColumns}, p.id as payment_id, p.workspace_id, case t.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id,
        coalesce(case when t.debit_account_id = t.customer_account_id and t.reference_type = 'payment' then p.fee_minor end, 0) as fee_minor,
-       case t.reference_type when 'payment' then p.provider_receipt end as provider_receipt, p.account_reference, p.narrative, p.metadata, p.initiator_account_id, p.grant_id, p.approval_id, p.batch_id, p.rail, p.purpose_code
+       case t.reference_type when 'payment' then p.provider_receipt end as provider_receipt, p.account_reference, p.narrative, p.metadata, p.initiator_account_id, p.grant_id, p.approval_id, p.batch_id, p.batch_index, p.idempotency_key, p.rail, p.purpose_code
      from ledger_transfers t left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
      where t.customer_account_id = any(array[key.account_id]) and ${isBooking} and t.created_at >= key.starts and t.created_at < key.ends and (key.workspace_id is null or p.workspace_id = key.workspace_id)
        and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
@@ -100,7 +98,8 @@ const entries = prepareText<StatementEntry>()(
      (key.balance + sum(m.amount_minor) over (order by m.id))::bigint as "balanceAfterMinor", m.payment_id as "paymentId",
      u.id as "topupId", b.id as "payeeId", b.display_name as "payeeName", b.destination_mask as "payeeMask", m.account_reference as reference, m.narrative,
      coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as "providerReceipt",
-     m.rail, m.purpose_code as "purposeCode", m.batch_id as "batchId", l.name as "batchName",
+     m.rail, m.purpose_code as "purposeCode", m.batch_id as "batchId", m.batch_index as "batchIndex",
+     l.name as "batchName", coalesce(m.idempotency_key, l.idempotency_key, u.idempotency_key) as "idempotencyKey",
      coalesce(m.initiator_account_id, u.initiator_account_id) as "requestedBy",
      ${personNameSql('coalesce(m.initiator_account_id, u.initiator_account_id)')} as "requestedByName", g.label as "requestedThrough",
      ${approversSql('m.approval_id')} as "approvedBy"
@@ -148,7 +147,10 @@ export type StatementEntry = {
   rail: RailName | null
   purposeCode: string | null
   batchId: Uuid | null
+  batchIndex: number | null
   batchName: string | null
+  /** As the caller sent it, for the payment, its batch or the top-up. */
+  idempotencyKey: string | null
   reference: string | null
   narrative: string | null
   metadata: Record<string, string>
@@ -162,16 +164,14 @@ export type StatementEntry = {
 const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
 /** The balance at the hour $5, and what was booked since, through $4. Clocks differ: bookings of the period ($2 to $3) count by their ids. */
-const balanceAfter = statement(
-  'ledger.balance_after',
-  `with ${countedSql}
+const balanceAfter = statement('ledger.balance_after')`
+  with ${countedSql}
    select (${balanceSql('$1::uuid', '$5::timestamptz')}
      + coalesce((select sum(case when t.created_at >= $5 and t.id <= $4 then 1 when t.created_at < $5 and t.id > $4 then -1 else 0 end
            * case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
          from ledger_transfers t where ${isBooking} and t.created_at >= $2::timestamptz and t.created_at < $3::timestamptz
            and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$5::timestamptz')})
-           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::bigint as minor`,
-)
+           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::bigint as minor`
 
 const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<Minor> => {
   const booking = found(await findTransfer(db, { id: after }))

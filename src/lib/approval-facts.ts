@@ -114,13 +114,13 @@ export const inOrder = (facts: readonly Fact[]): Fact[] => facts.toSorted(byWeig
 type Money = (minor: string) => string
 type When = (at: string) => string
 /**
- * `short`: two or three words, for a row of a list. `one`, `several`: where one payment is decided, or more. `about`: of an item; `otherwise` where it has
- * no name. Catalogues of other languages have the same form (`texts/`).
+ * `short`: two or three words, for a row of a list. `one`: where one payment is decided. `several`: where several are, by how many of them the fact is
+ * true of. `about`: of an item; `otherwise` if it has no name. `tally`: of names that are compared. Other languages have the same form (`texts/`).
  */
-export type FactWords = Readonly<
-  Record<FactType, { short: string; one: string; several: string; about?: string; otherwise?: string }>
->
-const english: FactWords = words
+type FactWords = { short: string; one: string; several: Forms; about?: string; otherwise?: string; tally?: Forms }
+type Forms = { one: string; several: string }
+export type FactCatalogue = Readonly<Record<FactType, FactWords> & Record<'names' | 'more', string>>
+export const englishFacts: FactCatalogue = words
 
 /** A time as a reader without a zone has it. */
 const utcTime: When = (at) => `${at.slice(0, 16).replace('T', ' ')} UTC`
@@ -140,14 +140,18 @@ const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem):
   return tenths >= 100n ? grouped(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
 }
 
-type Ways = { by?: FactWords; when?: When }
+/** In the form that the count asks for: both languages have one for 1, and one for all others. */
+const counted = ({ one, several }: Forms, count: number): string =>
+  (count === 1 ? one : several).replace('{count}', grouped(count))
+
+type Ways = { by?: FactCatalogue; when?: When }
 
 /** What it says of a payment whose beneficiary and amount stand beside it: "registered to "BRIAN KAMAU"". */
 export const factAbout = (
   { type }: Pick<Fact, 'type'>,
   { name, other_amount_minor: amount, at }: FactItem,
   money: Money,
-  { by = english, when = utcTime }: Ways = {},
+  { by = englishFacts, when = utcTime }: Ways = {},
 ): string | null => {
   const { about = null, otherwise = null } = by[type]
   if (about === null) return null
@@ -155,14 +159,18 @@ export const factAbout = (
   return filled(about, { name: named, amount: amount && money(amount), at: at && when(at) }) ?? otherwise
 }
 
-export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>): string =>
-  filled(english[type].short, { times: first && timesOf(first) }) ?? 'Far above the usual'
+export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>, by = englishFacts): string =>
+  filled(by[type].short, { times: first && timesOf(first) }) ?? by[type].otherwise ?? by[type].one
 
 /** `of`: how many payments are decided together. */
-export const factTitle = ({ type, count, items: [first] }: Pick<Fact, 'type' | 'count' | 'items'>, of: number, by = english) => {
+export const factTitle = (
+  { type, count, items: [first] }: Pick<Fact, 'type' | 'count' | 'items'>,
+  of: number,
+  by = englishFacts,
+) => {
   const { one, several } = by[type]
   const values = { count: grouped(count), times: first && timesOf(first) }
-  return (of > 1 ? null : filled(one, values)) ?? filled(several, values) ?? several
+  return (of > 1 ? null : filled(one, values)) ?? counted(several, count)
 }
 
 /** "Amina Otieno: registered to "BRIAN KAMAU", KES 1,200.00". */
@@ -171,35 +179,30 @@ export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money:
   return `${quoted(one.beneficiary)}: ${about === null ? '' : `${about}, `}${money(one.amount_minor)}`
 }
 
-const nameWords = [
-  ['name_mismatch', 'differs', 'differ'],
-  ['name_close', 'close', 'close'],
-  ['name_unconfirmed', 'not verified', 'not verified'],
-  ['name_match', 'matches', 'match'],
-] as const
+const comparedNames = ['name_mismatch', 'name_close', 'name_unconfirmed', 'name_match'] as const
 
 /** "Names: 1 differs, 3 close, 990 not verified, 6 match". Null where one payment is decided. */
-export const namesSummary = (facts: readonly Fact[], of: number): string | null => {
+export const namesSummary = (facts: readonly Fact[], of: number, by = englishFacts): string | null => {
   if (of < 2) return null
-  const parts = nameWords.flatMap(([type, one, several]) => {
+  const parts = comparedNames.flatMap((type) => {
+    const { tally } = by[type]
     const count = facts.find((fact) => fact.type === type)?.count ?? 0
-    return count === 0 ? [] : [`${grouped(count)} ${count === 1 ? one : several}`]
+    return count === 0 || !tally ? [] : [counted(tally, count)]
   })
-  return parts.length === 0 ? null : `Names: ${parts.join(', ')}`
+  return parts.length === 0 ? null : filled(by.names, { names: parts.join(', ') })
 }
 
 export const isToldFirst = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
 
-const more: Readonly<Record<string, string>> = { en: 'and {count} more', sw: 'na {count} zaidi' }
-
 /** A sentence for each, in the words of a language. Beneficiary and amount of a single payment stand beside it. */
-export const factLines = (facts: readonly Fact[], of: number, currency: string, by = english, language = 'en'): string[] => {
+export const factLines = (facts: readonly Fact[], of: number, currency: string, ways: Ways = {}): string[] => {
+  const { by = englishFacts } = ways
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
   const detailOf = ({ type, items, count }: Fact): string | null => {
-    if (of === 1) return items[0] ? factAbout({ type }, items[0], money, { by }) : null
-    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, { by }))
+    if (of === 1) return items[0] ? factAbout({ type }, items[0], money, ways) : null
+    const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, ways))
     const further = count - shown.length
-    const rest = further > 0 ? [filled(more[language] ?? '', { count: grouped(further) })] : []
+    const rest = further > 0 ? [filled(by.more, { count: grouped(further) })] : []
     return shown.length === 0 ? null : [...shown, ...rest].join('; ')
   }
   return facts.map((fact) => {

@@ -1,5 +1,3 @@
-import { columnOfTitle } from './list-columns.ts'
-
 /** Levenshtein's distance, one row at a time. Of one above `most` it only says that it is. */
 export const editDistance = (from: string, to: string, most = Number.POSITIVE_INFINITY): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -29,53 +27,4 @@ export const closest = (input: string, known: readonly string[]): string | undef
     .filter(({ away }) => away <= allowed)
     .sort((a, b) => a.away - b.away)
   return best?.name
-}
-
-const snakeCase = (text: string): string =>
-  text
-    .replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`)
-    .replace(/[\s-]+/g, '_')
-    .toLowerCase()
-
-/** What other services call it. */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
-  cursor: ['page', 'offset', 'after', 'starting_after', 'page_token', 'next', 'next_cursor', 'before'],
-  limit: ['per_page', 'page_size', 'size', 'count', 'max_results'],
-  q: ['query', 'search', 'name', 'filter', 'term'],
-  created_after: ['from', 'since', 'start', 'start_date', 'created_gte'],
-  created_before: ['to', 'until', 'end', 'end_date', 'created_lte'],
-  from: ['since', 'start', 'start_date', 'created_after'],
-  to: ['until', 'end', 'end_date', 'created_before'],
-  narrative: ['description', 'note', 'memo', 'remarks', 'reason', 'message'],
-  account_reference: ['reference', 'ref', 'invoice', 'account', 'account_number'],
-  beneficiary_id: ['payee', 'recipient', 'payee_id', 'recipient_id', 'to', 'destination'],
-  destination: ['phone', 'phone_number', 'account_number', 'number', 'msisdn', 'till', 'paybill'],
-  phone_number: ['phone', 'msisdn', 'mobile', 'number', 'destination'],
-  display_name: ['name', 'title', 'full_name'],
-  name: ['display_name', 'title', 'label'],
-  payment_rail: ['rail', 'method', 'channel', 'payment_method'],
-  spending_controls: ['limits', 'controls'],
-  execute_at: ['scheduled_at', 'scheduled_for', 'date', 'send_at'],
-  permissions: ['scopes', 'scope'],
-}
-
-/**
- * `amount` for `amount_minor`, `dailyLimit` for `daily_limit_minor`, `page` for `cursor`, `msisdn` for `destination` as in a list's titles, `statuss` for
- * `status`.
- */
-const meantName = (input: string, known: readonly string[]): string | undefined => {
-  const text = snakeCase(input.slice(0, 40))
-  if (text.length === 0) return undefined
-  return (
-    known.find((name) => name === text) ??
-    known.find((name) => name.startsWith(`${text}_`)) ??
-    known.find((name) => otherNames[name]?.includes(text)) ??
-    known.find((name) => name === columnOfTitle(text)) ??
-    closest(text, known)
-  )
-}
-
-export const didYouMean = (input: string, known: readonly string[]): string => {
-  const name = meantName(input, known)
-  return name === undefined ? '' : `; did you mean "${name}"?`
 }

@@ -35,3 +35,12 @@ export const conflictReasons = {
 } as const
 
 export type ConflictReason = keyof typeof conflictReasons
+
+/** Every `details.reason`: of a 409, and of the few errors of other statuses that have one. */
+export const errorReasons: readonly string[] = [
+  ...Object.keys(conflictReasons),
+  'database_lost_writes',
+  'not_an_approver',
+  'sign_up',
+  'upgrade_running',
+]

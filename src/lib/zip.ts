@@ -25,7 +25,7 @@ const fields = (...values: readonly (readonly [bytes: 2 | 4, value: number])[]):
 /** Sizes follow the content (bit 3), names are in UTF-8 (bit 11). */
 const flags = 0x0808
 const deflate = 8
-const mostBytes = 0xffffffff
+const maxBytes = 0xffffffff
 
 /** MS-DOS form, in UTC. */
 const dosTime = (at: Date): number => (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1)
@@ -37,7 +37,7 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
   let offset = 0
   const sent = (bytes: Buffer): Buffer => {
     offset += bytes.length
-    if (offset > mostBytes) throw new RangeError('an archive has at most 4 GB')
+    if (offset > maxBytes) throw new RangeError('an archive has at most 4 GB')
     return bytes
   }
   for await (const { name, content } of files) {
@@ -69,7 +69,7 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
       packed += chunk.length
       yield sent(chunk)
     }
-    if (size > mostBytes) throw new RangeError('a file of an archive has at most 4 GB')
+    if (size > maxBytes) throw new RangeError('a file of an archive has at most 4 GB')
     const sums = [
       [4, crc],
       [4, packed],

@@ -112,7 +112,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       schema: {
         hide: true,
         body: z.unknown(),
-        response: { 200: z.unknown().meta({ description: 'A message of the protocol.' }) },
+        response: { 200: z.unknown().describe('A message of the protocol.') },
       },
       preHandler: async (request, reply) => {
         checkHost(request, deps.config)

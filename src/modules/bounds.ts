@@ -10,46 +10,38 @@ type Bound = { max: number; count: Statement; sentence: string; timed?: true }
 const bounds = {
   workspaces: {
     max: 20,
-    count: statement(
-      'bounds.workspaces',
-      `select count(*)::int as count from (select from workspaces w
+    count: statement('bounds.workspaces')`
+  select count(*)::int as count from (select from workspaces w
        where w.owning_account_id = $1 and w.kind = 'team' and w.closed_at is null limit $2) counted`,
-    ),
     sentence: 'An account owns at most 20 team workspaces.',
   },
   members: {
     max: 200,
-    count: statement(
-      'bounds.members',
-      `select count(*)::int as count from (select from members m where m.workspace_id = $1 union all select from invitations i
+    count: statement('bounds.members')`
+  select count(*)::int as count from (select from members m where m.workspace_id = $1 union all select from invitations i
        where i.workspace_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $3 limit $2) counted`,
-    ),
     timed: true,
     sentence: 'A workspace has at most 200 members and open invitations: remove or revoke one first.',
   },
   rootKeys: {
     max: 200,
-    count: statement(
-      'bounds.root_keys',
-      `select count(*)::int as count from (select from api_keys k join grants g on g.id = k.grant_id
+    count: statement('bounds.root_keys')`
+  select count(*)::int as count from (select from api_keys k join grants g on g.id = k.grant_id
        where g.account_id = $1 and g.parent_grant_id is null and ${keyIsActive('k', '$3')} limit $2) counted`,
-    ),
     timed: true,
     sentence: 'An account has at most 200 active API keys that no other key made: revoke one first.',
   },
   beneficiaries: {
     max: 50_000,
-    count: statement(
-      'bounds.beneficiaries',
-      `select count(*)::int as count from (select from beneficiaries b
+    count: statement('bounds.beneficiaries')`
+  select count(*)::int as count from (select from beneficiaries b
        where b.workspace_id = $1 and b.archived_at is null limit $2) counted`,
-    ),
     sentence: 'A workspace has at most 50,000 beneficiaries: archive some first.',
   },
 } as const satisfies Record<string, Bound>
 
 /** The last lock of a write: two that are counted at the same time would not see each other. */
-const lock = statement('bounds.lock', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
+const lock = statement('bounds.lock')`select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
 /** Refuses `added` more than there may be. */
 export const requireRoom = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {

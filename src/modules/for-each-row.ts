@@ -43,8 +43,7 @@ export const beginning: Place = { since: '-infinity', behind: '00000000-0000-000
  */
 export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   deps: Isolated,
-  sweep: string,
-  batch: number,
+  { sweep, batch, atOnce = 1 }: { sweep: string; batch: number; atOnce?: number | undefined },
   read: (place: Place, batch: number) => Promise<readonly Row[]>,
   work: (row: Row) => Promise<unknown>,
 ): Promise<number> => {
@@ -52,7 +51,7 @@ export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   let count = 0
   for (let full = true; full; ) {
     const rows = await read(place, batch)
-    await forEachRow(deps, sweep, rows, work)
+    await forEachRow(deps, sweep, rows, work, { atOnce })
     const last = rows.at(-1)
     if (last) place = { since: last.due, behind: last.id }
     count += rows.length
@@ -74,27 +73,24 @@ type DueRows<F extends Fields> = {
   /** What `work` is given with the id. */
   fields?: F
   batch?: number
+  atOnce?: number
 }
 
 /** Declares a sweep: what is due, and the work on each row, which decides again under its locks. */
 export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, never>>(
   sweep: string,
-  { id, due, where, fields, batch = 100 }: DueRows<F>,
+  { id, due, where, fields, batch = 100, atOnce }: DueRows<F>,
   work: (deps: D, row: { id: Uuid } & Values<F>) => Promise<unknown>,
 ): ((deps: D) => Promise<number>) => {
-  const read = prepare(
-    `${sweep}.${getTableName(id.table)}`,
-    duePlaces,
-    (orm, at) => dueBehind(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, at, ...where),
-    'pool',
+  const read = prepare(`${sweep}.${getTableName(id.table)}`, duePlaces, 'pool', (orm, at) =>
+    dueBehind(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, at, ...where),
   )
   type Row = { id: Uuid; due: string } & Values<F>
   return (deps) => {
     const now = deps.clock.now()
     return sweepRows(
       deps,
-      sweep,
-      batch,
+      { sweep, batch, atOnce },
       async (place, take) => (await deps.db.run(read, { now, ...place, take })) as Row[],
       (row) => work(deps, row),
     )

@@ -124,8 +124,8 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
   })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)
-  deps.witness.declareWith((cause) => declareLoss(deps, cause))
-  deps.witness.start()
+  deps.lossDetection.declareWith((cause) => declareLoss(deps, cause))
+  deps.lossDetection.start()
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })
   let isWaking = false

@@ -10,7 +10,7 @@ export const MakerOut = z
   .object({
     account_id: IdOut('account'),
     grant_id: IdOut('grant').nullable(),
-    label: z.string().nullable().meta({ description: 'What the key or agent was called then.' }),
+    label: z.string().nullable().describe('What the key or agent was called then.'),
   })
   .meta({ id: 'Maker', description: 'Who made it: a person, or with `grant_id` a key or an agent of that account.' })
 export type MakerOut = z.output<typeof MakerOut>

@@ -7,7 +7,7 @@ import type { ReceiptKeys } from '../auth/receipt-keys.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/client.ts'
-import type { Witness } from '../db/loss-detection.ts'
+import type { LossDetection } from '../db/loss-detection.ts'
 import type { Reads } from '../db/standby.ts'
 import type { GuardedFetch } from '../http/guarded-fetch.ts'
 import type { Cursors } from '../http/pagination.ts'
@@ -33,7 +33,7 @@ export type Parts = {
   cursors: Cursors
   jobs: Jobs
   rails: Rails
-  witness: Witness
+  lossDetection: LossDetection
   sends: SendLog | undefined
   alerts: Alerts
   onAuthorityLost: OnAuthorityLost

@@ -2,7 +2,7 @@ import { and, asc, eq, sql } from 'drizzle-orm'
 import type { Principal } from '../auth/principal.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
-import { insertRow } from '../db/prepare-write.ts'
+import { insertRows } from '../db/prepare-write.ts'
 import { prepareRemoval } from '../db/prune.ts'
 import { grants } from '../db/tables/grants.ts'
 import { sessions } from '../db/tables/sessions.ts'
@@ -16,6 +16,11 @@ import { policyFieldNames, wireName } from '../policy/fields.ts'
 type Act = typeof sessionActs.$inferSelect
 type Noted = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
 
+/** What nobody could end, for the session in which its key was made is gone, is not noted. */
+const isKept = `where x.session_id is distinct from x.grant_id or exists (
+  select from grants g join grants a on a.id = any(g.ancestor_ids || g.id)
+  where g.id = x.grant_id and (a.derived_from_grant_id is not null or (select true from sessions s where s.id = a.origin_session_id)))`
+
 /** With a key `sessionId` is the grant's id: what a key that was made in a session did is found through that key. */
 export const noteAct = (
   tx: Tx,
@@ -24,8 +29,8 @@ export const noteAct = (
 ): void => {
   const sessionId = originSessionId ?? originGrantId
   if (sessionId === null) return
-  const origin = { accountId, sessionId, grantId: originGrantId }
-  insertRow(tx, sessionActs, { id: newId(), ...origin, before: null, after: null, ...act, createdAt: tx.at })
+  const row = { id: newId(), accountId, sessionId, grantId: originGrantId, before: null, after: null, ...act, createdAt: tx.at }
+  tx.defer(insertRows(tx, sessionActs, [row], isKept))
 }
 
 const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountId: 'uuid' }, (orm, at) =>
@@ -42,12 +47,20 @@ export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before
 export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>
   db.run(ofSessions, { ids, accountId })
 
-/** Nobody can end any more what they belong to: the session, or the one in which their key, or a key above it, was made. */
+/** The expression of its index. */
+export const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
+
+/** Before the sessions themselves. What a key did goes with the last session in which it, or a key above it, was made. */
 export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sessionActs.createdAt, {
-  only: sql`not exists (select from ${sessions} s where s.id = ${sessionActs.sessionId})
-    and not exists (select from ${grants} g join ${grants} a on a.id = any(g.ancestor_ids || g.id)
-      where g.id = ${sessionActs.sessionId} and (a.derived_from_grant_id is not null or a.origin_session_id in (select id from ${sessions})))`,
-  by: [sessionActs.id],
+  only: (before) => sql`${sessionActs.sessionId} = any(array(
+    with ended as (select ${sessions.id} from ${sessions} where ${endOfSession} < ${before})
+    select id from ended union all
+    select k.id from ended join ${grants} m on m.origin_session_id = ended.id
+      join lateral (select m.id, m.ancestor_ids union all select id, ancestor_ids from ${grants}
+        where ancestor_ids[1] = coalesce(m.ancestor_ids[1], m.id) and m.id = any(ancestor_ids)) as k on true
+    where not exists (select from ${grants} a left join ${sessions} s on s.id = a.origin_session_id
+      where a.id = any(k.ancestor_ids || k.id) and (a.derived_from_grant_id is not null or not least(s.expires_at, s.revoked_at) < ${before}))))`,
+  by: [sessionActs.sessionId, sessionActs.id],
 })
 
 type Document = Readonly<Record<string, unknown>>
@@ -62,14 +75,12 @@ type Compared = {
   current: Document | null
 }
 
-const compare = statement(
-  'session_acts.compare_policies',
-  `select p.id, p.workspace_id as "workspaceId", p.name, p.version, p.archived_at is not null as archived,
+const compare = statement('session_acts.compare_policies')`
+  select p.id, p.workspace_id as "workspaceId", p.name, p.version, p.archived_at is not null as archived,
      p.pending_change_effective_at is not null as waiting, was.document as was, current.document as current
    from unnest($1::uuid[], $2::int[]) as x(id, version) join spending_policies p on p.id = x.id
      left join spending_policy_versions was on was.policy_id = p.id and was.version = x.version
-     left join spending_policy_versions current on current.policy_id = p.id and current.version = p.version`,
-)
+     left join spending_policy_versions current on current.policy_id = p.id and current.version = p.version`
 
 const wireFields = policyFieldNames.map(wireName)
 

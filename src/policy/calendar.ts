@@ -1,3 +1,4 @@
+import { lastDays } from '../lib/clock.ts'
 import { memoised } from '../lib/memoised.ts'
 import type { Periods } from './types.ts'
 
@@ -129,12 +130,35 @@ export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; next
 export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule, at: Date): string =>
   nextTimeZone !== null && nextTimeZoneFrom !== null && at >= nextTimeZoneFrom ? nextTimeZone : timeZone
 
-/** A date that begins before the change keeps the beginning that it had: what was counted up to it stays as it was. */
-export const startOfDateIn = (schedule: ZoneSchedule, date: string): Date => {
-  const { timeZone, nextTimeZone, nextTimeZoneFrom } = schedule
-  const before = startOfDate(date, timeZone)
-  if (nextTimeZone === null || nextTimeZoneFrom === null || before < nextTimeZoneFrom) return before
-  return new Date(Math.max(startOfDate(date, nextTimeZone).getTime(), nextTimeZoneFrom.getTime()))
+type ZoneFrom = { readonly timeZone: string; readonly fromAt: Date }
+
+/** The first zone, and every one that followed it. */
+export type Zones = { timeZone: string; changes: readonly ZoneFrom[] }
+
+/** `kept`: what `workspace_time_zones` has, the oldest first: the zone of the schedule is its last. */
+export const zonesOf = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule, kept: readonly ZoneFrom[]): Zones => {
+  const [first, ...changes] = kept
+  const next = nextTimeZone === null || nextTimeZoneFrom === null ? [] : [{ timeZone: nextTimeZone, fromAt: nextTimeZoneFrom }]
+  return { timeZone: first?.timeZone ?? timeZone, changes: [...changes, ...next] }
+}
+
+export const timeZoneAt = ({ timeZone, changes }: Zones, at: Date): string =>
+  changes.findLast(({ fromAt }) => fromAt <= at)?.timeZone ?? timeZone
+
+/** A date that begins before a change keeps the beginning that it had: what was counted up to it stays as it was. */
+export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date => {
+  let start = startOfDate(date, timeZone)
+  for (const change of changes) {
+    if (start < change.fromAt) return start
+    start = new Date(Math.max(startOfDate(date, change.timeZone).getTime(), change.fromAt.getTime()))
+  }
+  return start
+}
+
+/** The last days up to today's, and when each begins. */
+export const lastDaysIn = (zones: Zones, at: Date, count: number): { dates: readonly string[]; starts: readonly Date[] } => {
+  const dates = lastDays(periodsAt(at, timeZoneAt(zones, at)).day, count)
+  return { dates, starts: dates.map((date) => startOfDateIn(zones, date)) }
 }
 
 /** As soon as the next month has begun in both zones: the local date never returns to a month that has ended, and no month is counted twice. */

@@ -32,10 +32,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
     needed: entry.requiredApprovals ?? 0,
     able: entry.eligibleApprovers ?? 0,
     named: (entry.approverIds ?? []).map((id) => (isUuid(id) ? formatId('account', id) : id)),
-    day: 'today',
-    month: 'this month',
     signed: entry.approvalProof === 'signature',
-    passed: entry.outcome === 'allow',
   })
 }
 

@@ -1,18 +1,10 @@
+import texts from '../../texts/rules.en.json' with { type: 'json' }
 import { canonicalJson } from '../lib/canonical.ts'
 import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
 import { type PolicyField, type PolicyWire, policyFieldNames, wireName } from './fields.ts'
 import { approvals, duration, type Names } from './sentence.ts'
 
 export type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer
-
-export const answerWords: Readonly<Record<RuleAnswer, string>> = {
-  off: 'No warning',
-  allow: 'Pay without asking',
-  warn: 'Pay with a warning',
-  confirm: 'Refuse unless a second is meant',
-  require_approval: 'Require approval',
-  deny: 'Refuse',
-}
 
 export type Words = Omit<Names, 'boundTo'> & { personOf: (accountId: string) => string }
 
@@ -47,7 +39,7 @@ const answer = (label: string, name: 'on_duplicate' | 'new_payees' | 'payee_veri
   absent: 'no rule',
   value: (terms) => {
     const given = terms[name]
-    return given === null ? null : answerWords[given]
+    return given === null ? null : texts[`answer.${given}`]
   },
 })
 

@@ -34,7 +34,7 @@ const nameWarnings = ({ payment: { payee } }: Evaluation, policies: readonly Pol
 }
 
 /** Of the last payments to a payee, the usual one is the median: one unusual payment does not move it. */
-export const mostRemembered = 9
+export const maxRemembered = 9
 const leastRemembered = 3
 
 /** What a payee usually gets, from the amounts that last reached it; null where they are too few to say. */

@@ -120,9 +120,11 @@ export const explain = (error: unknown, where: string): unknown => {
   if (error instanceof StartupError) return error
   const state = sqlState(error)
   const said = error instanceof Error ? error.message || error.name : 'no reason given'
-  const sentence =
-    sentences[state ?? ''] ??
-    `${state === undefined ? `does not answer (${said})` : `cannot be used (${state})`}: start it, or correct DATABASE_URL.`
+  const isUntrusted = error instanceof Error && 'code' in error && /CERT|UNABLE_TO_(GET|VERIFY)/.test(String(error.code))
+  const trouble = state === undefined ? `does not answer (${said})` : `cannot be used (${state})`
+  const sentence = isUntrusted
+    ? `has a certificate that is not trusted (${said}): name its authority by sslrootcert, or correct DATABASE_URL.`
+    : (sentences[state ?? ''] ?? `${trouble}: start it, or correct DATABASE_URL.`)
   return new StartupError(`${capital(where)} ${sentence}`, { cause: error })
 }
 

@@ -9,20 +9,23 @@ const most = 64
 /** A worker that cannot start must not be started a thousand times. */
 const restartPauseMs = 1_000
 
-export const requestedProcesses = (args: readonly string[]): number => {
-  const read = () => {
-    try {
-      return parseArgs({ args: [...args], options: { processes: { type: 'string' } } }).values.processes
-    } catch (cause) {
-      throw new StartupError(`The only option is --processes: ${args.join(' ')} is not known.`, { cause })
-    }
-  }
-  const recorded = read()
-  if (recorded === undefined) return 1
-  const count = recorded === 'cores' ? availableParallelism() : Number(recorded)
+const countOf = (asked: string): number => {
+  const count = asked === 'cores' ? availableParallelism() : Number(asked)
   if (!Number.isInteger(count) || count < 1 || count > most)
     throw new StartupError(`--processes is a number from 1 to ${most}, or "cores".`)
   return count
+}
+
+/** What is written behind `npm start --`. */
+export const startOptions = (args: readonly string[]): { processes: number; readyFile: string | undefined } => {
+  try {
+    const options = { processes: { type: 'string', default: '1' }, 'ready-file': { type: 'string' } } as const
+    const { values } = parseArgs({ args: [...args], options })
+    return { processes: countOf(values.processes), readyFile: values['ready-file'] }
+  } catch (cause) {
+    if (cause instanceof StartupError) throw cause
+    throw new StartupError(`The options are --processes and --ready-file: ${args.join(' ')} is not known.`, { cause })
+  }
 }
 
 export const isWorker = cluster.isWorker

@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -44,11 +43,8 @@ export type RunningRails = {
   stop: () => Promise<void>
 }
 
-const usesSandbox = ({ RAILS }: Pick<Config, 'RAILS'>): boolean => !RAILS || RAILS.includes('sandbox')
+export const usesSandbox = ({ RAILS }: Pick<Config, 'RAILS'>): boolean => !RAILS || RAILS.includes('sandbox')
 const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'sandbox')
-
-/** For programs on this machine. */
-export const sandboxAddressFile = (dataDir: string): string => join(folderOf({ DATA_DIR: dataDir }), 'address')
 
 const urlOf = (address: string): string => address.replace(/\/+$/, '')
 
@@ -82,8 +78,6 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
     home: config.publicUrl,
   })
   const url = await sandbox.listen(0)
-  await mkdir(folder, { recursive: true })
-  await writeFile(sandboxAddressFile(config.DATA_DIR), url)
   const advance = async (seconds: number) => void time.advance(seconds)
   return {
     rails: sandboxRails(config, clock, sandbox, url),

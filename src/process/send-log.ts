@@ -2,23 +2,23 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
-import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../db/recovery-point.ts'
-import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
-import { isRunning } from '../dev/embedded-postgres/postmaster.ts'
+import { type Left, type Noted, type Place, type RecoveryPointFile, recoveryPointKinds } from '../db/recovery-point.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { openDataFolder } from '../lib/data-folder.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { isRunning, reason } from '../lib/operating-system.ts'
 import type { SendLog } from '../lib/send-log.ts'
 
-/** One file at a time. Its first block is the process's mark, written again with each commit; behind it a line for each attempt, before its first byte. */
-export type SendLogFile = MarkFile & SendLog
+/** One file at a time. Its first block is the process's recovery point, written again with each commit; behind it a line for each attempt, before its first byte. */
+export type SendLogFile = RecoveryPointFile & SendLog
 
 const blockBytes = 4_096
 /** Then a new file, under a new sender's name. */
-const mostLines = 20_000
+const maxLines = 20_000
 /** Longer than any attempt waits for its process to come back. */
 const keepMs = 2 * 86_400_000
 /** The newest files have the newest of every process. */
-const mostFiles = 32
+const maxFiles = 32
 const lookedName = 'looked'
 
 /** `boot`: of the machine; null where the system does not say. Lines are not flushed: they do not outlive their machine. */
@@ -52,8 +52,6 @@ const parseSent = (text: string): Noted[] =>
       return /^\d{13}$/.test(at) ? [{ kind: 'sent' as const, id, atMs: Number(at) }] : []
     })
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** What ended processes left, and the names of their files. In a container a new process may have the number of the old one. Removes old files. */
 const readLeft = async (folder: string, boot: string | null): Promise<{ left: Left[]; found: string[] }> => {
   const nowMs = systemClock.now().getTime()
@@ -62,7 +60,7 @@ const readLeft = async (folder: string, boot: string | null): Promise<{ left: Le
   const files = await Promise.all(
     names.map(async (name) => ({ file: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
   )
-  const newest = files.sort((one, other) => other.at - one.at).slice(0, mostFiles)
+  const newest = files.sort((one, other) => other.at - one.at).slice(0, maxFiles)
   const read = await Promise.all(
     newest.map(async ({ file, at }) => ({ file, at, text: await readFile(file, 'utf8').catch(() => '') })),
   )
@@ -74,7 +72,7 @@ const readLeft = async (folder: string, boot: string | null): Promise<{ left: Le
   })
   const left = ended.flatMap(({ at, text, block: { place, noted: marked } }): Left[] => {
     if (nowMs - at > keepMs) return []
-    const noted = [...marked, ...parseSent(text)].filter(({ kind, atMs }) => markKinds.includes(kind) && atMs > lookedMs)
+    const noted = [...marked, ...parseSent(text)].filter(({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > lookedMs)
     // Without anything noted since, a person has looked.
     return noted.length === 0 ? [] : [{ place: place && { ...place, position: BigInt(place.position) }, noted }]
   })
@@ -97,8 +95,8 @@ export const openSendLog = async (
     return open({ folder, ...(await readLeft(folder, boot)), boot, clock, logger })
   } catch (error) {
     logger.warn(
-      { reason: reasonOf(error) },
-      'no sendLog: a loss of writes is noticed only while this process runs, and what it had the right to send when it ended may have been sent',
+      { reason: reason(error) },
+      'no send log: a loss of writes is noticed only while this process runs, and what it had the right to send when it ended may have been sent',
     )
     return undefined
   }
@@ -116,7 +114,7 @@ const openFile = (folder: string, first: Buffer) => {
   return {
     id,
     lines: 0,
-    mark: (block: Buffer) => put(block, 0),
+    writeBlock: (block: Buffer) => put(block, 0),
     add: (line: string) => put(Buffer.from(line), end),
     close: () => closeSync(descriptor),
   }
@@ -132,14 +130,14 @@ type Opening = {
 }
 
 const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFile => {
-  let mark: Pick<Block, 'place' | 'noted'> = { noted: [] }
-  const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...mark }).padEnd(blockBytes - 1)}\n`)
+  let recoveryPoint: Pick<Block, 'place' | 'noted'> = { noted: [] }
+  const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...recoveryPoint }).padEnd(blockBytes - 1)}\n`)
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
   const full: ReturnType<typeof openFile>[] = []
   let next: ReturnType<typeof openFile> | undefined
   /** What is written about has been committed: a full disk must not make it fail. */
   const broken = (error: unknown) => {
-    if (file) logger.error({ reason: reasonOf(error) }, 'the send log cannot be written: the service goes on without it')
+    if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written: the service goes on without it')
     file = next = undefined
   }
   const guarded = (work: () => void) => {
@@ -153,7 +151,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
     left,
     found,
     open: () => {
-      if (file && !next && file.lines >= mostLines)
+      if (file && !next && file.lines >= maxLines)
         guarded(() => {
           next = openFile(folder, block())
         })
@@ -166,15 +164,15 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
       if (full.length > 2) full.shift()?.close()
       file = next
       next = undefined
-      guarded(() => file?.mark(block()))
+      guarded(() => file?.writeBlock(block()))
     },
     write: (place, noted) => {
-      mark = { place: place && { ...place, position: place.position.toString() }, noted: [...noted] }
-      guarded(() => file?.mark(block()))
+      recoveryPoint = { place: place && { ...place, position: place.position.toString() }, noted: [...noted] }
+      guarded(() => file?.writeBlock(block()))
     },
     forget: (atMs) => {
-      mark = { noted: [] }
-      guarded(() => file?.mark(block()))
+      recoveryPoint = { noted: [] }
+      guarded(() => file?.writeBlock(block()))
       writeFile(join(folder, lookedName), String(atMs)).catch(broken)
     },
     sender: () => {

@@ -37,16 +37,16 @@ export type AccountQueueOptions<Entry, Result> = {
   /** In one transaction; an outcome for each, in their order. With `wait` all are of one line, and it waits for its lock: none is contended. */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
   /** At the same time. A second one is prepared while Postgres works on the first, when as many entries wait as are under way; a third gains nothing. */
-  mostShared: number
-  mostWaiting: number
+  maxShared: number
+  maxWaiting: number
   /** More are refused at once: they would wait for longer than their callers do. */
-  mostQueued?: number
+  maxQueued?: number
 }
 
 /** A larger batch is not faster. */
-export const mostInBatch = 64
+export const maxInBatch = 64
 /** Times in succession that a lock may be contended before its line waits for it. */
-const mostPassed = 8
+const maxPassed = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }
 type Line<Entry, Result> = {
@@ -65,7 +65,7 @@ const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
 /** One entry of each line, then the next one of each. */
 const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
   const counts = new Map<Line<Entry, Result>, number>()
-  let places = mostInBatch
+  let places = maxInBatch
   for (let turn = 1, left = lines; places > 0 && left.length > 0; turn += 1) {
     for (const line of left.slice(0, places)) counts.set(line, turn)
     places -= Math.min(places, left.length)
@@ -76,10 +76,10 @@ const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<E
 
 export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<Entry, Result>) => {
   type OwnLine = Line<Entry, Result>
-  const { name, logger, work, mostShared, mostWaiting, mostQueued = Number.POSITIVE_INFINITY } = options
+  const { name, logger, work, maxShared, maxWaiting, maxQueued = Number.POSITIVE_INFINITY } = options
   const lines = new Set<OwnLine>()
   const byAccount = new Map<Uuid, OwnLine>()
-  const places = { shared: mostShared, waiting: mostWaiting }
+  const places = { shared: maxShared, waiting: maxWaiting }
   let queued = 0
   let inShared = 0
   let scheduled = false
@@ -114,7 +114,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     queued -= taken.length - back.length
     line.waiters.unshift(...back)
     line.passed = back.length > 0 ? line.passed + 1 : 0
-    line.state = line.passed >= mostPassed ? 'contended' : 'open'
+    line.state = line.passed >= maxPassed ? 'contended' : 'open'
     // Behind the others: with more lines than places each gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)
@@ -149,7 +149,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
       void begin(takeTurns(open), 'shared')
     }
     for (const line of linesIn('contended').slice(0, places.waiting))
-      void begin([{ line, taken: line.waiters.splice(0, mostInBatch) }], 'waiting')
+      void begin([{ line, taken: line.waiters.splice(0, maxInBatch) }], 'waiting')
   }
   /** All entries that arrive in one turn of the event loop go together. */
   const schedule = (): void => {
@@ -171,7 +171,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     /** Resolves with what `work` returned for this entry. `alone`: in a batch of its own, for what has failed before. */
     submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
-        if (queued >= mostQueued) return reject(unavailable())
+        if (queued >= maxQueued) return reject(unavailable())
         lineFor(account, alone).waiters.push({ entry, resolve, reject })
         queued += 1
         schedule()

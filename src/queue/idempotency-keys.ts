@@ -3,7 +3,7 @@ import type { Db, Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { insertRows } from '../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../db/prune.ts'
-import type { Mark } from '../db/recovery-point.ts'
+import type { RecoveryPoint } from '../db/recovery-point.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, type ErrorDetails, perhapsLost, type Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
@@ -38,20 +38,16 @@ const withoutSecrets = ({ status, text, secret }: SingleAnswer): StoredAnswer =>
   return { status, text: JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name)))) }
 }
 
-const find = prepare(
-  'idempotency.read',
-  { scopes: 'bytea[]' },
-  (orm, at) =>
-    orm
-      .select({
-        scope: idempotencyKeys.scope,
-        bodyHash: idempotencyKeys.bodyHash,
-        status: idempotencyKeys.status,
-        text: idempotencyKeys.response,
-      })
-      .from(idempotencyKeys)
-      .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
-  'pool',
+const find = prepare('idempotency.read', { scopes: 'bytea[]' }, 'pool', (orm, at) =>
+  orm
+    .select({
+      scope: idempotencyKeys.scope,
+      bodyHash: idempotencyKeys.bodyHash,
+      status: idempotencyKeys.status,
+      text: idempotencyKeys.response,
+    })
+    .from(idempotencyKeys)
+    .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
 )
 
 export const usedOtherwise = (details?: ErrorDetails): Refusal =>
@@ -87,7 +83,11 @@ export const answerKeys: Keys<SingleAnswer> = {
 }
 
 /** The keys of one batch: those that were used `before`, and those that it uses itself. */
-export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: readonly UsedKey<Answer>[], mark: Mark) => {
+export const openKeys = <Answer, Caller>(
+  keys: Keys<Answer, Caller>,
+  before: readonly UsedKey<Answer>[],
+  recoveryPoint: RecoveryPoint,
+) => {
   const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
@@ -97,7 +97,7 @@ export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: rea
       const first = once && known.get(nameOf(once))
       if (!once) return undefined
       // A second effect could be a second payment.
-      if (!first) return mark.has('key', nameOf(once)) ? perhapsLost('the request that used this key') : undefined
+      if (!first) return recoveryPoint.has('key', nameOf(once)) ? perhapsLost('the request that used this key') : undefined
       const used = { answer: first.answer, sameBody: first.once.bodyHash.equals(once.bodyHash) }
       return keys.refusal(used, caller, at) ?? first.answer
     },
@@ -110,7 +110,7 @@ export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: rea
     keep: async (tx: Tx): Promise<void> => {
       if (used.length === 0) return
       tx.afterCommit(() =>
-        mark.note(
+        recoveryPoint.note(
           'key',
           used.map(({ once }) => nameOf(once)),
         ),

@@ -46,15 +46,13 @@ export const recordKeys = (
   { path, kind, permission }: { path: string; kind: 'payment' | 'payment_batch' | 'topup'; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
   // Each by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
-  const find = statement(
-    `idempotency.${table}`,
-    `select r.id, r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
+  const find = statement(`idempotency.${table}`)`
+  select r.id, r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
        r.snapshot as packed, r.grant_id as "grantId", array_remove(g.ancestor_ids || g.id, null) as lineage,
        g.revoked_at as "revokedAt", g.expires_at as "expiresAt"
      from rows from (unnest($1::uuid[]), unnest($2::text[])) as used(workspace, key)
      cross join lateral (select * from ${table} where workspace_id = used.workspace and idempotency_key = used.key offset 0) as r
-     left join grants g on g.id = r.grant_id`,
-  )
+     left join grants g on g.id = r.grant_id`
   const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal): ErrorDetails =>
     permissions.has(permission) ? { [`existing_${kind}_id`]: formatId(kind, id) } : {}
   return {

@@ -1,9 +1,9 @@
 import type { Principal } from '../auth/principal.ts'
-import { type AccountLocks, lockBatch } from '../db/account-lock.ts'
+import { type AccountLocks, lockAccounts, lockBatch } from '../db/account-lock.ts'
 import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, orRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
-import { answerKeys, type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
+import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
  * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and
@@ -59,7 +59,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     Promise.all(requests.map((request) => request.reauthenticate(tx).catch(refusalOf))),
     act.read(tx),
   ])
-  const keys = openKeys(act.keys, before, tx.mark)
+  const keys = openKeys(act.keys, before, tx.recoveryPoint)
 
   const outcomeOf = async (request: Request, index: number): Promise<Outcome<Answered<Answer>>> => {
     const { exclusive, shared = [] } = request.locks
@@ -88,31 +88,25 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   return outcomes
 }
 
-const nothing = async () => undefined
-
 export type SingleWrite<Caller = Principal | null, Answer = SingleAnswer> = WriteRequest<Caller> & {
   work: (tx: Tx) => Promise<Answer>
 }
 
-/** In a transaction of its own, which waits for its locks. */
-export const writeWith = async <Caller, Answer extends object>(
+/** One write in a transaction of its own, which waits for its locks. */
+export const writeOnce = <Caller, Answer>(
   db: Database,
   keys: Keys<Answer, Caller>,
-  request: SingleWrite<Caller, Answer>,
-): Promise<Answered<Answer>> => {
-  const [outcome] = await inTx(db, (tx) =>
-    writeAll<typeof request, Caller, undefined, Answer>(tx, [request], true, {
-      keys,
-      read: nothing,
-      decide: () => request.work(tx),
-      write: nothing,
-    }),
-  )
-  if (outcome instanceof Error) throw outcome
-  if (!outcome || typeof outcome === 'symbol') throw new Error('a write that waits for its locks has no outcome')
-  return outcome
-}
-
-/** For what moves no money: its answer is kept for a day. */
-export const writeOnce = (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> =>
-  writeWith(db, answerKeys, request)
+  { locks, once, reauthenticate, admit, work }: SingleWrite<Caller, Answer>,
+): Promise<Answered<Answer>> =>
+  inTx(db, async (tx) => {
+    const [, before, caller] = await Promise.all([lockAccounts(tx, locks), keys.read(tx, once ? [once] : []), reauthenticate(tx)])
+    const known = openKeys(keys, before, tx.recoveryPoint)
+    const first = known.find(once, caller, tx.at)
+    if (first instanceof Refusal) throw first
+    if (first !== undefined) return { answer: first, replayed: true }
+    admit?.(caller)
+    const answer = await work(tx)
+    known.use(once, answer)
+    tx.defer(known.keep(tx))
+    return { answer, replayed: false }
+  })

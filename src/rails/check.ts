@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { RailName } from '../lib/rail-names.ts'
 import type { PayoutAdapter, PayoutInstruction, RailCheck } from './rail.ts'
 
-const mostSkewSeconds = 120
+const maxSkewSeconds = 120
 
 /** A password of another minute is refused. */
 export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: number): Promise<RailCheck> => {
@@ -17,7 +17,7 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
   const skewSeconds = Math.abs(providerTime - clock.now().getTime()) / 1000
   return {
     requirement,
-    problem: skewSeconds <= mostSkewSeconds ? null : `it differs by ${Math.round(skewSeconds)} s: set this machine's clock`,
+    problem: skewSeconds <= maxSkewSeconds ? null : `it differs by ${Math.round(skewSeconds)} s: set this machine's clock`,
   }
 }
 

@@ -98,3 +98,12 @@ export type ProviderWords<P extends Provider> = {
   payouts: Readonly<Record<PayoutOf<P>, PayoutWords>>
   depositActions: Readonly<Record<DepositOf<P>, string>>
 }
+
+/** The same for whoever reads Swahili, apart, because other pages need not load it. */
+export type PayoutSwahili = Pick<PayoutWords, 'label' | 'reach'> & {
+  destination: Pick<PayoutWords['destination'], 'label' | 'hint'>
+}
+export type ProviderSwahili<P extends Provider> = {
+  payouts: Readonly<Record<PayoutOf<P>, PayoutSwahili>>
+  depositActions: Readonly<Record<DepositOf<P>, string>>
+}

@@ -564,6 +564,109 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   ],
   ['a pause lifted', `delete from rail_pauses where cause = 'operator'`, 'rails are paused'],
   [
+    'a pause that began earlier',
+    `update rail_pauses set paused_at = paused_at - interval '1 day' where cause = 'operator'`,
+    'rails are paused',
+  ],
+  ['a comparison taken out', `delete from reconciliations where ${one('reconciliations')}`, missing('reconciliations')],
+  [
+    'a comparison that found less',
+    `update reconciliations set matched = matched + 1 where ${one('reconciliations')}`,
+    told('reconciliations', 'matched'),
+  ],
+  [
+    'a difference taken out',
+    `delete from reconciliation_differences where ${one('reconciliation_differences')}`,
+    'as many as it found',
+  ],
+  [
+    'suspense of another payment',
+    `update suspense_items set subject_kind = 'payment', subject_id = gen_random_uuid() where ${one('suspense_items')}`,
+    told('suspense_items', 'subject_id'),
+  ],
+  // What follows from a request, and what a provider said of it
+  ...['gen_random_uuid()', 'null'].map((grant): [string, string, string] => [
+    `an approval asked for through another grant: ${grant}`,
+    `update approvals set initiating_grant_id = ${grant} where ${one('approvals', 'initiating_grant_id is not null')}`,
+    'the request of an approval',
+  ]),
+  ...['gen_random_uuid()', 'null'].map((approval): [string, string, string] => [
+    `a batch with another approval: ${approval}`,
+    `update payment_batches set approval_id = ${approval} where approval_id is not null`,
+    'the request of an approval',
+  ]),
+  ...['workspace_id', 'account_id'].map((owner): [string, string, string] => [
+    `an event of a payment moved to another tenant: ${owner}`,
+    `update events set ${owner} = gen_random_uuid() where ${one('events', `type = 'payment.succeeded'`)}`,
+    'an event of a payment',
+  ]),
+  ...['pending', 'post', 'void', 'direct'].map((kind): [string, string, string] => [
+    `a transfer of another day: ${kind}`,
+    `update ledger_transfers set created_at = created_at - interval '1 day' where ${one('ledger_transfers', `kind = '${kind}' and reference_type in ('payment', 'topup')`)}`,
+    'a transfer is of the moment',
+  ]),
+  ...['pending', 'post', 'void', 'direct'].map((kind): [string, string, string] => [
+    `a transfer that left more: ${kind}`,
+    `update ledger_transfers set available_after_minor = available_after_minor + 137 where ${one('ledger_transfers', `kind = '${kind}' and available_after_minor is not null`)}`,
+    'what a transfer left',
+  ]),
+  ...['payments', 'topups'].map((table): [string, string, string] => [
+    `one that ended on another day: ${table}`,
+    `update ${table} set completed_at = completed_at + interval '1 day' where ${one(table, `status = 'succeeded'`)}`,
+    told(table, 'completed_at'),
+  ]),
+  [
+    'a delivery with another body',
+    `update callback_bodies set body_ciphertext = set_byte(body_ciphertext, 20, 255 - get_byte(body_ciphertext, 20)) where ${one('callback_bodies')}`,
+    'a delivery is as it arrived',
+  ],
+  [
+    'a delivery taken out',
+    `delete from callback_deliveries where ${one('callback_deliveries', 'authentic')}`,
+    'a delivery is as it arrived',
+  ],
+  [
+    'a delivery with another verdict',
+    `update callback_deliveries set verdict = 'ignored' where ${one('callback_deliveries', `verdict = 'applied'`)}`,
+    'what a delivery settled',
+  ],
+  [
+    'two attempts with the provider’s names of each other',
+    `with told as (select a.id, a.provider_request, a.provider_conversation from rail_attempts a
+       where exists (select from callback_deliveries d where d.attempt_id = a.id and d.verdict = 'applied')),
+       ends as (select min(id::text)::uuid as one, max(id::text)::uuid as other from told)
+     update rail_attempts a set provider_request = t.provider_request, provider_conversation = t.provider_conversation
+     from told t, ends e where (a.id, t.id) in ((e.one, e.other), (e.other, e.one))`,
+    'a delivery is as it arrived',
+  ],
+  [
+    'a guard switched off',
+    `update pg_trigger set tgenabled = 'D' where tgname = 'payments_identity'`,
+    'every trigger that guards a table is on',
+  ],
+  // Zones and checks
+  [
+    'a workspace in another zone',
+    `update workspaces set time_zone = 'UTC' where ${one('workspaces')}`,
+    'the time zone of a workspace',
+  ],
+  [
+    'a workspace with another zone to come',
+    `update workspaces set next_time_zone = 'UTC', next_time_zone_from = now() where ${one('workspaces', `kind = 'team'`)}`,
+    'the time zone of a workspace',
+  ],
+  [
+    'a zone that was not there',
+    `insert into workspace_time_zones (workspace_id, from_at, time_zone) select id, created_at + interval '1 day', 'UTC' from workspaces limit 1`,
+    'the time zone of a workspace',
+  ],
+  [
+    'a sweep put off',
+    `update schedules set next_run_at = now() + interval '1 year' where name = 'approvals.expire'`,
+    'every sweep is due',
+  ],
+  ['a check that is still to come', `update verify_points set at = '2030-01-01' where name = 'whole'`, 'every sweep is due'],
+  [
     'a planted duplicate check',
     `insert into duplicate_checks (rail, account, passed_by, passed_at) values ('PESALINK', '1', 'me', now())`,
     'rails are paused',
@@ -580,6 +683,47 @@ test.each(corruptions)('%s is noticed', async (_what, change, breach) => {
     expect([change, rows.length > 0]).toEqual([change, true])
     expect((await findBreachesOf(service, tx, breach)).join('\n')).toMatch(new RegExp(breach))
   })
+})
+
+/** What no trigger may let through, whoever writes. */
+const refused: readonly string[] = [
+  'update approvals set initiating_grant_id = gen_random_uuid()',
+  'update approvals set required_approvals = required_approvals + 1',
+  `update payments set idempotency_key = 'moved', request_hash = sha256('mine')`,
+  'update payments set amount_minor = amount_minor + 1',
+  `update payment_batches set merkle_root = repeat('0', 64)`,
+  'update payment_batches set approval_id = null',
+  `update topups set created_at = created_at + interval '1 day'`,
+  'update rail_attempts set subject_id = gen_random_uuid()',
+  `update rail_attempts set provider_conversation = 'another'`,
+  `update rail_attempts set state = 'lost'`,
+  `update callback_deliveries set verdict = 'ignored'`,
+  'update callback_deliveries set attempt_id = null',
+  'update suspense_items set subject_id = gen_random_uuid()',
+  'update suspense_items set amount_minor = amount_minor * 2',
+  'update reconciliation_differences set booked_minor = coalesce(booked_minor, 0) + 1',
+  'update reconciliations set matched = matched + 1',
+  'delete from callback_deliveries',
+  ...['approvals', 'payments', 'payment_batches', 'topups', 'rail_attempts', 'suspense_items', 'provider_alerts'].map(
+    (table) => `delete from ${table}`,
+  ),
+  ...['reconciliations', 'reconciliation_differences', 'provider_movements', 'receipt_claims'].map(
+    (table) => `delete from ${table}`,
+  ),
+]
+
+test.each(refused)('the database refuses: %s', async (statement) => {
+  await expect(service.deps.db.query(statement)).rejects.toThrow(/keeps|append-only/)
+})
+
+test('a pause that ended keeps its end', async () => {
+  const pause = service.deps.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into rail_pause_periods (id, rail, began_at, ended_at) values (gen_random_uuid(), 'MPESA_B2C', now(), now())`,
+    )
+    await tx.query(`update rail_pause_periods set ended_at = ended_at + interval '1 day'`)
+  })
+  await expect(pause).rejects.toThrow('keeps its end')
 })
 
 test('data in which all of that was changed are read to the end', async () => {

@@ -12,6 +12,7 @@ import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { readCommand } from '../../src/operate/admin/commands.ts'
 import { aboutPerson } from '../../src/operate/admin/persons.ts'
+import { findPgbouncer, startPgbouncer } from '../db/between.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -48,9 +49,9 @@ const admin = as('amina')
 
 /** The program itself, as a process of its own. */
 const run = promisify(execFile)
-const spawnAdmin = (...args: string[]) =>
+const spawnWith = (env: Record<string, string>, ...args: string[]) =>
   run(process.execPath, [programs.admin, ...args], {
-    env: { PATH: process.env.PATH, ...compiledOnce, DATABASE_URL: service.database.url, DATA_DIR: folder, ...keys },
+    env: { PATH: process.env.PATH, ...compiledOnce, DATABASE_URL: service.database.url, DATA_DIR: folder, ...keys, ...env },
   }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({
@@ -59,6 +60,23 @@ const spawnAdmin = (...args: string[]) =>
       stderr: error.stderr,
     }),
   )
+const spawnAdmin = (...args: string[]) => spawnWith({}, ...args)
+
+test('behind a pooler a command works on Postgres itself, and asks for its address where none is set', async ({ skip }) => {
+  const program = findPgbouncer()
+  if (program === undefined) return skip('PgBouncer is not installed')
+  const bouncer = await startPgbouncer(program, service.database.url)
+  try {
+    const find = (env: Record<string, string>) =>
+      spawnWith({ DATABASE_URL: bouncer.url, ...env }, 'accounts', 'find', person.wallet.address)
+    expect(await find({})).toMatchObject({ code: 1, stderr: expect.stringContaining('set DATABASE_DIRECT_URL') })
+    const found = await find({ DATABASE_DIRECT_URL: service.database.url })
+    expect([found.code, found.stderr]).toEqual([0, ''])
+    expect(JSON.parse(found.stdout)).toMatchObject([{ id: person.accountId }])
+  } finally {
+    await bouncer.stop()
+  }
+})
 
 test('grant makes an account an administrator from the next request on, and revoke undoes it', async () => {
   expect((await person.api.get('/v1/admin/accounts')).status).toBe(403)
@@ -126,7 +144,8 @@ test('resolves a payment whose outcome is unknown', async () => {
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000301' })
   service.sandbox.failNext({ kind: 'reset', takesEffect: false })
   await service.deps.jobs.drain()
-  expect(await admin('payments', 'unknown')).toMatchObject([{ id }])
+  const found = { reference: expect.stringMatching(/^\d+$/), order_id: expect.any(String) }
+  expect(await admin('payments', 'unknown')).toMatchObject([{ id, attempts: [found] }])
   await expect(admin('payments', 'resolve', id, 'succeeded')).rejects.toThrow('evidence')
   const resolved = await admin('payments', 'resolve', id, 'succeeded', '--evidence', 'the statement', '--receipt', 'QX301')
   expect(resolved).toMatchObject({ status: 'succeeded', provider_receipt: 'QX301' })
@@ -323,7 +342,9 @@ test('after a restore into a server whose transaction ids are behind, new rows a
 
 test('what is wrong with a command line is said in words', async () => {
   await expect(admin('audit-log', '--limit', 'many')).rejects.toThrow('limit: must be a number')
-  await expect(admin('verify', '--scope', 'some')).rejects.toThrow('--scope is recent; without it everything is checked')
+  await expect(admin('verify', '--scope', 'some')).rejects.toThrow(
+    '--scope is recent or unfinished; without it everything is checked',
+  )
   await expect(admin('accounts', 'freeze', person.accountId, '--reason', '')).rejects.toThrow('reason: must not be empty')
 })
 

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
 import { countHours } from '../../src/ledger/hours.ts'
-import { keepPoint, unverifiedSince } from '../../src/operate/verify/verify.ts'
+import type { Uuid } from '../../src/lib/ids.ts'
+import { findInPages } from '../../src/operate/verify/told.ts'
+import { checks, factsOf, findUnfinished, keepPoint, unverifiedSince, verifyAll } from '../../src/operate/verify/verify.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -394,6 +396,67 @@ test('the next check begins at the last one that found nothing; after a week, or
   const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
   expect(metrics).toMatch(/^promises_broken 0$/m)
   expect(metrics).toMatch(/^promises_verified_age_seconds\{scope="whole"\} 0$/m)
+  // The days that went by here are still to come.
+  await db.query('delete from verify_points')
+})
+
+test('a whole check that was stopped goes on behind what it found kept, and counts from the time at which it began', async () => {
+  const { db } = service.deps
+  await service.deps.jobs.sweep()
+  await db.query('delete from verify_points')
+  const began = new Date(service.clock.now().getTime() - 60_000)
+  const facts = { ...factsOf(service.deps), now: began }
+  const seen: string[] = []
+  const onRows = () => undefined
+  const stopAt = (count: number) => (result: { promise: string }) => {
+    if (seen.length === count) throw new Error('stopped')
+    seen.push(result.promise)
+  }
+  await expect(verifyAll(db, facts, { onResult: stopAt(7), onRows })).rejects.toThrow('stopped')
+  const from = await findUnfinished(db)
+  expect(from).toEqual({ kept: checks[6]?.promise, row: undefined, now: began })
+  await verifyAll(db, { ...facts, now: from?.now ?? service.clock.now() }, { from, onResult: stopAt(1_000), onRows })
+  expect(seen).toEqual(checks.map(({ promise }) => promise))
+  expect(await findUnfinished(db)).toBeUndefined()
+  expect(await db.query(`select at from verify_points where name = 'whole'`)).toEqual([{ at: began }])
+})
+
+test('a broken promise, and all after it, are looked at again by a check that goes on', async () => {
+  const { db } = service.deps
+  const counter = "('policy', gen_random_uuid(), gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
+  await db.query(
+    `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments) values ${counter}`,
+  )
+  const broken = 'a usage counter is the sum and the number of the payments that it counts'
+  const onResult = ({ invariant }: { invariant: string }) => {
+    if (invariant === 'I10') throw new Error('stopped')
+  }
+  const facts = factsOf(service.deps)
+  await expect(verifyAll(db, facts, { onResult, onRows: () => undefined })).rejects.toThrow('stopped')
+  const from = await findUnfinished(db)
+  expect(checks[checks.findIndex(({ promise }) => promise === from?.kept) + 1]?.promise).toBe(broken)
+  await db.query('delete from usage_counters where used_minor = 7')
+  await db.query('delete from verify_points')
+})
+
+test('rows are read in portions: what is behind the last one is read, and none is kept after a breach', async () => {
+  const numbered = `select t.id, t.n from (
+    select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id, n from generate_series(1, 100) n) t where t.id > $1`
+  const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}` as Uuid
+  const look = async (more: object, wrong: readonly number[] = []) => {
+    const portions: [string, number][] = []
+    const facts = { ...factsOf(service.deps), sealedThrough: '0', ...more }
+    const onPortion = async (last: string, rows: number) => void portions.push([last, rows])
+    const breachesOf = (rows: readonly { id: Uuid; n: number }[]) =>
+      rows.flatMap(({ n }) => (wrong.includes(n) ? [String(n)] : []))
+    return { found: await findInPages(service.deps.db, { ...facts, onPortion }, numbered, breachesOf, 2), portions }
+  }
+  expect(await look({}, [41, 99])).toEqual({ found: ['41', '99'], portions: [[idOf(40), 40]] })
+  expect((await look({})).portions).toEqual([
+    [idOf(40), 40],
+    [idOf(80), 80],
+  ])
+  expect((await look({ behind: idOf(80) }, [41, 99])).found).toEqual(['99'])
 })
 
 test('a seal that was kept outside is compared: a different or missing seal is a breach', async () => {

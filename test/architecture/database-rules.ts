@@ -22,24 +22,14 @@ const composedSql: Readonly<Record<string, string>> = {
   'operate/verify/entries.ts': 'tables of the same file',
 }
 
-/** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
-const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: string])[] = [
-  [
-    'modules/payments/create/payment-batch.ts',
-    'inPortions(accepted, portionSize, (one) => writtenOut(one, principal))',
-    'turns of the event loop alone: a wait for nothing, which `for await` would hide',
-  ],
-  ...(
-    [
-      ['modules/payments/create/write.ts', 'afterTurn(held)'],
-      ['modules/payments/create/write.ts', 'afterTurn(rows)'],
-      ['modules/payments/change.ts', 'afterTurn(rows)'],
-    ] as const
-  ).map(([path, call]) => [path, call, 'one turn of the event loop'] as const),
-]
+/** A turn of the event loop waits for nothing outside of the process; `for await` would hide it. */
+const isTurn = (file: Source, node: Node): boolean =>
+  node.type === 'CallExpression' &&
+  /^(afterTurn|inPortions)$/.test(textOf(file, node.callee)) &&
+  !/\basync\b/.test(textOf(file, node))
 
 const startsLikeSql = /^\s*(select|insert into|update|delete from|with|lock|truncate|listen|notify|do|create|alter|drop|set)\s/i
-const runsSql = /(^statement|\.(query|raw))$/
+const runsSql = /(^nameStatement|\.(query|raw))$/
 
 type Binding = { name: string; constant: Node | null }
 
@@ -82,11 +72,16 @@ const isConstant = (node: Node, bindings: readonly Binding[]): boolean => {
   return used.every((name) => own.has(name) || bindings.every((binding) => binding.name !== name))
 }
 
+/** A query that is text: statement('its.name')`…`. */
+const isStatement = (file: Source, node: Node): node is Extract<Node, { type: 'TaggedTemplateExpression' }> =>
+  node.type === 'TaggedTemplateExpression' && node.tag.type === 'CallExpression' && textOf(file, node.tag.callee) === 'statement'
+
 const leftmost = (node: Node): Node => (node.type === 'BinaryExpression' ? leftmost(node.left) : node)
 
 const isSql = (file: Source, node: Node, parent: Node | undefined): boolean => {
   if (node.type !== 'TemplateLiteral' && node.type !== 'BinaryExpression') return false
-  if (parent?.type === 'TaggedTemplateExpression' || parent?.type === 'BinaryExpression') return false
+  if (parent?.type === 'TaggedTemplateExpression') return isStatement(file, parent)
+  if (parent?.type === 'BinaryExpression') return false
   if (parent?.type === 'CallExpression' && runsSql.test(textOf(file, parent.callee))) return true
   return startsLikeSql.test(textOf(file, leftmost(node)).slice(1))
 }
@@ -130,8 +125,6 @@ const isOfTx = (file: Source, node: Node, bindings: readonly Binding[]): boolean
   return isReached
 }
 
-const isListed = (path: string, call: string) => awaitedOtherwise.some((entry) => entry[0] === path && entry[1] === call)
-
 const awaitedParts = (file: Source, node: Node): Node[] => {
   const list = node.type === 'CallExpression' && textOf(file, node.callee) === 'Promise.all' ? node.arguments[0] : undefined
   return list?.type === 'ArrayExpression' ? list.elements.filter((element) => element !== null) : [node]
@@ -149,7 +142,7 @@ const databaseAlone: Rule = {
           complaints.push(`${file.path} calls ${textOf(file, node.callee)} inside a transaction`)
         if (node.type !== 'AwaitExpression') return
         for (const part of awaitedParts(file, node.argument))
-          if (!isOfTx(file, part, bindingsOf(around)) && !isListed(file.path, textOf(file, part)))
+          if (!isOfTx(file, part, bindingsOf(around)) && !isTurn(file, part))
             complaints.push(`${file.path} awaits ${textOf(file, part).slice(0, 80)}`)
       })
       return complaints
@@ -318,10 +311,10 @@ const drizzleFirst: Rule = {
     files.flatMap((file) => {
       const complaints: string[] = []
       walk(file, (node) => {
-        if (node.type !== 'CallExpression' || textOf(file, node.callee) !== 'statement' || keptAsText.includes(file.path)) return
-        const [, text] = node.arguments
-        const isWhole = text?.type === 'Literal' || (text?.type === 'TemplateLiteral' && text.expressions.length === 0)
-        if (isWhole && isPlain(textOf(file, text))) complaints.push(`${file.path} writes ${textOf(file, text).slice(0, 80)}`)
+        if (!isStatement(file, node) || keptAsText.includes(file.path)) return
+        const isWhole = node.quasi.expressions.length === 0
+        if (isWhole && isPlain(textOf(file, node.quasi)))
+          complaints.push(`${file.path} writes ${textOf(file, node.quasi).slice(0, 80)}`)
       })
       return complaints
     }),

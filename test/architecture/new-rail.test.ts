@@ -53,11 +53,11 @@ const addRow = (provider: string) =>
 const addFolder = async () => {
   for (const [file, text] of await railLists()) {
     const path = relative(root, file)
-    const [, part = ''] = /^import \{ \w+ as daraja \} from '\.\.\/daraja\/(.+)'$/m.exec(text) ?? []
+    const [, folders = '', part = ''] = /^import \{ \w+ as daraja \} from '(\.\.?\/)daraja\/(.+)'$/m.exec(text) ?? []
     const name = /^import \{ (\w+) as/m.exec(text)?.[1]
     edit(path, () =>
       text
-        .replace('\nexport', `import { ${name} as newcomer } from '../newcomer/${part}'\n\nexport`)
+        .replace('\nexport', `import { ${name} as newcomer } from '${folders}newcomer/${part}'\n\nexport`)
         .replace('= {\n', '= {\n  NEW_PROVIDER: newcomer,\n'),
     )
   }
@@ -83,7 +83,10 @@ test('a folder does not compile without its definition, adapter, emulator and wo
   await addFolder()
   const found = await complaints()
   expect(found).toEqual(
-    expect.arrayContaining(['adapters', 'definitions', 'emulators', 'words'].map((name) => `src/rails/all/${name}.ts`)),
+    expect.arrayContaining([
+      'src/dev/sandbox/emulators.ts',
+      ...['adapters', 'definitions', 'swahili', 'words'].map((name) => `src/rails/all/${name}.ts`),
+    ]),
   )
 })
 
@@ -92,10 +95,11 @@ test('a rail of a known provider does not compile until its definition, adapter,
   for (const file of (await railLists()).keys()) writeFileSync(join(copy, relative(root, file)), readFileSync(file))
   expect(await complaints()).toEqual([
     'src/dev/sandbox/control.ts',
+    'src/dev/sandbox/daraja/emulator.ts',
     'src/dev/sandbox/rail-sandbox.ts',
     'src/rails/daraja/adapter.ts',
     'src/rails/daraja/definition.ts',
-    'src/rails/daraja/emulator/emulator.ts',
+    'src/rails/daraja/swahili.ts',
     'src/rails/daraja/words.ts',
     'src/rails/texts.ts',
   ])

@@ -31,6 +31,19 @@ describe('README.md', () => {
   })
 })
 
+/** Without tables, code and lists. */
+const paragraphsOf = (text: string): string[] =>
+  text
+    .replace(/^```[\s\S]*?^```$/gm, '')
+    .split(/\n{2,}/)
+    .filter((block) => !/^(\||#|- |\d+\. )/.test(block.trim()))
+
+it('README.md has lines that wrap, and no paragraph of more than five', () => {
+  const long = paragraphsOf(readme).filter((block) => block.trim().split('\n').length > 5 || /.{151}/.test(block))
+  expect(long).toEqual([])
+  expect(paragraphsOf('a\nb\nc\nd\ne\nf').filter((block) => block.split('\n').length > 5)).toHaveLength(1)
+})
+
 const root = new URL('../../', import.meta.url)
 const skipped = /^(node_modules|build|\.data|client\/(dist|pack)|docs\/dist|docs\/decisions)(\/|\.|$)|\/node_modules\//
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => !skipped.test(path))
@@ -65,11 +78,11 @@ const deadCommands = (text: string): string[] => {
   return [...npm, ...admin]
 }
 
-/** Names of others: of AP2, of PostgreSQL, of the tests. */
+/** Names of others: of AP2, of PostgreSQL, of the tests, of the client. */
 const foreign = /^(ON_DEMAND|PG|MPESA_)/
-const ofTests = new Set(
+const ofPrograms = new Set(
   files
-    .filter((path) => path.startsWith('test/') && path.endsWith('.ts'))
+    .filter((path) => /^(test|client\/src)\/.*\.ts$/.test(path))
     .flatMap((path) => [...read(path).matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name = '']) => name)),
 )
 const ofProxies = new Set(
@@ -85,7 +98,10 @@ const deadSettings = (text: string): string[] =>
     .flatMap(([, name = '']) => name)
     .filter(
       (name) =>
-        !foreign.test(name) && !ofTests.has(name) && !ofProxies.has(name) && !variableNames.includes(name.replace(/_FILE$/, '')),
+        !foreign.test(name) &&
+        !ofPrograms.has(name) &&
+        !ofProxies.has(name) &&
+        !variableNames.includes(name.replace(/_FILE$/, '')),
     )
 const deadAlerts = (text: string): string[] =>
   [...text.matchAll(/alert `([A-Z]\w+)`/g)].flatMap(([, name = '']) => (alerts.has(name) ? [] : name))
@@ -99,6 +115,35 @@ const deadWords = (text: string): string[] =>
   [...text.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)]
     .flatMap(([, code = '']) => code.match(/\b[a-z]+(?:_[a-z0-9]+)+\b/g) ?? [])
     .filter((name) => !ofPostgres.test(name) && !words.has(name))
+
+/** The first column of the glossary's last table, as whole words in both numbers. */
+const retired = (): RegExp => {
+  const [, table = ''] = read('docs/glossary.md').split('## Retired words')
+  const words = [...table.matchAll(/^\| ([a-z][^|]*?) \|/gm)].flatMap(([, cell = '']) => cell.split(', '))
+  return new RegExp(`\\b(${words.map((word) => `${word}s?`).join('|')})\\b`, 'i')
+}
+/** What was called by its name of then. */
+const ofThePast = ['docs/glossary.md', 'docs/guides/changelog.md']
+const textFiles = files.filter((path) => /^texts\/.*\.json$/.test(path))
+
+it('retired words stand in no document and no text', () => {
+  expect('Two Time-outs, put aside').toMatch(retired())
+  const found = [...pages, ...textFiles]
+    .filter((path) => !ofThePast.includes(path))
+    .flatMap((path) => {
+      const [word] = retired().exec(read(path).replace(/`[^`\n]*`/g, '')) ?? []
+      return word === undefined ? [] : [`${path}: ${word}`]
+    })
+  expect(found).toEqual([])
+})
+
+it('every decision has its date, its context, what else was considered, and its consequences', () => {
+  const decisions = readdirSync(new URL('docs/decisions/', root)).filter((name) => /^\d/.test(name))
+  expect(decisions.length).toBeGreaterThan(20)
+  const form =
+    /^# .+\n\nStatus: [a-z ]+(?:by \d+)?, \d{4}-\d\d-\d\d\n[\s\S]*\n## Context\n[\s\S]*\n## Decision\n[\s\S]*\n## Alternatives\n\n\S[\s\S]*\n## Consequences\n/
+  expect(decisions.filter((path) => !form.test(read(`docs/decisions/${path}`)))).toEqual([])
+})
 
 describe('every page', () => {
   it.each(pages)('%s has no dead links, and names files that exist', (page) => {

@@ -22,7 +22,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['config', 'rails', 'lib'],
   db: ['lib'],
   'dev/embedded-postgres': ['lib'],
-  'dev/development-keys.ts': ['dev/embedded-postgres', 'process', 'auth', 'lib', 'config.ts'],
+  'dev/development-keys.ts': ['process', 'auth', 'lib', 'config.ts'],
   policy: ['lib'],
   rails: ['config', 'lib'],
   'dev/sandbox': ['rails', 'http', 'auth', 'lib'],
@@ -69,13 +69,9 @@ const below: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** A provider's emulator stands in the provider's folder, and is a part of the sandbox. */
-const emulators = /^rails\/([^/]+\/emulator\/|all\/emulators\.ts$)/
-
 /** What surrounds the service is of several parts, which know different things. */
 const surrounding = /^(dev|operate)\/[^/]+/
-const partOf = (path: string) =>
-  emulators.test(path) ? 'dev/sandbox' : (surrounding.exec(path)?.[0] ?? path.split('/')[0] ?? path)
+const partOf = (path: string) => surrounding.exec(path)?.[0] ?? path.split('/')[0] ?? path
 const each = (files: readonly Source[], complaint: (file: Source) => readonly (string | undefined)[]) =>
   files.flatMap((file) => complaint(file).flatMap((text) => (text === undefined ? [] : [`${file.path} ${text}`])))
 
@@ -151,7 +147,7 @@ const concreteRails: Rule = {
  * Where a provider or one of its rails may be named: its own folder, the list, what is written from both, and the texts that packed rows have
  * in common.
  */
-const mayNameRails = /^rails\/[^/]+\/|^lib\/(rail-names|packed-text)\.ts$/
+const mayNameRails = /^(rails|dev\/sandbox)\/[^/]+\/|^dev\/sandbox\/emulators\.ts$|^lib\/(rail-names|packed-text)\.ts$/
 
 const namedRails: Rule = {
   name: 'no rail, provider or setting of a provider is named in code: what differs by rail is read from its definition',

@@ -9,6 +9,10 @@ test.each(['package.json', 'client/package.json', 'package-lock.json'])('%s has 
   expect(JSON.parse(read(file)).version).toBe(version)
 })
 
+test('the Python package has the version of the service', () => {
+  expect(read('client/python/pyproject.toml')).toMatch(new RegExp(`^version = "${version}"$`, 'm'))
+})
+
 test('the changelogs name the version', () => {
   expect(read('CHANGELOG.md')).toContain(version)
   expect(read('docs/guides/changelog.md')).toContain(`| ${version} |`)

@@ -25,6 +25,7 @@ describe('creating', () => {
     })
     expect(answer.body.id).toMatch(/^ben_/)
     expect(answer.text).not.toContain('12345678')
+    expect(answer.body.workspace_id).toBe((await person.api.get('/v1/workspaces/current')).body.workspace.id)
     const { warnings, ...record } = answer.body
     expect(warnings).toEqual([])
     expect((await person.api.get(`/v1/beneficiaries/${answer.body.id}`)).body).toEqual(record)

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -9,6 +9,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { registerAtEmulator } from '../../src/modules/deposits/receive.ts'
 import { workAfterAnswers } from '../harness/at-work.ts'
+import { createClient } from '../harness/client.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
@@ -320,10 +321,66 @@ describe('with an API key', () => {
     const seen = expect.stringContaining('looks like pay_')
     expect(await run('--dry-run')).toEqual([0, seen])
     expect(await run('--duplicates-intended')).toEqual([0, expect.stringContaining('A person has to approve it')])
-    const again = expect.stringMatching(/^Sent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\./)
+    const again = expect.stringMatching(/^Sent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\.[\s\S]*pending approval/)
     expect(await run('--duplicates-intended')).toEqual([3, again])
     expect(await run('--name', 'March', '--key', 'march')).toEqual([3, again])
     expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([0, expect.stringContaining('approve it')])
+    // The list that was sent before is shown as it stands now, not as it was answered then.
+    const cancelled = payments(['cancel', JSON.parse(sent.out()).id], env)
+    expect([await cancelled.ended, cancelled.out()]).toEqual([0, expect.stringMatching(/^pba_\w+: cancelled\n$/)])
+    expect(await run('--name', 'March', '--key', 'march')).toEqual([3, expect.stringContaining('cancelled. 2 of 2 have ended')])
+  })
+
+  test('payment, statement and keys show one payment, what was booked, and the keys; completion names all commands', async () => {
+    const env = await withKey({ permissions: ['payment.create', 'payment.read', 'beneficiary.read', 'account.read'] })
+    const run = async (args: string[], by: Record<string, string> = env) => {
+      const own = payments(args, by)
+      return [await own.ended, own.out() + own.err()] as const
+    }
+    const paid = JSON.parse(
+      (await run(['pay', beneficiary, '71.00', '--key', 'order-71', '--again']))[1].replace(/^KES.*\n/m, ''),
+    )
+    await service.settle()
+    const line = new RegExp(`^${paid.id}: KES 71.00 to .*, succeeded: \\S+\n$`)
+    expect(await run(['payment', paid.id])).toEqual([0, expect.stringMatching(line)])
+    expect(await run(['payment', '--key', 'order-71', '--wait'])).toEqual([0, expect.stringMatching(line)])
+    expect(await run(['payment', '--key', 'order-72'])).toEqual([2, 'No payment was sent with the key order-72.\n'])
+    expect(await run(['cancel', paid.id])).toEqual([1, expect.stringMatching(/^conflict: /)])
+    expect(await run(['cancel', paid.id, '--wait'])).toEqual([1, `${paid.id}: succeeded\n`])
+    const [code, statement] = await run(['statement'])
+    expect([code, statement]).toEqual([
+      0,
+      expect.stringMatching(/payment +-71\.00 .* order-71\n[\s\S]*from KES \S+ to KES \S+\n$/),
+    ])
+    expect(await run(['statement', '--csv'])).toEqual([0, expect.stringContaining('order-71')])
+    const all = JSON.parse((await run(['statement', '--json']))[1])
+    expect(all.entries).toContainEqual(expect.objectContaining({ payment_id: paid.id, idempotency_key: 'order-71' }))
+
+    const manager = await withKey({ permissions: ['key.manage', 'payment.read'] })
+    const child = await createKey({ api: createClient(service.api.url, { bearer: manager.PAYMENTS_API_KEY }) } as typeof person, {
+      name: 'Till 4',
+      permissions: ['payment.read'],
+    })
+    expect(await run(['keys'], manager)).toEqual([0, expect.stringMatching(/Till 4 +service_live_\S+ +active +never/)])
+    const rotated = await run(['keys', 'rotate', child.id], manager)
+    expect(rotated).toEqual([0, expect.stringMatching(/^key_\w+ {2}Till 4 {2}active {2}service_live_[0-9a-f]{64}\n$/)])
+    const renewed = rotated[1].split(' ')[0] ?? ''
+    expect(await run(['keys', 'revoke', renewed], manager)).toEqual([0, `${renewed}  Till 4  revoked\n`])
+
+    const file = join(folder, 'completion.sh')
+    await writeFile(file, (await run(['completion', 'bash']))[1])
+    const complete = (...words: string[]) =>
+      execFileSync('bash', [
+        '-c',
+        `. ${file}; COMP_WORDS=(payments ${words.join(' ')}); COMP_CWORD=${words.length}; _payments; echo "\${COMPREPLY[*]}"`,
+      ])
+        .toString()
+        .trim()
+    expect(complete('stat')).toBe('statement')
+    expect(complete('statement', '--f')).toBe('--from')
+    for (const shell of ['zsh', 'fish'])
+      expect(await run(['completion', shell])).toEqual([0, expect.stringContaining('statement')])
+    expect(await run(['completion'])).toEqual([2, expect.stringContaining('Name a shell (bash, zsh, fish)')])
   })
 
   test('batch says the two names of a row whose name is not that of its payee, also where nobody has to approve', async () => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,8 @@ import { fastify } from 'fastify'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
 import { Payments } from '#client'
 import { apiTypes, apiTypesFile } from '../../scripts/api-types.ts'
 import { sha256Hex } from '../../src/auth/secrets.ts'
@@ -42,8 +44,9 @@ const runOn = async (
   { runtime, command, args }: (typeof runtimes)[number],
   program: string,
   env: Record<string, string> = {},
+  extension = 'mjs',
 ): Promise<string[]> => {
-  const file = join(folder, `${runtime.replace(' ', '-')}.mjs`)
+  const file = join(folder, `${runtime.replace(' ', '-')}.${extension}`)
   await writeFile(file, program)
   const { stdout } = await run(command, [...args, file], { cwd: folder, env: { PATH: process.env.PATH ?? '', ...env } })
   return stdout.trimEnd().split('\n')
@@ -103,10 +106,61 @@ test('what a release shipped is served as it was, and what was built since has a
   await rm(shelf, { recursive: true })
 })
 
+const WorkflowFile = z.object({
+  jobs: z.object({
+    test: z.object({
+      defaults: z.object({ run: z.object({ 'working-directory': z.string() }) }),
+      steps: z.array(
+        z.object({
+          run: z.string().optional(),
+          'working-directory': z.string().optional(),
+          env: z.record(z.string(), z.string()).optional(),
+        }),
+      ),
+    }),
+  }),
+})
+
+test('the workflow of the guide, run step by step, passes the tests of the guide and no other', {
+  timeout: 600_000,
+}, async () => {
+  const guide = await (await fetch(`${service.api.url}/docs/guides/testing.md`)).text()
+  const part = (language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ''
+  const { defaults, steps } = WorkflowFile.parse(parse(part('yaml'))).jobs.test
+  const workspace = await mkdtemp(join(tmpdir(), 'payments-workflow-'))
+  const app = join(workspace, defaults.run['working-directory'])
+  await mkdir(app)
+  for (const name of ['package.json', 'package-lock.json']) await copyFile(join(folder, name), join(app, name))
+  await writeFile(join(app, 'pay.test.mjs'), part('javascript'))
+  // What it would have after its own `npm ci`.
+  await symlink(fileURLToPath(new URL('../..', import.meta.url)), join(workspace, 'payments-service'))
+  let printed = ''
+  for (const { run: line, 'working-directory': place = defaults.run['working-directory'], env = {} } of steps) {
+    const command = place === 'payments-service' ? line?.replace(/^npm ci && /, '') : line
+    if (command === undefined) continue
+    const named = Object.entries(env).map(([name, value]) => [name, value.replace(/\$\{\{ github.workspace \}\}/, workspace)])
+    const path = `${fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))}:${process.env.PATH}`
+    const own = { PATH: path, HOME: process.env.HOME, npm_config_cache: join(folder, 'cache'), ...Object.fromEntries(named) }
+    const { stdout } = await run('bash', ['-e', '-c', command], { cwd: join(workspace, place), env: own })
+    printed += stdout
+  }
+  expect(printed).toMatch(/tests 2\n[\s\S]*pass 2\n/)
+  await rm(workspace, { recursive: true })
+})
+
 test('publint finds nothing in it', async () => {
   const published = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
   const { messages } = await publint({ pkgDir: installed, level: 'suggestion', strict: true, pack: false })
   expect(messages.map((message) => formatMessage(message, published))).toEqual([])
+})
+
+test('npm has nothing to correct in it when it is published', async () => {
+  const copy = await mkdtemp(join(tmpdir(), 'payments-publish-'))
+  const written = await readFile(join(installed, 'package.json'), 'utf8')
+  await writeFile(join(copy, 'package.json'), written)
+  await run('npm', ['pkg', 'fix'], { cwd: copy })
+  expect(JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'))).toEqual(JSON.parse(written))
+  await rm(copy, { recursive: true })
 })
 
 test('it has no dependencies, and viem is an optional peer for wallets', async () => {
@@ -171,33 +225,79 @@ console.log(refusal instanceof PaymentsError, refusal.code)`,
   },
 )
 
-test('its types are found from TypeScript, with and without Node’s own resolution', async () => {
-  await writeFile(
-    join(folder, 'types.mts'),
-    `import { Payments, type Payment } from 'payments-service-client'
+const inTypeScript = `import { Payments, type Payment } from 'payments-service-client'
+import { startPayments, type TestPayments } from 'payments-service-client/testing'
+import { signInWithWallet } from 'payments-service-client/wallet'
 const client = new Payments({ baseUrl: 'http://localhost:3000' })
 export const paid: Promise<Payment> = client.payments.create({ beneficiary_id: 'ben_1', amount_minor: '100' })
+export const started: Promise<TestPayments> = startPayments()
+export { signInWithWallet }
 // @ts-expect-error: an amount is a string of minor units
 client.payments.create({ beneficiary_id: 'ben_1', amount_minor: 100 })
-`,
-  )
+`
+
+const compile = async (tsc: string, file: string, module: string, resolution: string, lib: string) => {
+  await writeFile(join(folder, file), inTypeScript)
+  const settings = { target: 'es2022', lib, module, moduleResolution: resolution, skipLibCheck: 'false' }
+  const options = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
+  await run(process.execPath, [tsc, '--noEmit', '--strict', ...options, file], { cwd: folder })
+}
+
+test('its types are found from TypeScript, with and without Node’s own resolution, and from CommonJS', async () => {
   const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url))
-  for (const resolution of ['nodenext', 'bundler']) {
-    const module = resolution === 'nodenext' ? 'nodenext' : 'esnext'
-    const options = [
-      '--noEmit',
-      '--strict',
-      '--target',
-      'es2023',
-      '--lib',
-      'es2023,dom,dom.iterable,dom.asynciterable',
-      '--types',
-      '',
-    ]
-    await run(process.execPath, [tsc, ...options, '--module', module, '--moduleResolution', resolution, 'types.mts'], {
-      cwd: folder,
-    })
-  }
+  const lib = 'es2023,dom,dom.iterable,dom.asynciterable'
+  await compile(tsc, 'types.mts', 'nodenext', 'nodenext', lib)
+  await compile(tsc, 'types.cts', 'nodenext', 'nodenext', lib)
+  await compile(tsc, 'types.mts', 'esnext', 'bundler', lib)
+})
+
+/** TypeScript 5.0 and Jest, where .ci/run has fetched them. */
+const tools = process.env.CLIENT_TOOLS
+if (!tools) console.warn('CLIENT_TOOLS names no folder: the client is NOT compiled with TypeScript 5.0, and NOT run in Jest.')
+
+test.skipIf(!tools).each([
+  ['types.ts', 'commonjs', 'node'],
+  ['types.cts', 'nodenext', 'nodenext'],
+  ['types.mts', 'node16', 'node16'],
+  ['types.mts', 'esnext', 'bundler'],
+])('TypeScript 5.0 compiles it and checks its declarations: %s, %s, %s', async (file, module, resolution) => {
+  await compile(`${tools}/typescript/lib/tsc.js`, file, module, resolution, 'es2022,dom,dom.iterable')
+})
+
+const inCommonJs = `const { ConnectionError, Payments, PaymentsError } = require('payments-service-client')
+const { startPayments } = require('payments-service-client/testing')
+const { signInWithWallet } = require('payments-service-client/wallet')
+const client = new Payments({ baseUrl: ${JSON.stringify(service.api.url)}, apiKey: process.env.PAYMENTS_API_KEY })
+const seen = async () => {
+  const { id } = await client.account.get()
+  const missing = await client.payments.get('pay_nothing').catch((error) => error)
+  const nowhere = { address: '0x0', signMessage: async () => '0x' }
+  const refused = await signInWithWallet({ baseUrl: ${JSON.stringify(service.api.url)} }, nowhere).catch((error) => error)
+  return [id, missing instanceof PaymentsError, refused instanceof PaymentsError, typeof startPayments, typeof ConnectionError]
+}
+`
+
+test.each(runtimes)(
+  'a program in CommonJS requires all its entries, which have the same classes, on $runtime',
+  async (runtime) => {
+    const owner = await signIn(service.api)
+    const { key } = await createKey(owner)
+    const program = `${inCommonJs}seen().then((values) => console.log(values.join()))`
+    const printed = await runOn(runtime, program, { PAYMENTS_API_KEY: key }, 'cjs')
+    expect(printed).toEqual([`${owner.accountId},true,true,function,function`])
+  },
+)
+
+test.skipIf(!tools)('a test of Jest imports it', async () => {
+  const owner = await signIn(service.api)
+  const { key } = await createKey(owner)
+  const program = `${inCommonJs}test('a client', async () => {
+  expect(await seen()).toEqual([${JSON.stringify(owner.accountId)}, true, true, 'function', 'function'])
+})`
+  await writeFile(join(folder, 'jest.test.js'), program)
+  const env = { PATH: process.env.PATH ?? '', PAYMENTS_API_KEY: key }
+  const { stderr } = await run(process.execPath, [`${tools}/jest/bin/jest.js`, 'jest.test.js'], { cwd: folder, env })
+  expect(stderr).toContain('Tests:       1 passed, 1 total')
 })
 
 test('the command line runs from the installed package', async () => {

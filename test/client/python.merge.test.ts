@@ -100,7 +100,16 @@ test('every Python sample of the API document is a call that the file has', () =
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 /** What an integration's main journeys use: top up, add a payee, pay, wait, list, follow events, pay a list. */
-const journeys = ['apiKeys', 'beneficiaries', 'payments', 'batches', 'topups', 'notifications', 'credentials'] as const
+const journeys = [
+  'apiKeys',
+  'beneficiaries',
+  'payments',
+  'batches',
+  'topups',
+  'notifications',
+  'credentials',
+  'workspaces',
+] as const
 
 describe.skipIf(pythons.length === 0)('payments.py', () => {
   test('has the methods of the TypeScript client', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
-import { type Moment, timelineOf } from '../../dashboard/src/lib/agent-moments.ts'
-import { changesInEvents, changeWords, type GrantState } from '../../dashboard/src/lib/grant-changes.ts'
+import { type Moment, timelineOf } from '../../dashboard/src/pages/agents/agent-moments.ts'
+import { changesInEvents, changeWords, type GrantState } from '../../dashboard/src/pages/agents/grant-changes.ts'
 
 const at = (minute: number, day = 10) => new Date(Date.UTC(2026, 2, day, 9, minute)).toISOString()
 

@@ -6,6 +6,7 @@ import { journeyFlows } from './flows/journeys.ts'
 import { longListFlows } from './flows/long-list.ts'
 import { paletteFlows } from './flows/palette.ts'
 import { pushFlows } from './flows/push.ts'
+import { rowFlows } from './flows/rows.ts'
 import { servicePages } from './flows/service-pages.ts'
 import { smallThings } from './flows/small-things.ts'
 import { everyView } from './flows/views.ts'
@@ -23,6 +24,7 @@ describe.skipIf(!chromiumPath)('every page of the dashboard in a real browser', 
   describe('details', () => smallThings(world))
   describe('every view', () => everyView(world))
   describe("the service's own pages", () => servicePages(world))
+  describe('rows', () => rowFlows(world))
   describe('a long list', () => longListFlows(world))
   describe('fees', () => feeFlows(createWorld({ beside: world, env: { FEES: JSON.stringify(tariff) } })))
 })

@@ -8,6 +8,7 @@ import { batchFlows } from './flows/batches.ts'
 import { beneficiaryFlows } from './flows/beneficiaries.ts'
 import { consentFlows } from './flows/consent.ts'
 import { developerFlows } from './flows/developers.ts'
+import { languageFlows } from './flows/language.ts'
 import { mandateFlows } from './flows/mandates.ts'
 import { overviewFlows } from './flows/overview.ts'
 import { passkeyFlows } from './flows/passkeys.ts'
@@ -36,6 +37,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('approvals', () => approvalFlows(world))
   describe('approvals by link', () => approvalLinkFlows(world))
   describe('passkeys', () => passkeyFlows(world))
+  describe('another language', () => languageFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))
   describe('mandates', () => mandateFlows(world))

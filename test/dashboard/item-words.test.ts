@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canBeAssigned, moneyOf, nameOfItem } from '../../dashboard/src/pages/reconciliation/item-words.ts'
+import { bookLabel, canBeAssigned, moneyOf, nameOfItem } from '../../dashboard/src/pages/reconciliation/item-words.ts'
 import type { Difference, OpenItem, SuspenseItem } from '../../dashboard/src/pages/reconciliation/unknown.ts'
 
 const deposit = {
@@ -32,10 +32,18 @@ test('money in suspense is told by its amount, receipt, payer and reference', ()
   const bare = { amount_minor: null, provider_receipt: null, sender_name: null, payment_reference: null }
   expect(money(inSuspense(bare))).toMatch(/, paid in, amount not known$/)
   expect(nameOfItem(inSuspense())).toMatch(/, SGH0000001$/)
+  expect(['MPESA_PAYBILL', 'MPESA_STK', 'MPESA', 'MPESA_B2C'].map(bookLabel)).toEqual([
+    'M-PESA deposit',
+    'M-PESA prompt',
+    'M-PESA',
+    'M-PESA to a phone',
+  ])
 })
 
 test('a difference is told by what the books and the statement have, and its receipt', () => {
   expect(money(alone)).toBe('booked KES 1.00, not in the statement, SGH0000002')
+  const balance = { ...difference, kind: 'balance_differs', stated_minor: '90' } as Difference
+  expect(money({ ...alone, difference: balance })).toBe('expected KES 1.00, provider KES 0.90, SGH0000002')
 })
 
 test('only money that came in and is booked can be assigned', () => {

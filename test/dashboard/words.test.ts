@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
-import { activityOfList, activityWords } from '../../dashboard/src/lib/activity-words.ts'
 import { plainWords } from '../../dashboard/src/lib/field-words.ts'
 import { warningsOfList } from '../../dashboard/src/lib/list-warnings.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
 import { nameAmong, statusCount } from '../../dashboard/src/lib/words.ts'
+import { activityOfList, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 import { nameAtRail } from '../../src/modules/payments/approvals/message.ts'
+import { ruleOf } from '../../src/policy/rules.ts'
 
 const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }
 const payment = {
@@ -186,6 +187,14 @@ test.each([
   expect(`${plainWords(message)}.`).toBe(sentence)
 })
 
+test('a refusal for lack of the people whom a policy names is read without accounts and fields', () => {
+  const words = { source: '', limit: '', used: '', requested: '', resets: '', signed: false }
+  const refused = ruleOf('eligible_approvers').stops({ ...words, needed: 2, able: 1, named: ['acc_1', 'acc_2'] })
+  const sentence =
+    'The payment needs 2 approvals by people whom a policy names, and only 1 person of them can give one. An owner can name others in the policy.'
+  expect([decisionReason({ explanation: refused }), plainWords(refused)]).toEqual([sentence, sentence])
+})
+
 test('a refused top-up and a frozen agent are explained without minor units and grants', () => {
   expect(plainWords('must be whole shillings: a multiple of 100 minor units')).toBe('Must be whole shillings')
   const frozen = 'The grant that initiated the payment is frozen.'
@@ -193,12 +202,13 @@ test('a refused top-up and a frozen agent are explained without minor units and 
 })
 
 test('what to look at in a list stands in sentences, with the rows that it is about', () => {
-  const item = (row: number, ...warnings: string[]) => ({ index: row - 2, row, warnings })
-  expect(warningsOfList([item(2), item(3, 'name_mismatch', 'possible_duplicate')])).toBe(
+  const item = (row: number, ...warnings: string[]) => ({ index: row - 2, warnings })
+  const inFile = (index: number) => index + 2
+  expect(warningsOfList([item(2), item(3, 'name_mismatch', 'possible_duplicate')], inFile)).toBe(
     'The rail has not confirmed the name (row 3)',
   )
-  expect(warningsOfList([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')])).toBe(
-    'No person has confirmed 3 beneficiaries (rows 2 to 4). The beneficiary was renamed a short time ago (row 6)',
-  )
-  expect(warningsOfList([item(2, 'possible_duplicate')])).toBe('')
+  expect(
+    warningsOfList([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')], inFile),
+  ).toBe('No person has confirmed 3 beneficiaries (rows 2 to 4). The beneficiary was renamed a short time ago (row 6)')
+  expect(warningsOfList([item(2, 'possible_duplicate')], inFile)).toBe('')
 })

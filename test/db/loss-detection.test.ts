@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Statement } from '../../src/db/client.ts'
-import { createWitness } from '../../src/db/loss-detection.ts'
-import { createMark, type Noted, type Place } from '../../src/db/recovery-point.ts'
+import { createLossDetection } from '../../src/db/loss-detection.ts'
+import { createRecoveryPoint, type Noted, type Place } from '../../src/db/recovery-point.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -10,67 +10,67 @@ const service = await openService()
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** As a process that starts: with the mark that one before it left. */
-const witnessOf = (place?: Place, left: readonly Noted[] = []) => {
+/** As a process that starts: with the recovery point that one before it left. */
+const detectionOf = (place?: Place, left: readonly Noted[] = []) => {
   const written: (Place | undefined)[] = []
-  const mark = createMark(service.clock)
+  const recoveryPoint = createRecoveryPoint(service.clock)
   const file = {
     left: [{ place, noted: left }],
     write: (place: Place | undefined) => void written.push(place),
     forget: () => undefined,
   }
-  const witness = createWitness({ ...service.deps, db: { ...service.deps.db, mark } }, file)
-  return { witness, mark, written }
+  const lossDetection = createLossDetection({ ...service.deps, db: { ...service.deps.db, recoveryPoint } }, file)
+  return { lossDetection, recoveryPoint, written }
 }
 const audit = (): Noted => ({ kind: 'audit', id: `${newId()}:${newId()}`, atMs: service.clock.now().getTime() })
 
 test('a server that nobody knew before is trusted at once, and written down', async () => {
-  const { witness, written } = witnessOf()
-  expect(witness.trusted()).toBeUndefined()
-  await witness.check()
-  expect([witness.state(), written.map((place) => place?.server)]).toEqual(['trusted', [witness.trusted()]])
+  const { lossDetection, written } = detectionOf()
+  expect(lossDetection.trusted()).toBeUndefined()
+  await lossDetection.check()
+  expect([lossDetection.state(), written.map((place) => place?.server)]).toEqual(['trusted', [lossDetection.trusted()]])
 })
 
 test('the server from before the last end of the process is trusted at once; another one after two seconds, in which other processes look', async () => {
-  const first = witnessOf()
-  await first.witness.check()
-  const again = witnessOf(first.mark.place())
-  await again.witness.check()
-  expect([again.witness.state(), again.written]).toEqual(['trusted', []])
+  const first = detectionOf()
+  await first.lossDetection.check()
+  const again = detectionOf(first.recoveryPoint.place())
+  await again.lossDetection.check()
+  expect([again.lossDetection.state(), again.written]).toEqual(['trusted', []])
 
-  const moved = witnessOf({ system: '1', server: '00000001/1', position: 2n ** 60n })
-  await moved.witness.check()
-  expect(moved.witness.trusted()).toBeUndefined()
+  const moved = detectionOf({ system: '1', server: '00000001/1', position: 2n ** 60n })
+  await moved.lossDetection.check()
+  expect(moved.lossDetection.trusted()).toBeUndefined()
   vi.advanceTimersByTime(1_999)
-  await moved.witness.check()
-  expect(moved.witness.trusted()).toBeUndefined()
+  await moved.lossDetection.check()
+  expect(moved.lossDetection.trusted()).toBeUndefined()
   vi.advanceTimersByTime(1)
-  await moved.witness.check()
-  expect([moved.witness.trusted(), moved.written.map((place) => place?.server)]).toEqual([
-    first.witness.trusted(),
-    [first.witness.trusted()],
+  await moved.lossDetection.check()
+  expect([moved.lossDetection.trusted(), moved.written.map((place) => place?.server)]).toEqual([
+    first.lossDetection.trusted(),
+    [first.lossDetection.trusted()],
   ])
 })
 
 test('a server whose log is behind what was acknowledged has lost writes, and so has one without the newest commit', async () => {
-  const first = witnessOf()
-  await first.witness.check()
-  const place = first.mark.place() as Place
-  const behind = witnessOf({ ...place, server: '00000001/1', position: 2n ** 60n })
-  await behind.witness.check()
-  expect(behind.witness.state()).toBe('lost')
-  const without = witnessOf(place, [audit()])
-  await without.witness.check()
-  expect(without.witness.state()).toBe('lost')
+  const first = detectionOf()
+  await first.lossDetection.check()
+  const place = first.recoveryPoint.place() as Place
+  const behind = detectionOf({ ...place, server: '00000001/1', position: 2n ** 60n })
+  await behind.lossDetection.check()
+  expect(behind.lossDetection.state()).toBe('lost')
+  const without = detectionOf(place, [audit()])
+  await without.lossDetection.check()
+  expect(without.lossDetection.state()).toBe('lost')
 })
 
-test('the position of the mark is that of the log before the newest acknowledged commit, and never behind it', async () => {
+test('the position of the recovery point is that of the log before the newest acknowledged commit, and never behind it', async () => {
   const { db } = service.deps
-  const witness = createWitness(service.deps)
-  await witness.check()
+  const lossDetection = createLossDetection(service.deps)
+  await lossDetection.check()
   await signIn(service.api)
   const [now] = await db.query<{ position: string }>(`select pg_current_wal_insert_lsn() - '0/0' as position`)
-  const position = db.mark.place()?.position ?? 0n
+  const position = db.recoveryPoint.place()?.position ?? 0n
   expect([position > 0n, position < BigInt(now?.position ?? 0)]).toEqual([true, true])
 })
 
@@ -78,12 +78,15 @@ test('a server that was trusted is not, after another one has answered', async (
   const { db } = service.deps
   let { query } = db
   const passing: typeof query = (statement, values) => query(statement, values)
-  const witness = createWitness({ ...service.deps, db: { ...db, mark: createMark(service.clock), query: passing } })
-  await witness.check()
-  const ours = witness.trusted()
+  const lossDetection = createLossDetection({
+    ...service.deps,
+    db: { ...db, recoveryPoint: createRecoveryPoint(service.clock), query: passing },
+  })
+  await lossDetection.check()
+  const ours = lossDetection.trusted()
   const other = [{ server: '00000002/1', system: '1', position: '1', lost: false }]
   query = (async (statement: Statement, values: readonly unknown[]) =>
-    statement.name === 'witness.look' ? other : db.query(statement, values)) as typeof query
-  await witness.check()
-  expect([ours === undefined, witness.trusted()]).toEqual([false, undefined])
+    statement.name === 'loss_detection.look' ? other : db.query(statement, values)) as typeof query
+  await lossDetection.check()
+  expect([ours === undefined, lossDetection.trusted()]).toEqual([false, undefined])
 })

@@ -41,8 +41,8 @@ const openScene = async (keepsStatements: boolean) => {
 }
 type Scene = Exclude<Awaited<ReturnType<typeof openScene>>, string>
 
-const note = statement('test.pooled-note', 'insert into test_notes (number, lone) values ($1, $2) returning number')
-const noted = statement('test.pooled-notes', 'select number from test_notes where number = any($1::int[]) order by number')
+const note = statement('test.pooled-note')`insert into test_notes (number, lone) values ($1, $2) returning number`
+const noted = statement('test.pooled-notes')`select number from test_notes where number = any($1::int[]) order by number`
 
 /** One transaction of three rows. `fault`: its second row is refused, or its commit. */
 const writeNotes = (db: Database, from: number, fault: 'row' | 'commit' | null) =>

@@ -104,11 +104,8 @@ describe('a declared query', () => {
   test('of a page has another connection than lookups, and both are shared by all requests', async () => {
     const { db } = service.deps
     const pidOf = (lane: 'record' | 'page') => {
-      const query = prepare(
-        `test.pid_${lane}`,
-        {},
-        (orm) => orm.select({ pid: sql<number>`pg_backend_pid()` }).from(payments),
-        lane,
+      const query = prepare(`test.pid_${lane}`, {}, lane, (orm) =>
+        orm.select({ pid: sql<number>`pg_backend_pid()` }).from(payments),
       )
       return async () => (await first(db, query, {}))?.pid
     }
@@ -120,15 +117,11 @@ describe('a declared query', () => {
 
   test('of the lane for lookups by id is one statement for all that is asked in one turn, each with its own rows', async () => {
     const { db } = service.deps
-    const joined = prepare(
-      'test.joined',
-      { id: 'uuid', narrative: 'text?' },
-      (query, at) =>
-        query
-          .select({ id: payments.id })
-          .from(payments)
-          .where(and(eq(payments.id, at.id), at.narrative && eq(payments.narrative, at.narrative))),
-      'joined',
+    const joined = prepare('test.joined', { id: 'uuid', narrative: 'text?' }, 'joined', (query, at) =>
+      query
+        .select({ id: payments.id })
+        .from(payments)
+        .where(and(eq(payments.id, at.id), at.narrative && eq(payments.narrative, at.narrative))),
     )
     let read: readonly unknown[] = []
     const { statements } = await sentDuring(async () => {
@@ -166,7 +159,7 @@ describe('a declared query', () => {
   test('has a name that Postgres keeps whole, however many columns or filters it has', () => {
     const lengths = namedStatements().map(({ name }) => name.length)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(63)
-    const [one, other] = ['a', 'b'].map((end) => statement(`test.${'long'.repeat(20)}${end}`, 'select 1').name)
+    const [one, other] = ['a', 'b'].map((end) => statement(`test.${'long'.repeat(20)}${end}`)`select 1`.name)
     expect(one).not.toBe(other)
   })
 

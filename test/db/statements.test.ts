@@ -47,8 +47,6 @@ const knowingly = new Set([
   'reconciliation.fees reads all of payments: once a day, for each provider whose balances are compared',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',
   'sessions.prune reads all of dashboard_tokens: with the rows of sessions',
-  'session_acts.prune reads all of session_acts: rows that end with their sessions, six times an hour',
-  'session_acts.prune reads all of sessions: with the rows of session_acts',
   'oauth.prune_unused_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
   'oauth.prune_lapsed_clients reads all of oauth_grants: in parts, six times an hour, with the rows of oauth_clients',
   'oauth.prune_lapsed_clients reads all of oauth_clients: in parts, six times an hour, of a table from which it deletes',

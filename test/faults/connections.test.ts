@@ -13,13 +13,13 @@ import { report } from './report.ts'
 import { type Scenario, type Stage, scenarios } from './scenarios.ts'
 
 const isFull = process.env.FAULTS === 'full'
-const mostMessages = 400
+const maxMessages = 400
 /** How many of the messages are tried: all in the full suite, one of each scenario in an ordinary run, another each time. */
-const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
+const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(maxMessages) : '1'))
 /** The number that each of them sends at least, so that the chosen message exists in an ordinary run; most send about forty. */
 const usualMessages = isFull ? 42 : 8
 const pointsOf = (name: string, shape: string): number[] => {
-  if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => index + 1)
+  if (pointCount >= maxMessages) return Array.from({ length: maxMessages }, (_, index) => index + 1)
   const random = createRandom(propertySeed, `${name} ${shape}`)
   const part = usualMessages / pointCount
   return Array.from(

@@ -89,7 +89,7 @@ test('a standby that lagged is promoted: the loss is noticed within five seconds
   await servers.failOver()
   await until(answers)
   // An ordinary run shares its processors with other tests, and proves only that it is noticed.
-  await until(() => service.deps.witness.state() === 'lost', isFull ? 5_000 : 60_000)
+  await until(() => service.deps.lossDetection.state() === 'lost', isFull ? 5_000 : 60_000)
   await until(async () => (await statuses()).unknown === 30)
   await service.settle()
   await pass(service, 600)
@@ -109,7 +109,7 @@ test('a standby that lagged is promoted: the loss is noticed within five seconds
   expect([again.status, again.body.details?.reason]).toEqual([503, 'database_lost_writes'])
 
   expect((await resumeAfterLoss(service.deps.db, shellOperator('a person'), [], 'a test')).resumed).toHaveLength(4)
-  await until(() => service.deps.witness.state() === 'trusted')
+  await until(() => service.deps.lossDetection.state() === 'trusted')
   expect(await findBreaches(service)).toEqual([])
 })
 
@@ -137,7 +137,7 @@ test('a synchronous standby is promoted: every acknowledged payment is there, is
   expect(acknowledged.map(({ status }) => status)).toEqual(Array(30).fill(201))
   await servers.failOver()
   await until(answers)
-  await until(() => service.deps.witness.state() === 'trusted')
+  await until(() => service.deps.lossDetection.state() === 'trusted')
   // Each connection that is found dead lets the service look at the server again, and it sends nothing meanwhile.
   await until(async () => {
     await pass(service, 5)

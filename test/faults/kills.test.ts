@@ -16,15 +16,15 @@ import { castAt, isFull, type Puppet, startWorld, type World } from './world.ts'
 
 /** Within this time another process must have ended the interrupted work, once it may take it. */
 const recoverWithinMs = isFull ? 10_000 : 30_000
-const mostMessages = 200
+const maxMessages = 200
 /** Fewer than any of them sends, so that the chosen message exists in an ordinary run. */
 const usualMessages = isFull ? 40 : 8
 /** Every message in the full suite, one of one act in an ordinary run. FAULT_POINTS: so many of each act. */
-const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(mostMessages) : '1'))
+const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(maxMessages) : '1'))
 const random = createRandom(propertySeed, 'kills')
 const tried = isFull ? acts : acts.filter((_, index, all) => index === propertySeed % all.length)
 const pointsOf = (name: string): number[] => {
-  if (pointCount >= mostMessages) return Array.from({ length: mostMessages }, (_, index) => 1 + index)
+  if (pointCount >= maxMessages) return Array.from({ length: maxMessages }, (_, index) => 1 + index)
   const own = createRandom(propertySeed, name)
   return Array.from({ length: pointCount }, () => 1 + own.below(usualMessages)).sort((a, b) => a - b)
 }

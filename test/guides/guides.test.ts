@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { guideNames } from '../../scripts/docs/guides.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { nextSteps } from '../../src/mcp/tool.ts'
 import { registerAtEmulator } from '../../src/modules/deposits/receive.ts'
 import { type FaultyProxy, startFaultyProxy } from '../client/faulty-proxy.ts'
 import { pythons } from '../client/pythons.ts'
@@ -375,6 +376,10 @@ describe('the service serves them', () => {
     const links = [...index.text.matchAll(/\]\((\S+?)\)/g)].map(([, href = '']) => href)
     expect(links.length).toBeGreaterThan(guides.length)
     for (const href of links.filter((link) => !link.endsWith('/mcp'))) expect((await fetch(href)).status, href).toBe(200)
+    const skill = await service.api.get('/skill.md')
+    expect(links).toContain(`${service.api.url}/skill.md`)
+    expect(skill.text).toMatch(/^---\nname: [a-z-]+\ndescription: .+\n---\n/)
+    expect([...skill.text.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name).sort()).toEqual(nextSteps.toSorted())
     const full = await service.api.get('/llms-full.txt')
     for (const name of guideNames) expect(full.text, name).toContain((await service.api.get(`/docs/guides/${name}.md`)).text)
   })

@@ -3,7 +3,7 @@ import type { Json } from './client.ts'
 /** The API document with its named parameters and refusals in the operations themselves, as a reader of one operation sees it. */
 export const resolveParts = (document: Json): Json => {
   const { parameters, responses } = document.components
-  const resolved = (value: Json, parts: Json): Json => (value?.$ref ? parts[value.$ref.split('/').at(-1)] : value)
+  const resolved = ({ $ref, ...own }: Json, parts: Json): Json => ($ref ? { ...parts[$ref.split('/').at(-1)], ...own } : own)
   const whole = structuredClone(document)
   for (const item of Object.values<Json>(whole.paths))
     for (const operation of Object.values<Json>(item)) {

@@ -2,7 +2,8 @@ import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isRunning, runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
+import { runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
+import { isRunning } from '../../src/lib/operating-system.ts'
 
 const memory = '/dev/shm'
 const neededBytes = 2 * 1024 ** 3

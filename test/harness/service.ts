@@ -49,7 +49,7 @@ export type TestOptions = {
   clock?: TestClock
   /** Uses that service's provider instead of its own: a process that takes over. */
   provider?: TestService
-  /** What an earlier life of the process remembered, and where this one writes down its mark and what it sends. */
+  /** What an earlier life of the process remembered, and where this one writes down its recovery point and what it sends. */
   sendLog?: SendLogFile
 }
 

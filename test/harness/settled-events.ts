@@ -13,8 +13,8 @@ const olderElsewhere = `select from pg_snapshot_xip(pg_current_snapshot()) as ru
 const usuallyMs = 3_000
 
 /** From then on every list has all events that are committed now, whatever ends in other databases. */
-export const settledEvents = async ({ deps }: Pick<TestService, 'deps'>, mostMs = usuallyMs): Promise<void> => {
-  const giveUp = performance.now() + mostMs
+export const settledEvents = async ({ deps }: Pick<TestService, 'deps'>, maxMs = usuallyMs): Promise<void> => {
+  const giveUp = performance.now() + maxMs
   for (let pauseMs = 2; performance.now() < giveUp && (await deps.db.query(olderElsewhere)).length > 0; ) {
     await wait(pauseMs)
     pauseMs = Math.min(2 * pauseMs, 64)

@@ -137,6 +137,28 @@ describe('the headers of every answer', () => {
 })
 
 describe('the reference at /docs', () => {
+  test.each(['/openapi.json', '/docs', '/docs/guides/quickstart', '/llms-full.txt'])(
+    '%s is compressed with Brotli for clients that name it, and is the same text',
+    async (path) => {
+      const get = async (encoding: string) => {
+        const { headers, text } = await fetch(`${service.api.url}${path}`, { headers: { 'accept-encoding': encoding } }).then(
+          async (answer) => ({ headers: answer.headers, text: await answer.text() }),
+        )
+        return {
+          text,
+          encoding: headers.get('content-encoding'),
+          vary: headers.get('vary'),
+          bytes: headers.get('content-length'),
+        }
+      }
+      const [plain, packed, again, refused] = [await get('identity'), await get('gzip, br'), await get('br'), await get('br;q=0')]
+      expect([packed.text, again.text]).toEqual([plain.text, plain.text])
+      expect([plain, packed, refused].map(({ encoding }) => encoding)).toEqual([null, 'br', null])
+      expect(packed.vary).toMatch(/Accept, Accept-Encoding$/)
+      expect(Number(packed.bytes)).toBeLessThan(Buffer.byteLength(plain.text) / 2)
+    },
+  )
+
   test.each(['/docs', '/docs/'])('%s has scripts of the service only', async (path) => {
     const page = await service.api.get(path)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])

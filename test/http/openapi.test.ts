@@ -77,7 +77,7 @@ test('every code is in the document with its status, and the document has no oth
       // OAuth's endpoints have the codes of their RFCs, and a shape that carries both.
       response.content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error'
         ? []
-        : [...String(response.description).matchAll(/`([a-z_]+)`: /g)].map((match) => [match[1] ?? '', Number(status)] as const),
+        : [...String(response.description).matchAll(/`([a-z_]+)`/g)].map((match) => [match[1] ?? '', Number(status)] as const),
     ),
   )
   const ours = errorCodes
@@ -196,6 +196,34 @@ test('no two parameters of an operation have the same name in a generated client
     if (new Set(names).size < names.length) same.push(operation.operationId)
   }
   expect(same).toEqual([])
+})
+
+/** Names as types of a generated client see them: those of parts, and those of operations. */
+const faultsOfNames = (whole: Json): string[] => {
+  const ids = Object.values<Json>(whole.paths).flatMap((item) => Object.values<Json>(item).map(({ operationId }) => operationId))
+  const parts = ['schemas', 'parameters', 'responses', 'headers'].map((kind) => Object.keys(whole.components[kind]))
+  const collisions = [ids, parts.flat()].flatMap((names) =>
+    [...Map.groupBy(names, (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')).values()].filter(
+      ({ length }) => length > 1,
+    ),
+  )
+  const numbered = parts.flat().filter((name) => /\d/.test(name) && !/^[A-Za-z]*Refusal[45]\d\d$/.test(name))
+  return [...collisions.map((names) => names.join(' = ')), ...numbered]
+}
+
+test('every name is unique without regard to case and signs, and none is numbered', () => {
+  expect(faultsOfNames(served.body)).toEqual([])
+  const planted = structuredClone(served.body)
+  planted.components.parameters.workspace_id_header = {}
+  planted.components.responses.Refusal403_2 = {}
+  expect(faultsOfNames(planted)).toEqual(['WorkspaceIdHeader = workspace_id_header', 'Refusal403_2'])
+})
+
+test('an operation names its codes where they are not the usual ones of that status', () => {
+  const { responses } = served.body.paths['/v1/payments'].post
+  expect(responses['429']).toEqual({ $ref: '#/components/responses/Refusal429' })
+  expect(responses['403'].description).toContain('`policy_denied`')
+  expect(served.body.components.responses.Refusal403.description).toContain('`policy_denied`: ')
 })
 
 test('every answer has a declared content type, also the pages that a browser gets', async () => {

@@ -6,7 +6,10 @@ import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 
-const service = await openService({ env: { STREAM_PING_SECONDS: '1' }, fixed: { REQUEST_TIMEOUT_MS: 900 } })
+const service = await openService({
+  env: { STREAM_PING_SECONDS: '1', KEEP_ALIVE_SECONDS: '1' },
+  fixed: { REQUEST_TIMEOUT_MS: 900 },
+})
 
 const listeners = [
   ['public', () => service.api.url, '/v1/oauth/token'],
@@ -37,6 +40,20 @@ describe.each(listeners)('the %s listener ends a connection', (_name, url, path)
 
   test('that is opened and sends nothing', async () => {
     await holdOpen(url(), '')
+  })
+
+  test('that is idle for KEEP_ALIVE_SECONDS, which its answers state, and not before: a second request on it is answered', async () => {
+    const { hostname, port } = new URL(url())
+    const socket = connect({ host: hostname, port: Number(port) })
+    const request = `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`
+    const answers: string[] = []
+    for (let sent = 0; sent < 2; sent += 1) {
+      socket.write(request)
+      const [chunk] = (await once(socket, 'data')) as [Buffer]
+      answers.push(chunk.toString())
+    }
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 \d+ .*\r\nKeep-Alive: timeout=1\r\n/is)
+    await once(socket, 'close')
   })
 })
 

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService, startService } from '../harness/service.ts'
 import { sendRaw } from '../http/raw.ts'
+import expectedConformance from './conformance.json' with { type: 'json' }
 import { connectAgent, ToolError } from './connect.ts'
 import { startTokenProxy } from './token-proxy.ts'
 
@@ -188,23 +188,13 @@ test("an agent's acts are in the audit log with its grant and the id of its requ
 })
 
 /** The protocol's own conformance runner, through a proxy that gives its requests a key, as it sends none itself. */
-describe('the conformance runner finds what docs/mcp-conformance.md says', () => {
+describe('the conformance runner finds what conformance.json says', () => {
   const runner = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url))
-  const page = readFileSync(new URL('../../docs/mcp-conformance.md', import.meta.url), 'utf8')
-  const rows = (heading: string): string[][] =>
-    (page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
-      .split('\n')
-      .filter((line) => line.startsWith('| '))
-      .slice(1)
-      .map((line) =>
-        line
-          .split('|')
-          .slice(1, -1)
-          .map((cell) => cell.trim()),
-      )
-  const whole = rows('Scenarios that apply')
-  const partly = rows('Scenarios that apply in part')
-  const cases = [...whole, ...partly].map(([name = '', version = '', ...more]) => [name, version, more] as const)
+  const { applies, in_part: partly, does_not_apply: others } = expectedConformance
+  const cases = [
+    ...applies.map(([name = '', version = '', passed = '']) => [name, version, passed, ''] as const),
+    ...partly.map(({ scenario, version, passed, failing }) => [scenario, version, passed, failing.join(', ')] as const),
+  ]
   const printed = new Map<string, string>()
   beforeAll(async () => {
     const proxy = await startTokenProxy(service.api.url, (await createKey(person)).key)
@@ -219,7 +209,7 @@ describe('the conformance runner finds what docs/mcp-conformance.md says', () =>
     for (const [index, command] of commands.entries()) printed.set(command.join(' ').replace(proxy.url, ''), outputs[index] ?? '')
   })
 
-  test.each(cases)('%s (%s)', async (name, version, [passed = '', failing = '']) => {
+  test.each(cases)('%s (%s)', async (name, version, passed, failing) => {
     const output = printed.get(`server --url /mcp --scenario ${name} --spec-version ${version}`) ?? ''
     const [, good, all] = /Passed: (\d+)\/(\d+), \d+ failed/.exec(output) ?? []
     expect(`${good} of ${all}`, output).toBe(passed)
@@ -227,12 +217,11 @@ describe('the conformance runner finds what docs/mcp-conformance.md says', () =>
     expect(failed.toSorted().join(', '), output).toBe(failing)
   })
 
-  test('every scenario of the runner is on that page', async () => {
+  test('every scenario of the runner is in that file', async () => {
     const known = [...(printed.get('list --server') ?? '').matchAll(/^ {2}- (\S+) \[/gm)].map(([, name = '']) => name)
-    const others = rows('Scenarios that do not apply').flatMap(([, names = '']) => names.split(', '))
-    const named = [...whole, ...partly].map(([name = '']) => name)
-    expect([...new Set([...named, ...others])].toSorted()).toEqual(known.toSorted())
-    expect(whole.every(([, , passed = '']) => /^([1-9]\d*) of \1$/.test(passed))).toBe(true)
-    expect(partly.length + whole.length).toBe(12)
+    const named = [...cases.map(([name]) => name), ...others.flatMap(({ scenarios }) => scenarios)]
+    expect([...new Set(named)].toSorted()).toEqual(known.toSorted())
+    expect(applies.every(([, , passed = '']) => /^([1-9]\d*) of \1$/.test(passed))).toBe(true)
+    expect(cases).toHaveLength(12)
   })
 })

@@ -1,5 +1,6 @@
-import { lostWriteMutants } from './lost-writes.ts'
+import { lostWriteMutants } from './loss-detection.ts'
 import type { Mutant } from './mutant.ts'
+import { receiptMutants } from './receipts.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -136,34 +137,6 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/rails-flows/payments.test.ts',
   },
   {
-    bug: 'money that is credited stays in suspense as well',
-    file: 'src/modules/suspense/receipts-service.ts',
-    find: '!(await endItem(tx, holder, claim))',
-    replace: 'holder === undefined',
-    suite: 'test/rails-flows/receipts.test.ts',
-  },
-  {
-    bug: "a provider's charges are taken for lost money",
-    file: 'src/modules/exceptions/reconciliation/balances.ts',
-    find: "holdsCharges ? 'charges' : 'money'",
-    replace: "holdsCharges ? 'money' : 'money'",
-    suite: 'test/reconciliation/reconcile.test.ts',
-  },
-  {
-    bug: 'a second amount under one receipt is booked',
-    file: 'src/modules/suspense/service.ts',
-    find: '{ ...row, transferId: null }',
-    replace: 'row',
-    suite: 'test/rails-flows/receipts.test.ts',
-  },
-  {
-    bug: 'a receipt in another case is another one',
-    file: 'src/modules/suspense/receipts-service.ts',
-    find: 'c.receipt_key = upper(x.receipt)',
-    replace: 'c.receipt_key = x.receipt',
-    suite: 'test/rails-flows/receipts.test.ts',
-  },
-  {
     bug: 'a partial return is credited in full',
     file: 'src/modules/payments/settle.ts',
     find: 'const isOther = isUnread === true || (amountMinor !== null && amountMinor !== payment.amountMinor)',
@@ -273,7 +246,7 @@ export const mutants: readonly Mutant[] = [
     file: 'src/auth/order-names.ts',
     find: "const name = mac('order', generation, ...seed)",
     replace: "const name = mac('order', generation, ...seed, String(Math.random()))",
-    suite: 'test/rails-flows/lost-writes.test.ts',
+    suite: 'test/rails-flows/losses.test.ts',
   },
   {
     bug: 'a hold that is given back is charged',
@@ -553,19 +526,19 @@ export const mutants: readonly Mutant[] = [
     file: 'src/modules/sending/process-deliveries.ts',
     find: 'receiver !== undefined && (isDoubtful(attempt) ||',
     replace: 'receiver !== undefined && (!isDoubtful(attempt) ||',
-    suite: 'test/rails-flows/lost-writes.test.ts',
+    suite: 'test/rails-flows/losses.test.ts',
   },
   {
     bug: 'a report about an attempt that the database has lost proves nothing',
     file: 'src/modules/sending/deliveries.ts',
-    find: "if (!known) deps.witness.reportLoss('a provider reports about an attempt that is not there')",
+    find: "if (!known) deps.lossDetection.reportLoss('a provider reports about an attempt that is not there')",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
     bug: 'a process on a copy sends what its original may have sent',
     file: 'src/db/loss-detection.ts',
-    find: 'let sendersKnown = mark.place() !== undefined',
+    find: 'let sendersKnown = recoveryPoint.place() !== undefined',
     replace: 'let sendersKnown = true',
     suite: 'test/start/send-log.test.ts',
   },
@@ -668,4 +641,5 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/admin/verify.test.ts',
   },
   ...lostWriteMutants,
+  ...receiptMutants,
 ]

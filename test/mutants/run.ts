@@ -17,7 +17,7 @@ const perSuiteMs = 300_000
 /** What a suite may read. Dependencies are linked: they are not changed. */
 const copied = [
   ...['src', 'test', 'migrations', 'scripts', 'docs', 'client', 'dashboard', 'build', 'verifier', 'deploy', 'texts'],
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', '.env.example'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', 'CHANGELOG.md', '.env.example'],
 ]
 
 const makeCopy = async (): Promise<string> => {

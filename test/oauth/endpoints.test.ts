@@ -46,6 +46,23 @@ describe('metadata', () => {
       if (name.endsWith('_endpoint')) expect(value).toMatch(new RegExp(`^${issuer}/v1/oauth/`))
   })
 
+  test('is found at each address that clients make of the address of the MCP server', async () => {
+    const body = async (path: string) => (await service.api.get(path)).body
+    const server = await body('/.well-known/oauth-authorization-server')
+    const resource = await body('/.well-known/oauth-protected-resource/mcp')
+    for (const path of ['/.well-known/oauth-authorization-server/mcp', '/mcp/.well-known/oauth-authorization-server?x=1'])
+      expect(await body(path)).toEqual(server)
+    for (const path of ['/mcp/.well-known/oauth-protected-resource', '/mcp/.well-known/oauth-protected-resource/'])
+      expect(await body(path)).toEqual(resource)
+    for (const path of [
+      '/.well-known/openid-configuration',
+      '/.well-known/openid-configuration/mcp',
+      '/constructor',
+      '/__proto__',
+    ])
+      expect((await service.api.get(path)).status).toBe(404)
+  })
+
   test('links to guides that exist', async () => {
     const answers = [
       await service.api.get('/.well-known/oauth-authorization-server'),

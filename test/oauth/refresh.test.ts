@@ -304,30 +304,70 @@ describe('a client that sends one token several times, all before the first answ
   )
 })
 
-/** Its headers at once, and its body when `release` is called. */
-const heldBack = async (url: string, token: string) => {
+const refreshRequest = (url: string, token: string) => {
   const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: client.id }).toString()
-  const { hostname, port, host } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  const chunks: Buffer[] = []
-  socket.on('data', (chunk) => chunks.push(chunk))
-  const closed = once(socket, 'close')
   const head = [
     'POST /v1/oauth/token HTTP/1.1',
-    `Host: ${host}`,
+    `Host: ${new URL(url).host}`,
     'Connection: close',
     'Content-Type: application/x-www-form-urlencoded',
     `Content-Length: ${body.length}`,
   ]
-  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 40)}`)
-  // The headers have been read: what was sent later has been answered.
+  return { head: `${head.join('\r\n')}\r\n\r\n`, body }
+}
+
+/** Once it resolves, the server has taken the connection, and has read what was sent on it. */
+const connected = async (url: string, sent = '') => {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  const answer = once(socket, 'close').then(() => Buffer.concat(chunks).toString())
+  await once(socket, 'connect')
+  socket.write(sent)
   await service.api.get('/healthz')
-  return async () => {
+  return { socket, answer }
+}
+
+/** Its headers at once, and its body when `release` is called. */
+const heldBack = async (url: string, token: string) => {
+  const { head, body } = refreshRequest(url, token)
+  const { socket, answer } = await connected(url, `${head}${body.slice(0, 40)}`)
+  return () => {
     socket.write(body.slice(40))
-    await closed
-    return Buffer.concat(chunks).toString()
+    return answer
   }
 }
+
+test('a request that came during a long turn of the event loop, before the first answer, is the same use', async () => {
+  let answered = 0
+  const count = (_request: unknown, response: { once: (event: 'prefinish', listener: () => void) => void }) =>
+    response.once('prefinish', () => {
+      answered += 1
+    })
+  let before = 0
+  for (const afterMs of [10, 20, 30, 40, 50, 60, 70, 80, 100, 120, 150, 200]) {
+    const agent = await newAgent()
+    const { head, body } = refreshRequest(service.api.url, agent.refreshToken)
+    const [one, other] = [await connected(service.api.url), await connected(service.api.url)]
+    answered = 0
+    service.http.server.on('request', count)
+    one.socket.write(head + body)
+    await new Promise((resolve) => setTimeout(resolve, afterMs))
+    // Behind what this turn reads, so that the timer of the answer fires before the next one reads.
+    await new Promise(setImmediate)
+    const isBefore = answered === 0
+    other.socket.write(head + body)
+    for (const end = performance.now() + 120; performance.now() < end; );
+    const answers = await Promise.all([one.answer, other.answer])
+    service.http.server.off('request', count)
+    if (!isBefore) continue
+    before += 1
+    expect(answers.map((answer) => answer.slice(0, 15))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK'])
+    expect(new Set(answers.map((answer) => /service_ort_\w+/.exec(answer)?.[0])).size).toBe(1)
+  }
+  expect(before).toBeGreaterThan(1)
+})
 
 describe('a client that holds its body back until a rotation has been answered', () => {
   test.each([1, 2, 5])('gains nothing: its token counts as used again, %s rotation(s) later', async (count) => {

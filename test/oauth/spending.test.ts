@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { authorizeAgent, refresh } from '../harness/oauth.ts'
+import { authorizeAgent, decide, newPkce, refresh, registerClient, requestConsent } from '../harness/oauth.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
+import { connectAgent } from '../mcp/connect.ts'
 
 const service = await openService()
 const person = await signIn(service.api)
@@ -113,4 +114,47 @@ test("the agent's stream ends when its grant does", async () => {
   expect((await stream.next('payment.created')).data.data.initiated_by.account_id).toBe(person.accountId)
   await person.api.post('/v1/accounts/me/grants/revoke-all', { kind: 'oauth' })
   await stream.ended()
+})
+
+test('the budget of a consent is charged by the agent and its keys, its days do not renew it, and its holder cannot raise it', async () => {
+  const request = accessWith({ total_limit_minor: '6000000' })
+  const id = await requestConsent(person, await registerClient(service.api), newPkce(), request)
+  const consent = (total_limit_minor: string) =>
+    decide(person, id, { decision: 'approve', spending_controls: { total_limit_minor } })
+  expect((await consent('6000001')).body).toMatchObject({
+    error: 'invalid_request',
+    details: { fields: [{ path: 'spending_controls.total_limit_minor' }] },
+  })
+  const agent = await authorizeAgent(service.api, person, {
+    request,
+    decision: { spending_controls: { total_limit_minor: '4000000' } },
+  })
+  expect(agent.tokens.authorization_details).toMatchObject([{ type: 'payment', total_limit_minor: '4000000' }])
+  const { key } = (await agent.api.post('/v1/accounts/me/api-keys', { name: 'Helper', permissions: ['payment.create'] })).body
+  const helper = service.api.as({ bearer: key })
+  expect((await pay(agent.api, 20_000)).status).toBe(201)
+  expect((await pay(helper, 7700)).status).toBe(201)
+  const headroom = async (of: Person['api']) => (await of.get('/v1/credentials/current')).body.headroom.total_minor
+  expect([await headroom(agent.api), await headroom(helper)]).toEqual(['1230000', '1230000'])
+  const mcp = await connectAgent(service.api.url, { bearer: agent.access })
+  expect((await mcp.call('get_credential')).headroom.total_minor).toBe('1230000')
+  service.clock.advance(3000)
+  const refused = await pay(helper, 12_310)
+  expect([refused.status, refused.body.error]).toEqual([403, 'policy_denied'])
+  expect(refused.body.details.decision.remedy).toMatchObject({
+    max_amount_minor: '1230000',
+    passes_at: null,
+    changes: [{ source: { kind: 'grant', name: 'Test agent' }, rule: 'total_limit', to_minor: '4001000' }],
+  })
+  const order = { beneficiary_id: beneficiary, amount: '12310', account_reference: 'OVER', idempotency_key: 'over' }
+  const { structuredContent: told } = await mcp.raw('create_payment', order)
+  expect(told).toMatchObject({
+    status: 'refused',
+    next: 'change_request',
+    message: expect.stringContaining('KES 40,000.00: KES 27,700.00 is used'),
+    decision: { change: { max_amount_minor: '1230000', passes_at: null, limits: [{ rule: 'total_limit' }] } },
+  })
+  await mcp.close()
+  expect((await pay(helper, 12_300)).status).toBe(201)
+  expect(await headroom(agent.api)).toBe('0')
 })

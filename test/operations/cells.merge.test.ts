@@ -57,9 +57,11 @@ const startProxy = async (one: readonly [Place, Place], two: readonly [Place, Pl
 type Cell = { settings: Record<string, string>; api: Client; server: ServerProcess }
 
 const startCell = async (settings: Record<string, string>, { port, operatorPort }: Place): Promise<Cell> => {
-  const server = spawnServer({ ...settings, PORT: String(port), OPERATOR_PORT: String(operatorPort) })
+  // The demo pays in at the private listener.
+  const own = { ...settings, OPERATOR_PORT: String(operatorPort) }
+  const server = spawnServer({ ...own, PORT: String(port) })
   await server.waitForOutput(/is ready after/)
-  return { settings, api: createClient(settings.PUBLIC_URL ?? ''), server }
+  return { settings: own, api: createClient(settings.PUBLIC_URL ?? ''), server }
 }
 
 const ended = async (program: string, settings: Record<string, string>, ...words: string[]) => {

@@ -35,7 +35,7 @@ const open = async (options: Parameters<typeof startService>[0] = {}): Promise<S
   services.push(service)
   const person = await signIn(service.api)
   await credit(service, person.accountId, 10_000_000n)
-  await service.deps.witness.check()
+  await service.deps.lossDetection.check()
   return { service, person }
 }
 afterEach(() => void vi.restoreAllMocks())
@@ -79,7 +79,7 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
   PromiseBroken: [sql(`insert into verify_points (name, totals, at, through) values ('last', '{"broken": "1"}', $1, '0')`)],
   DatabaseLostWrites: [
     async ({ service }) => {
-      service.deps.witness.declareWith(async () => undefined)
+      service.deps.lossDetection.declareWith(async () => undefined)
       await inTx(service.deps.db, (tx) => pauseRail(tx, shellOperator('x'), 'MPESA_B2C', 'lost', 'lost_writes'))
     },
     ({ service: { deps } }) => inTx(deps.db, (tx) => pauseRail(tx, shellOperator('x'), 'MPESA_B2C', 'unknown', 'unknown_sender')),
@@ -147,7 +147,7 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
     },
   ],
   WorkLate: [payOnce, later(100)],
-  ClockDiffers: [({ service }) => service.deps.witness.check()],
+  ClockDiffers: [({ service }) => service.deps.lossDetection.check()],
   SweepSlow: [({ service }) => slowly(() => service.deps.jobs.sweep())],
   RedisDown: [],
   StandbyBehind: [({ person }) => person.api.get('/v1/payments')],

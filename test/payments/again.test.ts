@@ -43,7 +43,7 @@ const paid = (items: readonly Json[]) =>
   }))
 
 test('a batch is paid again with the same rows, another amount and without what is left out, first as a dry run', async () => {
-  const { again, itemsOf, batch, payees } = await scene()
+  const { again, api, itemsOf, batch, payees } = await scene()
   const changes = {
     items: [
       { batch_index: 1, amount_minor: '55500' },
@@ -58,11 +58,27 @@ test('a batch is paid again with the same rows, another amount and without what 
   const [, second, third] = paid(await itemsOf(batch.id))
   expect(paid(await itemsOf(copy.id))).toEqual([{ ...second, amount_minor: '55500' }, third])
   expect(second?.beneficiary_id).toBe(payees[1])
-  const [row] = await service.deps.db.query<{ same: boolean }>(
-    'select a.id = b.again_of as same from payment_batches a, payment_batches b where a.name = $1 and b.name = $2 order by b.id desc limit 1',
-    ['November', 'December'],
-  )
-  expect(row?.same).toBe(true)
+  expect([copy.again_of, batch.again_of]).toEqual([batch.id, null])
+  expect(answered(await api.get(`${path}/${copy.id}`)).again_of).toBe(batch.id)
+})
+
+test('everything but the payee of an item changes; what is left out stays, and null clears it', async () => {
+  const { again, itemsOf, batch } = await scene()
+  const changes = {
+    items: [
+      { batch_index: 0, narrative: 'Wages December', metadata: { employee: 'E0', month: '12' } },
+      { batch_index: 1, narrative: null, purpose_code: null, account_reference: 'DEC 1', payment_type: 'bonus' },
+    ],
+  }
+  const copy = answered(await again(changes), 201)
+  const [first, second, third] = paid(await itemsOf(batch.id))
+  const repeated = await itemsOf(copy.id)
+  expect(paid(repeated).toSorted((one, other) => Number(one.amount_minor) - Number(other.amount_minor))).toEqual([
+    { ...first, narrative: 'Wages December', metadata: { employee: 'E0', month: '12' } },
+    { ...second, narrative: null, purpose_code: null, payment_type: 'bonus' },
+    third,
+  ])
+  expect(repeated.map(({ account_reference: reference }) => reference).filter(Boolean)).toEqual(['DEC 1'])
 })
 
 test('the same key answers the same batch again, and what looks like a duplicate of this week is asked about', async () => {
@@ -97,6 +113,7 @@ test('what cannot be a change of that batch is refused by its place, and another
   expect(await paths([{ batch_index: 3 }])).toEqual(['items.0.batch_index'])
   expect(await paths([{ batch_index: 1 }, { batch_index: 1 }])).toEqual(['items.1.batch_index'])
   expect(await paths([{ batch_index: 1, amount_minor: 5 }])).toEqual(['items.0.amount_minor'])
+  expect(await paths([{ batch_index: 1 }, { batch_index: 0, narrative: 'n'.repeat(141) }])).toEqual(['items.1.narrative'])
   expect(
     await paths([
       { batch_index: 0, omit: true },

@@ -40,7 +40,7 @@ test('totals cover everything that the filter matches; days are the workspace’
   expect((await person.api.get('/v1/payments/summary?limit=3')).body.error).toBe('invalid_request')
 })
 
-test('money in and out is listed by day; a hold and its release count as neither', async () => {
+test('money in and out, and what was available at its end, are listed by day; a hold and its release are neither in nor out', async () => {
   const person = await signIn(service.api)
   await fund(service, person, 1_000_000n)
   const phone = await newBeneficiary(person.api)
@@ -48,9 +48,15 @@ test('money in and out is listed by day; a hold and its release count as neither
   await person.api.post('/v1/payments', { beneficiary_id: phone, amount_minor: '40000' })
   await person.api.post('/v1/payments', { beneficiary_id: refusing, amount_minor: '70000' })
   await service.settle()
-  const today = { date: '2026-03-11', in_minor: '1000000', out_minor: '40000' }
-  const { body } = await person.api.get('/v1/accounts/me/history/summary?days=2')
-  expect(body).toEqual({ currency: 'KES', days: [{ date: '2026-03-10', in_minor: '0', out_minor: '0' }, today] })
+  const first = { date: '2026-03-11', in_minor: '1000000', out_minor: '40000', available_minor: '960000' }
+  const summary = async (days: number) => (await person.api.get(`/v1/accounts/me/history/summary?days=${days}`)).body
+  const before = { date: '2026-03-10', in_minor: '0', out_minor: '0', available_minor: '0' }
+  expect(await summary(2)).toEqual({ currency: 'KES', days: [before, first] })
+  service.clock.advance(2 * 24 * hour)
+  await person.api.post('/v1/payments', { beneficiary_id: phone, amount_minor: '10000' })
+  const quiet = { date: '2026-03-12', in_minor: '0', out_minor: '0', available_minor: '960000' }
+  const held = { date: '2026-03-13', in_minor: '0', out_minor: '0', available_minor: '950000' }
+  expect((await summary(3)).days).toEqual([first, quiet, held])
   expect((await person.api.get('/v1/accounts/me/history/summary')).body.days).toHaveLength(30)
 })
 

@@ -37,7 +37,7 @@ test('only the people whom a policy names decide about its payments: no other ap
     expect(refusedAs(await decide(is.owner, payment, decision))).toEqual(notNamed)
   }
   const approval = (await is.other.api.get(`/v1/approvals/${payment.approval_id}`)).body
-  expect(approval.context.eligible_approvers).toEqual([is.named.accountId])
+  expect([approval.approver_ids, approval.context.eligible_approvers]).toEqual([[is.named.accountId], [is.named.accountId]])
   expect(approval.signing.approve).toMatch(/\nOnly these people may decide: "0x/)
   const sign = async ({ wallet }: Person) =>
     service.api.post(`/v1/approvals/${payment.approval_id}/decide-by-signature`, {

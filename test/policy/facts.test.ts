@@ -149,9 +149,10 @@ test('a fee, a shared balance and the only approvers stand in the text where the
   )
 })
 
-test('each type has words for a row, a title and a sentence', () => {
-  for (const type of factTypes) {
-    expect(factShort({ type, items: [] })).not.toBe('')
-    for (const of of [1, 9]) expect(factTitle({ type, count: of, items: [] }, of)).not.toBe('')
-  }
+test.each(factTypes)('%s has words for a row and a title; of one in a batch they are in the singular', (type) => {
+  expect(factShort({ type, items: [] })).not.toBe('')
+  for (const of of [1, 9]) expect(factTitle({ type, count: of, items: [] }, of)).not.toBe('')
+  const [one, two] = [1, 2].map((count) => factTitle({ type, count, items: [] }, 9))
+  expect(one).not.toMatch(/\b1 (\w+s|are|have|match)\b/)
+  expect(one?.replace('1', '2')).not.toBe(two)
 })

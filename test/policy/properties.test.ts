@@ -33,8 +33,8 @@ describe('for any rules', () => {
         const before = evaluate(input)
         const after = evaluate(withPolicies(input, [...input.policies, added]))
         isAtLeastAsStrict(after, before)
-        const [most, mostBefore] = [after.remedy?.maxAmountMinor ?? null, before.remedy?.maxAmountMinor ?? null]
-        if (most !== null && mostBefore !== null) expect(most <= mostBefore).toBe(true)
+        const [most, maxBefore] = [after.remedy?.maxAmountMinor ?? null, before.remedy?.maxAmountMinor ?? null]
+        if (most !== null && maxBefore !== null) expect(most <= maxBefore).toBe(true)
       }),
       { numRuns },
     )

@@ -63,6 +63,9 @@ test('an approval is pushed once to the browsers of those who may decide it, wit
     ])
   }
   expect([messages(viewers), messages(strangers)]).toEqual([[], []])
+  const { notifications } = (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body
+  const own = notifications.filter(({ account_id: id }: Json) => id === approver.accountId)
+  expect(own.map(({ event }: Json) => event)).toEqual(['pushed', 'opened'])
   const [{ headers, sender }] = phone.received as [PushBrowser['received'][number]]
   expect(sender).toBe((await service.api.get('/v1/push/key')).body.public_key)
   // It is kept for a phone that is off until the approval expires.

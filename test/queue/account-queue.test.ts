@@ -7,7 +7,7 @@ import {
   type AccountQueueOptions,
   contended,
   createAccountQueue,
-  mostInBatch,
+  maxInBatch,
   type Outcome,
 } from '../../src/queue/account-queue.ts'
 
@@ -28,8 +28,8 @@ const scene = (options: Partial<AccountQueueOptions<Entry, number>> = {}) => {
   const queue = createAccountQueue<Entry, number>({
     name: 'test',
     logger: pino({ level: 'silent' }),
-    mostShared: 1,
-    mostWaiting: 1,
+    maxShared: 1,
+    maxWaiting: 1,
     work: (entries, wait) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly Outcome<number>[]>()
       const after = async (happens: () => void) => {
@@ -88,7 +88,7 @@ describe('a queue of accounts', () => {
     for (let n = 0; n < 3; n += 1) void submit(other, 1_000 + n)
     await turn()
     const shares = () => [one, other].map((account) => last().entries.filter((entry) => entry.account === account).length)
-    expect(shares()).toEqual([mostInBatch - 3, 3])
+    expect(shares()).toEqual([maxInBatch - 3, 3])
     // An account whose entries were left over is behind one that came later.
     void submit(third, 2_000)
     await last().end()
@@ -97,7 +97,7 @@ describe('a queue of accounts', () => {
 
   test('serves more accounts than a batch has places for in turn', async () => {
     const { submit, batches, last } = scene()
-    const accounts = Array.from({ length: mostInBatch + 10 }, newId)
+    const accounts = Array.from({ length: maxInBatch + 10 }, newId)
     for (const account of accounts) for (let n = 0; n < 2; n += 1) void submit(account, n)
     await turn()
     await last().end()
@@ -106,7 +106,7 @@ describe('a queue of accounts', () => {
   })
 
   test('begins a second batch only for as many entries as are under way, and no third', async () => {
-    const { submit, numbers } = scene({ mostShared: 2 })
+    const { submit, numbers } = scene({ maxShared: 2 })
     const accounts = Array.from({ length: 6 }, newId)
     for (const [n, account] of accounts.slice(0, 2).entries()) void submit(account, n)
     await turn()
@@ -209,7 +209,7 @@ describe('a queue of accounts', () => {
   })
 
   test('refuses what it could not do in time', async () => {
-    const { submit, last } = scene({ mostQueued: 2 })
+    const { submit, last } = scene({ maxQueued: 2 })
     const first = [submit(one, 1), submit(one, 2)]
     await expect(submit(other, 3)).rejects.toMatchObject({ code: 'unavailable', headers: { 'retry-after': '1' } })
     await turn()
@@ -241,7 +241,7 @@ describe('a queue of accounts', () => {
         const under = new Set<Uuid>()
         const order: Entry[] = []
         const { submit } = scene({
-          mostShared: 2,
+          maxShared: 2,
           work: async (entries, wait) => {
             const own = new Set(entries.map(({ account }) => account))
             for (const account of own) {

@@ -32,7 +32,7 @@ const write = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite => 
   },
   ...fields,
 })
-const alone = (one: SingleWrite) => writeOnce(service.deps.db, one)
+const alone = (one: SingleWrite) => writeOnce(service.deps.db, answerKeys, one)
 /** Set-wise, as payments are decided: a refusal that the work throws concerns it alone. */
 const together = (writes: readonly SingleWrite[], wait = false) =>
   inTx(service.deps.db, (tx) =>

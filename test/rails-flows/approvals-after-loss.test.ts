@@ -137,7 +137,7 @@ test('a provider that reports again about an attempt of a loss that a person has
     const { pathname } = new URL(ordersTo(scene.now, party)[0]?.resultUrl ?? '')
     expect((await deliver(`${scene.now.operatorUrl}${pathname}`, { Result: {} })).status).toBe(200)
     await scene.look()
-    return scene.now.deps.witness.state()
+    return scene.now.deps.lossDetection.state()
   }
   expect(await report('600908')).toBe('lost')
   await scene.resume('a test')

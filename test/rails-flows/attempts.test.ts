@@ -272,23 +272,23 @@ describe('the right to send', () => {
   })
 
   test('a right asked of one server is not given by another: after a failover nothing is sent before the new server was looked at', async () => {
-    const { witness } = service.deps
-    const { trusted } = witness
+    const { lossDetection } = service.deps
+    const { trusted } = lossDetection
     const id = await pay(person, toPhone())
-    witness.trusted = () => '00000001/1'
+    lossDetection.trusted = () => '00000001/1'
     const { db } = service.deps
     const { query } = db
     db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
-      if (typeof statement !== 'string' && statement.name === 'witness.look') throw new Refusal('unavailable')
+      if (typeof statement !== 'string' && statement.name === 'loss_detection.look') throw new Refusal('unavailable')
       return query(statement as Statement, values)
     }) as typeof query
     await service.settle()
     expect(ordersTo(service, phone)).toHaveLength(0)
     // A right that was not given may mean that another server answers.
-    expect(witness.state()).toBe('looking')
+    expect(lossDetection.state()).toBe('looking')
     db.query = query
-    witness.trusted = trusted
-    await witness.check()
+    lossDetection.trusted = trusted
+    await lossDetection.check()
     for (const seconds of [16, 6]) await pass(service, seconds)
     expect((await paymentOf(person, id)).status).toBe('succeeded')
     expect(ordersTo(service, phone)).toHaveLength(1)

@@ -37,7 +37,7 @@ const to = (destination: string) => ({ payment_rail: 'MPESA_B2C', destination })
 test('a clock that is set back five minutes keeps no accepted payment waiting', async () => {
   const { set, clock } = machine()
   const service = await start({ clock })
-  await service.deps.witness.check()
+  await service.deps.lossDetection.check()
   const person = await payer(service)
   const accepted = await pay(person, to('254722000951'))
   set.behindMs = fiveMinutesMs
@@ -54,13 +54,13 @@ test('a process that starts with its clock five minutes behind uses the time of 
   const { clock } = machine(fiveMinutesMs)
   const second = await start({ clock, database: first.database, provider: first })
   const id = await pay(person, to('254722000953'))
-  await second.deps.witness.check()
+  await second.deps.lossDetection.check()
   expect(Math.abs(clock.now().getTime() - Date.now())).toBeLessThan(5_000)
   await second.deps.jobs.drain()
   await second.settle()
   expect(movementsTo(second, '254722000953')).toHaveLength(1)
   expect((await paymentOf(person, id)).status).toBe('succeeded')
-  expect(Math.abs(second.deps.witness.clockDiffersByMs())).toBeGreaterThan(fiveMinutesMs - 5_000)
+  expect(Math.abs(second.deps.lossDetection.clockDiffersByMs())).toBeGreaterThan(fiveMinutesMs - 5_000)
 })
 
 test('a machine that was asleep sees the time that has passed', () => {

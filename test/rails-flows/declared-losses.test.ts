@@ -25,10 +25,10 @@ const operator = shellOperator('a person')
 /** The provider has no id of ours for it: sent twice, it is paid twice. */
 const toPaybill = (destination: string) => ({ payment_rail: 'MPESA_B2B', destination, account_reference: 'A1' })
 const statusOf = async (id: string): Promise<string> => (await paymentOf(person, id)).status
-const state = () => service.deps.witness.state()
+const state = () => service.deps.lossDetection.state()
 /** What a process does every second. */
 const look = async (where = service, times = 3) => {
-  for (let turn = 0; turn < times; turn += 1) await where.deps.witness.check()
+  for (let turn = 0; turn < times; turn += 1) await where.deps.lossDetection.check()
 }
 
 /** A report about an attempt that this service named, and that the database does not have. */
@@ -63,19 +63,19 @@ test('a report with the right secret about an attempt that is not there proves a
   expect(ordersTo(service, '400301')).toHaveLength(0)
 })
 
-test.each(['witness.look', 'witness.missing'])(
+test.each(['loss_detection.look', 'loss_detection.missing'])(
   'a loss that is reported while the service looks at the server (%s) is not forgotten when the look finds everything',
   async (name) => {
     await look()
-    const { db, witness } = service.deps
+    const { db, lossDetection } = service.deps
     const { query } = db
     db.query = (async (statement: Statement, values?: readonly unknown[]) => {
       const rows = await query(statement, values)
-      if (statement.name === name) witness.reportLoss('a test')
+      if (statement.name === name) lossDetection.reportLoss('a test')
       return rows
     }) as typeof query
-    witness.doubt()
-    await witness.check()
+    lossDetection.doubt()
+    await lossDetection.check()
     db.query = query
     expect(state()).toBe('lost')
     await look()
@@ -85,8 +85,8 @@ test.each(['witness.look', 'witness.missing'])(
 
 test('a lost connection alone holds nothing for long: everything remembered is found, and what waits is sent', async () => {
   const id = await pay(person, toPaybill('400308'))
-  service.deps.witness.doubt()
-  expect(service.deps.witness.trusted()).toBeUndefined()
+  service.deps.lossDetection.doubt()
+  expect(service.deps.lossDetection.trusted()).toBeUndefined()
   await look()
   expect(state()).toBe('trusted')
   await pass(service, 60)
@@ -98,15 +98,15 @@ test.each([
   ['sent', newId()],
   ['seal', `999999:${'cd'.repeat(32)}`],
 ] as const)('a row that was acknowledged (%s) and is not there is a loss, though everything else is found', async (kind, id) => {
-  const { db, witness } = service.deps
-  db.mark.note(kind, [id])
-  witness.doubt()
+  const { db, lossDetection } = service.deps
+  db.recoveryPoint.note(kind, [id])
+  lossDetection.doubt()
   await look()
   expect(state()).toBe('lost')
   // A person has looked: it is not looked for again.
   await resumeAfterLoss(service.deps.db, operator, [], 'a test')
   await look()
-  witness.doubt()
+  lossDetection.doubt()
   await look()
   expect(state()).toBe('trusted')
 })
@@ -130,11 +130,11 @@ test.each([[['payments']], [['rail_attempts']], [['idempotency_keys', 'audit_log
     await service.settle()
     await sealAuditLog(service.deps)
     await look()
-    service.deps.witness.doubt()
+    service.deps.lossDetection.doubt()
     await look()
     expect(state()).toBe('trusted')
     await losing(tables)
-    service.deps.witness.doubt()
+    service.deps.lossDetection.doubt()
     await look()
     expect(state()).toBe('lost')
     const answers = await Promise.all(requests.map((request) => request()))
@@ -175,14 +175,14 @@ test('for the time of the hold, a credential that is not in the database may be 
 
 test('where a connection is lost, nothing is sent before the server was looked at', async () => {
   await look()
-  const goOn = endsAt('witness.look')
+  const goOn = endsAt('loss_detection.look')
   const id = await pay(person, toPaybill('400311'))
   await service.deps.db
     .query(
       'select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
     .catch(() => undefined)
-  await expect.poll(() => service.deps.witness.trusted()).toBeUndefined()
+  await expect.poll(() => service.deps.lossDetection.trusted()).toBeUndefined()
   await service.deps.jobs.drain().catch(() => undefined)
   expect(ordersTo(service, '400311')).toHaveLength(0)
   goOn()
@@ -192,14 +192,14 @@ test('where a connection is lost, nothing is sent before the server was looked a
 })
 
 test('a second loss, after a person has ended the first, is declared as well', async () => {
-  service.deps.witness.reportLoss('a test')
+  service.deps.lossDetection.reportLoss('a test')
   await look()
   await resumeAfterLoss(service.deps.db, operator, [], 'a test')
   await look()
   expect(state()).toBe('trusted')
   const waiting = await pay(person, toPaybill('400309'))
   service.clock.advance(1)
-  service.deps.witness.reportLoss('another test')
+  service.deps.lossDetection.reportLoss('another test')
   await look()
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(2)
@@ -211,7 +211,7 @@ test('a loss that is noticed while an operator has paused every rail is declared
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'a drill')
   })
   const waiting = await pay(person, toPaybill('400303'))
-  service.deps.witness.reportLoss('a test')
+  service.deps.lossDetection.reportLoss('a test')
   await look()
   expect([state(), await statusOf(waiting)]).toEqual(['lost', 'unknown'])
   expect(alerts(service)).toContain('database_lost_writes')
@@ -230,7 +230,7 @@ test('a loss that is noticed while an operator has paused every rail is declared
 
 test('what an operator resumes while a loss is declared stays stopped by the loss', async () => {
   await inTx(service.deps.db, (tx) => pauseRail(tx, operator, 'MPESA_B2B', 'a drill'))
-  service.deps.witness.reportLoss('a test')
+  service.deps.lossDetection.reportLoss('a test')
   await look()
   await inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))
   await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'conflict' })
@@ -267,7 +267,7 @@ test('an attempt that was recorded and not yet sent when the loss was declared i
   await expect(service.deps.jobs.drain()).rejects.toThrow('the process ended')
   goOn()
   expect(await service.deps.db.query('select state from rail_attempts')).toEqual([{ state: 'recorded' }])
-  service.deps.witness.reportLoss('a test')
+  service.deps.lossDetection.reportLoss('a test')
   await look()
   expect(await statusOf(id)).toBe('unknown')
   await resumeAfterLoss(service.deps.db, operator, [], 'a test')
@@ -278,9 +278,9 @@ test('an attempt that was recorded and not yet sent when the loss was declared i
 
 test('a process that dies after it paused the rails, before it has marked what waits, leaves the rest to the next; what began to wait later is sent', async () => {
   const waiting = await pay(person, toPaybill('400305'))
-  service.deps.witness.reportLoss('a test')
+  service.deps.lossDetection.reportLoss('a test')
   const goOn = endsAt('restore.waiting_payments')
-  await expect(service.deps.witness.check()).rejects.toThrow('the process ended')
+  await expect(service.deps.lossDetection.check()).rejects.toThrow('the process ended')
   expect(await statusOf(waiting)).toBe('processing')
 
   service.clock.advance(1)

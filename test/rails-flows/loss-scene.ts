@@ -35,7 +35,7 @@ export const startLossScene = async () => {
     scene.person = { ...signedIn, api: scene.now.api.as({ cookie: signedIn.cookie }) }
   }
   const look = async (): Promise<void> => {
-    for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.witness.check()
+    for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.lossDetection.check()
   }
   /** By the command, which has no rails. */
   const resume = async (reason?: string) => {
@@ -77,15 +77,15 @@ export const startLossScene = async () => {
       await open(copy)
     },
     noticeLoss: async (): Promise<void> => {
-      scene.now.deps.witness.reportLoss('a test')
+      scene.now.deps.lossDetection.reportLoss('a test')
       await look()
     },
     /** Noticed by the service, compared by a person, and ended. */
     endLoss: async (): Promise<void> => {
       await scene.noticeLoss()
-      if (scene.now.deps.witness.state() !== 'lost') throw new Error('the loss was not noticed')
+      if (scene.now.deps.lossDetection.state() !== 'lost') throw new Error('the loss was not noticed')
       await resume('a test')
-      if (scene.now.deps.witness.state() !== 'trusted') throw new Error('the loss has not ended')
+      if (scene.now.deps.lossDetection.state() !== 'trusted') throw new Error('the loss has not ended')
     },
     close: async (): Promise<string[]> => {
       // The time that has passed is sealed here, as the regular job does elsewhere.

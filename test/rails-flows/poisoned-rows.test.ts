@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { createLaneRunner, type Room } from '../../src/jobs/lane.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -180,6 +181,105 @@ test('payments.give_up continues after a row that fails, reports it, and process
   expect(await all()).toEqual(['failed', 'failed', 'failed'])
   service.sandbox.rules.clear()
   await pass(service, 300)
+})
+
+const rowOf = async (table: string, column: string, id: string): Promise<string> =>
+  (await service.deps.db.query<{ told: string }>(`select ${column}::text as told from ${table} where id = $1`, [id]))[0]?.told ??
+  ''
+
+type LaneCase = Omit<Case, 'sweep' | 'kind' | 'becomesDueIn'> & { lane: string }
+
+/** Everything that waits in a lane: the rows are due at once, and made before any of them is taken. */
+const lanes: readonly LaneCase[] = [
+  {
+    lane: 'notices',
+    table: 'approvals',
+    make: async (of) => {
+      await of.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
+      return uuidOf('approval', (await paymentOf(of, await pay(of, fine))).approval_id)
+    },
+    // Told once, it is due again at half of its three days.
+    stands: ({ id }) => rowOf('approvals', `(notice_due_at > created_at + interval '1 day')`, id),
+    before: 'false',
+    after: 'true',
+  },
+  {
+    lane: 'mails',
+    table: 'mails',
+    make: async (of) => {
+      const email = `${newId()}@example.com`
+      expect((await of.api.post('/v1/workspaces/current/invitations', { role: 'viewer', email })).status).toBe(201)
+      return (await service.deps.db.query<{ id: string }>(`select id from mails order by id desc limit 1`))[0]?.id ?? ''
+    },
+    stands: ({ id }) => rowOf('mails', 'state', id),
+    before: 'due',
+    after: 'sent',
+  },
+  {
+    lane: 'names',
+    table: 'beneficiaries',
+    make: async (of) => uuidOf('beneficiary', await newBeneficiary(of.api)),
+    stands: ({ id }) => rowOf('beneficiaries', '(name_checked_at is not null)', id),
+    before: 'false',
+    after: 'true',
+  },
+  {
+    lane: 'payments',
+    table: 'payments',
+    make: async (of) => uuidOf('payment', await pay(of, fine)),
+    stands: ({ id }) => rowOf('payments', 'status', id),
+    before: 'processing',
+    after: 'succeeded',
+  },
+  {
+    lane: 'topups',
+    table: 'topups',
+    make: async (of) => uuidOf('topup', await initiate(of, '254722000001')),
+    stands: ({ id }) => rowOf('topups', 'status', id),
+    before: 'pending',
+    after: 'succeeded',
+  },
+]
+
+test.each(lanes)('a row of $table that cannot be claimed delays no other in the lane of $lane', async (each) => {
+  const { table, make, stands, before, after } = each
+  const due: Due[] = []
+  for (let count = 0; count < 5; count += 1) {
+    const of = await payer()
+    due.push({ id: await make(of), of })
+  }
+  const all = () => Promise.all(due.map(stands))
+  expect(await all()).toEqual(Array(5).fill(before))
+  await poison(table, due[1]?.id ?? '')
+  for (let round = 0; round < 3; round += 1) {
+    await service.deps.jobs.drain().catch(() => undefined)
+    await service.scheduler.runAll()
+  }
+  expect(await all()).toEqual([after, before, after, after, after])
+  await heal(table)
+  await pass(service, 1)
+  expect(await all()).toEqual(Array(5).fill(after))
+})
+
+test('what a lane could not claim is reported, and is not asked for again at once', async () => {
+  const asked: (readonly string[])[] = []
+  const failures: unknown[] = []
+  const claim = async ({ except }: Room) => {
+    asked.push(except)
+    return { tasks: [], more: false, failed: new Map(asked.length === 1 ? [['bad', new Error('unclaimable')]] : []) }
+  }
+  const runner = createLaneRunner({
+    lane: { name: 'test', limit: 2, claim },
+    logger: service.deps.logger,
+    onFailure: (key, count, error) => failures.push([key, count, error]),
+  })
+  runner.start()
+  await vi.waitUntil(() => asked.length === 1)
+  runner.wake()
+  await vi.waitUntil(() => asked.length === 2)
+  await runner.stop()
+  expect(failures).toEqual([['bad', 1, new Error('unclaimable')]])
+  expect(asked[1]).toEqual(['bad'])
 })
 
 /** Everything that is deleted when it is old, many rows by one statement. */

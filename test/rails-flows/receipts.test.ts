@@ -4,8 +4,11 @@ import { depositUrls, registerAtEmulator } from '../../src/modules/deposits/rece
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { claimEarlierReceipts } from '../../src/modules/suspense/earlier-receipts-service.ts'
+import { recordAllSuspense, recordSuspense } from '../../src/modules/suspense/service.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
-import { credit } from '../harness/money.ts'
+import type { Json } from '../harness/client.ts'
+import { waitingForLock } from '../harness/lock-waits.ts'
+import { credit, unguarded } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -117,11 +120,29 @@ describe('money that is credited ends the open item of its receipt', () => {
     await expectBooks(350_000n, 350_000n)
   })
 
-  test('a statement that lists a prompt before its callback, in another case', async () => {
+  test.each([
+    ['shgcase001', 'SHGCASE001'],
+    ['sHgCaSe002', 'ShGcAsE002'],
+  ])('a statement that lists a prompt as %s before its callback says %s', async (listed, receipt) => {
     const { id, order } = await prompt(person, '150000')
-    await list(`${order.receipt.toLowerCase()},2026-03-04 12:00:00,Completed,1500.00,,from a phone`)
+    await list(`${listed},2026-03-04 12:00:00,Completed,1500.00,,from a phone`)
     await expectBooks(150_000n, 0n)
-    await tell(order.resultUrl, stkCallback(order))
+    await tell(order.resultUrl, stkCallback(order, { receipt }))
+    expect((await topupOf(person, id)).status).toBe('succeeded')
+    await expectBooks(150_000n, 150_000n)
+  })
+
+  test('a statement that is being imported while the callback comes', async () => {
+    const { db } = service.deps
+    const { id, order } = await prompt(person, '150000')
+    const about = { rail: 'MPESA', direction: 'in', reason: 'not_in_our_books', receipt: order.receipt } as const
+    const told = await db.transaction(async (tx) => {
+      await recordSuspense(tx, { ...about, amountMinor: 150_000n, book: true, alerted: true })
+      const telling = tell(order.resultUrl, stkCallback(order))
+      await expect.poll(() => db.query(`select from ${waitingForLock}`)).not.toEqual([])
+      return { telling }
+    })
+    await told.telling
     expect((await topupOf(person, id)).status).toBe('succeeded')
     await expectBooks(150_000n, 150_000n)
   })
@@ -140,6 +161,18 @@ describe('money that is credited ends the open item of its receipt', () => {
   })
 })
 
+test('money that an administrator has given to an account keeps its receipt: a prompt is not credited under it', async () => {
+  const { id, order } = await prompt(person, '150000')
+  await list(`${order.receipt},2026-03-04 12:00:00,Completed,1500.00,,from a phone`)
+  const [item] = await itemsOf(order.receipt)
+  const given = await api().post(`/v1/admin/suspense/${item.id}/assign`, { account_id: other.accountId, note: 'a call' })
+  expect(given.status).toBe(200)
+  await tell(order.resultUrl, stkCallback(order))
+  expect((await topupOf(person, id)).status).toBe('pending')
+  expect([(await balanceOf(person)).available, (await balanceOf(other)).available]).toEqual(['0', '150000'])
+  await expectBooks(150_000n, 150_000n)
+})
+
 describe('a second amount under one receipt books nothing, and an administrator is told once', () => {
   test('of a prompt that is credited', async () => {
     const { id, order } = await prompt(person, '300000')
@@ -149,6 +182,20 @@ describe('a second amount under one receipt books nothing, and an administrator 
     await expectBooks(300_000n, 300_000n)
     expect(await itemsOf(order.receipt)).toMatchObject([{ booked: false, amount_minor: '950000' }])
     expect(await alertsOn(order.receipt)).toEqual([['another_amount', '950000']])
+  })
+
+  test('of two findings that are recorded at once, whatever the case, the first is booked', async () => {
+    const about = { rail: 'MPESA', direction: 'in', book: true, alerted: true } as const
+    const findings = [
+      { ...about, reason: 'not_in_our_books', receipt: 'SGHTWICE01', amountMinor: 40_000n },
+      { ...about, reason: 'unknown_reference', receipt: 'sghtwice01', amountMinor: 90_000n },
+    ] as const
+    await service.deps.db.transaction((tx) => recordAllSuspense(tx, findings))
+    expect((await itemsOf('SGHTWICE01')).map(({ amount_minor, booked }: Json) => [amount_minor, booked]).sort()).toEqual([
+      ['40000', true],
+      ['90000', false],
+    ])
+    await expectBooks(40_000n, 0n)
   })
 
   test('of money in suspense: the amount that was asked for comes under the same receipt', async () => {
@@ -232,6 +279,19 @@ describe('of a payment that was paid', () => {
     expect(await findBreaches(service)).toEqual([])
   })
 
+  test('a part of it that came back is booked beside money that came in under the same receipt', async () => {
+    const { order, say } = await paid()
+    const about = { rail: 'PESALINK', direction: 'in', reason: 'not_in_our_books', receipt: order.receipt } as const
+    await service.deps.db.transaction((tx) => recordSuspense(tx, { ...about, amountMinor: 70_000n, book: true }))
+    await say('Reversed', 500)
+    expect((await itemsOf(order.receipt)).map(({ amount_minor, booked }: Json) => [amount_minor, booked])).toEqual([
+      ['50000', true],
+      ['70000', true],
+    ])
+    await expectBooks(120_000n, 0n)
+    expect(await alertsOn(order.receipt)).toEqual([['Reversed', '50000']])
+  })
+
   test.each(['CANCELLED', 'FAILED', 'SEIZED'])('%s books nothing, and is told with payment, word and time', async (word) => {
     const { id, order, say } = await paid()
     for (const again of [word, word]) await say(again)
@@ -302,11 +362,8 @@ describe('rows that a release before wrote', () => {
     await tell(order.resultUrl, stkCallback(order))
     const twin = `${order.receipt}X`
     await list(`${twin},2026-03-04 12:00:00,Completed,1500.00,,from a phone`)
-    await service.deps.db.query('delete from receipt_claims where receipt_key = any($1)', [[order.receipt, twin]])
-    await service.deps.db.query('update suspense_items set provider_receipt = $2 where provider_receipt = $1', [
-      twin,
-      order.receipt,
-    ])
+    await unguarded(service, 'delete from receipt_claims where receipt_key = any($1)', [[order.receipt, twin]])
+    await unguarded(service, 'update suspense_items set provider_receipt = $2 where provider_receipt = $1', [twin, order.receipt])
     const [item] = await itemsOf(order.receipt)
     return { id, order, item, twin }
   }
@@ -333,10 +390,7 @@ describe('rows that a release before wrote', () => {
       ['receipt_conflict', '150000'],
     ])
     expect(await findBreaches(service)).toContainEqual(expect.stringContaining(`MPESA in ${order.receipt}`))
-    await service.deps.db.query('update suspense_items set provider_receipt = $2 where provider_receipt = $1', [
-      order.receipt,
-      twin,
-    ])
+    await unguarded(service, 'update suspense_items set provider_receipt = $2 where provider_receipt = $1', [order.receipt, twin])
     await claimEarlierReceipts(service.deps)
     expect(await claimsOf(order.receipt)).toEqual([['topup', id]])
     expect(await findBreaches(service)).toEqual([])
@@ -345,7 +399,7 @@ describe('rows that a release before wrote', () => {
   test('are claimed later, and count before that', async () => {
     const { id, order } = await prompt(person, '150000')
     await tell(order.resultUrl, stkCallback(order))
-    await service.deps.db.query('delete from receipt_claims where receipt_key = $1', [order.receipt])
+    await unguarded(service, 'delete from receipt_claims where receipt_key = $1', [order.receipt])
     const another = await prompt(other, '150000')
     await tell(another.order.resultUrl, stkCallback(another.order, { receipt: order.receipt }))
     expect((await topupOf(other, another.id)).status).toBe('pending')

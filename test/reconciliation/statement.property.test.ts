@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createBook } from '../../src/dev/sandbox/book.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import { chargeOf } from '../../src/dev/sandbox/daraja/tariff.ts'
 import { scenarioFor } from '../../src/dev/sandbox/scenario.ts'
 import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome-offers.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
-import { chargeOf } from '../../src/rails/daraja/emulator/tariff.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const

@@ -46,13 +46,13 @@ describe('npm run demo', patience, () => {
     const variables = { DATABASE_URL: database.url, DATA_DIR: dataDir, SANDBOX_DELAY_MS: '50' }
     const traced = { ...variables, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
     const server = spawnServer(traced, { command: ['npm', 'start'] })
-    const { url } = await server.ready()
+    const { url, operatorUrl } = await server.ready()
     for (const program of [source, programs.demo]) {
       const { code, output } = await run({ PUBLIC_URL: url }, program)
       expect(output).toContain('Every step went as promised.')
       expect(code).toBe(0)
     }
-    const payday = await runDemo({ PUBLIC_URL: url, DATA_DIR: dataDir }, 'payday')
+    const payday = await runDemo({ PUBLIC_URL: url, OPERATOR_PORT: new URL(operatorUrl).port }, 'payday')
     expect(payday.output).toContain('Every step went as promised.')
     const key = await createKey(await signIn(createClient(url)))
     const agent = await connectAgent(url, { bearer: key.key })

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { requestedProcesses } from '../../src/process/processes.ts'
+import { startOptions } from '../../src/process/processes.ts'
 import { type Client, createClient, type Json } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -192,11 +192,14 @@ describe('npm start -- --processes 2', () => {
   })
 
   test.each(['0', 'many', '65', '1.5'])('%s is refused with a sentence', (count) => {
-    expect(() => requestedProcesses(['--processes', count])).toThrow('--processes is a number from 1 to 64')
+    expect(() => startOptions(['--processes', count])).toThrow('--processes is a number from 1 to 64')
   })
 
   test('"cores" is as many as this machine has, and nothing is one', () => {
-    expect([requestedProcesses(['--processes', 'cores']), requestedProcesses([])]).toEqual([availableParallelism(), 1])
-    expect(() => requestedProcesses(['--proceses', '2'])).toThrow('The only option is --processes')
+    expect([startOptions(['--processes', 'cores']), startOptions([])].map(({ processes }) => processes)).toEqual([
+      availableParallelism(),
+      1,
+    ])
+    expect(() => startOptions(['--proceses', '2'])).toThrow('The options are --processes and --ready-file')
   })
 })

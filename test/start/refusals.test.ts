@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { fitInstallation, withClient } from '../../src/db/start.ts'
@@ -15,6 +16,7 @@ import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { connected } from '../harness/connected.ts'
 import { freePort } from '../harness/ports.ts'
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
+import { makeCertificate } from '../operations/balancer.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
 
 let folder: string
@@ -145,6 +147,25 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
       expect(() => loadConfig({ DATABASE_URL: database.url, [name]: url })).toThrow(`${name}: sslrootcert ${missing}`)
     }
     expect(() => withFiles({ NODE_EXTRA_CA_CERTS: '/no/ca.pem' })).toThrow(`NODE_EXTRA_CA_CERTS ${missing}`)
+  })
+
+  it('when the certificate of the database is not trusted', async () => {
+    const { key, certificate } = makeCertificate(folder)
+    const secure = { isServer: true, key: await readFile(key), cert: await readFile(certificate) }
+    // "S": yes, by TLS.
+    const server = createServer((socket) =>
+      socket.once('data', () => {
+        socket.write('S')
+        new TLSSocket(socket, secure).on('error', () => socket.destroy())
+      }),
+    ).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const sentence = await refusal({ DATABASE_URL: `postgres://payments@127.0.0.1:${port}/payments?sslmode=verify-full` })
+    server.close()
+    expect(sentence).toMatch(
+      / has a certificate that is not trusted \(self-signed certificate.*\): name its authority by sslrootcert/,
+    )
   })
 
   it('when variables are bad, naming every one of them, from the sources too', async () => {

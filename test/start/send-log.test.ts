@@ -66,24 +66,24 @@ test('a process that is started again on the same data goes on; on a copy from a
     await service.settle()
   })
   await live(original, async (service) => {
-    await service.deps.witness.check()
-    expect(service.deps.witness.state()).toBe('trusted')
+    await service.deps.lossDetection.check()
+    expect(service.deps.lossDetection.state()).toBe('trusted')
   })
   const orders = first.sandbox.orders().length
   await live(earlier, async (service) => {
-    for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
-    expect(service.deps.witness.state()).toBe('lost')
+    for (let turn = 0; turn < 3; turn += 1) await service.deps.lossDetection.check()
+    expect(service.deps.lossDetection.state()).toBe('lost')
     expect(alerts(service)).toContain('database_lost_writes')
     await service.settle()
     expect(first.sandbox.orders()).toHaveLength(orders)
     expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost writes')
     // A person has looked: the next life does not look for it again.
     await resumeAfterLoss(service.deps.db, shellOperator('a person'), [], 'a test')
-    await service.deps.witness.check()
+    await service.deps.lossDetection.check()
   })
   await live(earlier, async (service) => {
-    for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
-    expect(service.deps.witness.state()).toBe('trusted')
+    for (let turn = 0; turn < 3; turn += 1) await service.deps.lossDetection.check()
+    expect(service.deps.lossDetection.state()).toBe('trusted')
   })
 })
 
@@ -109,7 +109,7 @@ describe('with a payment under way, a process that starts', () => {
     await live(
       copy,
       async (service) => {
-        await service.deps.witness.check()
+        await service.deps.lossDetection.check()
         await payTo(service, '400801')
         await service.deps.jobs.drain()
         await payTo(service, '400802')
@@ -125,9 +125,9 @@ describe('with a payment under way, a process that starts', () => {
       copy,
       async (service) => {
         await work(service)
-        for (let turn = 0; turn < 3; turn += 1) await service.deps.witness.check()
+        for (let turn = 0; turn < 3; turn += 1) await service.deps.lossDetection.check()
         const paused = await service.deps.db.query<{ rail: string }>('select rail from rail_pauses order by rail')
-        return [service.deps.witness.state(), paused.map(({ rail }) => rail)]
+        return [service.deps.lossDetection.state(), paused.map(({ rail }) => rail)]
       },
       dataDir,
     )
@@ -146,7 +146,7 @@ describe('with a payment under way, a process that starts', () => {
     await live(
       copy,
       async (service) => {
-        await service.deps.witness.check()
+        await service.deps.lossDetection.check()
         const { rails } = (await service.api.get('/readyz')).body
         expect([rails.MPESA_B2B.includes('after-restore'), rails.MPESA_B2C]).toEqual([true, undefined])
         await service.settle()
@@ -155,7 +155,7 @@ describe('with a payment under way, a process that starts', () => {
         const compared = resumeAfterLoss(db, shellOperator('a person'), [{ provider: 'MPESA', number: null }])
         await expect(compared).rejects.toThrow('No statement of MPESA was compared')
         await resumeAfterLoss(db, shellOperator('a person'), [], 'the disk was lost')
-        await service.deps.witness.check()
+        await service.deps.lossDetection.check()
         expect((await service.api.get('/readyz')).body.rails).toBeUndefined()
         await service.settle()
         // What waited at that moment is for a person to end.
@@ -170,8 +170,8 @@ describe('with a payment under way, a process that starts', () => {
   test('says on every rail that it waits, until a process that lives has renewed its log; then it starts normally', async () => {
     await change(copy, lives)
     const replica = await start(await elsewhere(), async (service) => {
-      await service.deps.witness.check()
-      expect([service.deps.witness.trusted(), (await service.api.get('/readyz')).body.rails.MPESA_B2C]).toEqual([
+      await service.deps.lossDetection.check()
+      expect([service.deps.lossDetection.trusted(), (await service.api.get('/readyz')).body.rails.MPESA_B2C]).toEqual([
         undefined,
         expect.stringContaining('held until'),
       ])
@@ -191,7 +191,7 @@ describe('with a payment under way, a process that starts', () => {
     await change(copy, 'delete from send_logs')
     let log = ''
     const state = await start(await elsewhere(), async (service) => {
-      await service.deps.witness.check()
+      await service.deps.lossDetection.check()
       log = service.log.join('')
     })
     expect([state, log]).toEqual([ready, expect.stringContaining('registered no send log')])
@@ -220,7 +220,7 @@ const own = async (work: (sendLog: SendLogFile, inside: string, warnings: string
 const audit = () => ({ kind: 'audit' as const, id: `${newId()}:${newId()}`, atMs: Date.now() })
 const place = { system: '7', server: '00000001/1', position: 2n ** 60n }
 
-test('a line that was cut off is left out, and so is a file whose mark was', () =>
+test('a line that was cut off is left out, and so is a file whose recovery point was', () =>
   own(async (sendLog, inside) => {
     const whole = newId()
     sendLog.write(place, [audit()])

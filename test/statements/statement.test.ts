@@ -1,7 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startOfDate, startOfDateIn, zoneChangesAt } from '../../src/policy/calendar.ts'
+import { parseId } from '../../src/lib/ids.ts'
+import { startOfDate, startOfDateIn, zoneChangesAt, zonesOf } from '../../src/policy/calendar.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -230,10 +231,11 @@ describe('as CSV', () => {
   test('people, keys and lists stand by name beside their ids, with the way, the number and the purpose', async () => {
     await person.api.patch('/v1/accounts/me', { display_name: 'Nía Kimani' })
     await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '500000' })
-    const { body: batch } = await key.api.post('/v1/payment-batches', {
-      name: 'Rents',
-      items: [{ beneficiary_id: payee, amount_minor: '500000', purpose_code: 'RENT' }],
-    })
+    const { body: batch } = await key.api.post(
+      '/v1/payment-batches',
+      { name: 'Rents', items: [{ beneficiary_id: payee, amount_minor: '500000', purpose_code: 'RENT' }] },
+      { key: 'rents-2026-04' },
+    )
     await person.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
     await service.settle()
     const named = { list: 'Rents', batch_id: batch.id, requested_by_name: 'Nía Kimani', approved_by_names: 'Nía Kimani' }
@@ -245,10 +247,13 @@ describe('as CSV', () => {
         requested_through: 'Agent',
         requested_by: person.accountId,
         approved_by: person.accountId,
+        idempotency_key: 'rents-2026-04',
+        batch_index: '0',
       })
       const entry = (await statement('?from=2026-04-01', path)).entries.at(-1)
       expect(entry).toMatchObject({
         batch: { id: batch.id, name: 'Rents' },
+        ...{ idempotency_key: 'rents-2026-04', batch_id: batch.id, batch_index: 0 },
         payee: { destination_mask: expect.stringMatching(/^\*{8}\d{4}$/) },
         payment_rail: 'MPESA_B2C',
         purpose_code: 'RENT',
@@ -258,6 +263,19 @@ describe('as CSV', () => {
         approved_by_names: ['Nía Kimani'],
       })
     }
+    const blind = await createKey(person, { permissions: ['account.read'] })
+    for (const { api } of [key, blind]) {
+      const [entry] = (await api.get('/v1/accounts/me/history?type=payment')).body.data
+      expect(entry).toMatchObject({ idempotency_key: 'rents-2026-04', batch_id: batch.id, batch_index: 0 })
+    }
+    const topup = { amount_minor: '10000', phone_number: '0712345678' }
+    await person.api.post('/v1/topups/initiate', topup, { key: 'float-7' })
+    await service.settle()
+    for (const entry of [
+      (await statement('?from=2026-04-01')).entries.at(-1),
+      (await person.api.get('/v1/accounts/me/history?type=topup')).body.data[0],
+    ])
+      expect(entry).toMatchObject({ type: 'topup', idempotency_key: 'float-7', batch_id: null, batch_index: null })
     const [listed] = await rowsOf(`/v1/payments?batch_id=${batch.id}`)
     expect(listed).toMatchObject({ ...paid, requested_through: 'Agent', initiator_account_id: person.accountId })
   })
@@ -282,33 +300,119 @@ test('verify finds a booking that was slipped in before a statement that has end
   expect(breaches).toEqual(expect.arrayContaining([expect.stringMatching(/opening balance of a statement/)]))
 })
 
-test('a month that is over keeps its bookings, balances and zone, also after the workspace moved to another time zone', async () => {
+test('periods that are over keep their days, sums and zone, whatever number of times the workspace changes its time zone since', async () => {
   const mover = await signIn(service.api)
   const { api } = await createKey(mover)
   await fund(service, mover, 1_000_000n)
   const to = await newBeneficiary(mover.api)
+  const limit = await mover.api.post('/v1/spending-policies', { name: 'A month', monthly_limit_minor: '8000' })
+  expect(limit.status).toBe(201)
+  const move = async (time_zone: string) => {
+    const answer = await (await signIn(service.api, mover.wallet)).api.patch('/v1/workspaces/current', { time_zone })
+    expect(answer.status).toBe(200)
+    return answer.body.workspace
+  }
+  const payAt = async (instant: string, expected = 201, amount_minor = '7000') => {
+    service.clock.set(new Date(instant))
+    const answer = await api.post('/v1/payments', { beneficiary_id: to, amount_minor, account_reference: instant.slice(5, 10) })
+    expect(answer.status).toBe(expected)
+    await service.settle()
+  }
+  const csv = async (path: string): Promise<Record<string, string>[]> =>
+    parse((await api.get(path, { headers: { accept: 'text/csv' } })).text, { bom: true, columns: true })
+  const ofMonth = (name: string) => `/v1/accounts/me/statement?from=2026-${name}-01`
+  const month = async (name: string) => [(await api.get(ofMonth(name))).body, await csv(ofMonth(name))]
+  const localDays = async (): Promise<Record<string, (string | undefined)[]>> =>
+    Object.fromEntries(
+      (await csv('/v1/payments')).map((row: Record<string, string>) => [
+        row.account_reference,
+        [row.created_local, row.time_zone],
+      ]),
+    )
   // The first of June in Nairobi, the last of May in New York.
-  service.clock.set(new Date('2026-05-31T22:00:00Z'))
-  await api.post('/v1/payments', { beneficiary_id: to, amount_minor: '7000' })
-  await service.settle()
-  const month = async (name: string) => (await api.get(`/v1/accounts/me/statement?from=2026-${name}-01`)).body
-  const may = await month('05')
-  expect([may.out_minor, may.closing_balance_minor, may.time_zone]).toEqual(['0', '1000000', 'Africa/Nairobi'])
-  const changed = await (await signIn(service.api, mover.wallet)).api.patch('/v1/workspaces/current', {
-    time_zone: 'America/New_York',
+  await payAt('2026-05-31T22:00:00Z')
+  await move('America/New_York')
+  // The limit of June counts by Nairobi until the month is over in both.
+  await payAt('2026-06-30T20:30:00Z', 403)
+  await payAt('2026-07-01T03:30:00Z')
+  const [may, june] = [await month('05'), await month('06')]
+  expect([may[0].out_minor, may[0].closing_balance_minor, may[0].time_zone]).toEqual(['0', '1000000', 'Africa/Nairobi'])
+  // The last of July in New York, the first of August in Kiritimati.
+  await payAt('2026-07-31T20:00:00Z', 403)
+  await payAt('2026-07-31T20:00:00Z', 201, '1000')
+  expect(await move('Pacific/Kiritimati')).toMatchObject({ time_zone_from: '2026-08-01T04:00:00.000Z' })
+  await payAt('2026-08-20T12:00:00Z')
+  const july = await month('07')
+  expect([july[0].out_minor, july[0].time_zone]).toEqual(['8000', 'America/New_York'])
+  expect(await move('Asia/Kathmandu')).toMatchObject({ time_zone_from: '2026-08-31T18:15:00.000Z' })
+  await payAt('2026-09-02T12:00:00Z')
+  const august = await month('08')
+  const days = await localDays()
+  expect(days).toEqual({
+    '05-31': ['2026-06-01 01:00:00', 'Africa/Nairobi'],
+    '07-01': ['2026-07-01 06:30:00', 'Africa/Nairobi'],
+    '07-31': ['2026-07-31 16:00:00', 'America/New_York'],
+    '08-20': ['2026-08-21 02:00:00', 'Pacific/Kiritimati'],
+    '09-02': ['2026-09-02 17:45:00', 'Asia/Kathmandu'],
   })
-  expect(changed.status).toBe(200)
-  service.clock.set(new Date('2026-08-10T12:00:00Z'))
-  expect(await month('05')).toEqual(may)
-  const renamed = await (await signIn(service.api, mover.wallet)).api.patch('/v1/workspaces/current', {
-    name: 'Moved',
-    time_zone: 'America/New_York',
-  })
-  expect(renamed.body.workspace).toMatchObject({ time_zone: 'America/New_York', time_zone_from: '2026-07-01T04:00:00.000Z' })
-  expect(await month('05')).toEqual(may)
-  const [june, july] = [await month('06'), await month('07')]
-  expect([june.opening_balance_minor, june.out_minor, june.closing_balance_minor]).toEqual(['1000000', '7000', '993000'])
-  expect([july.opening_balance_minor, july.time_zone]).toEqual(['993000', 'America/New_York'])
+  const byDay = async () => {
+    const [flow, made] = await Promise.all(
+      ['/v1/workspaces/current/history/summary', '/v1/payments/summary'].map((path) => api.get(`${path}?days=90`)),
+    )
+    const paid = made?.body.by_day.filter(({ count }: { count: number }) => count > 0)
+    const out = flow?.body.days.filter(({ out_minor }: { out_minor: string }) => out_minor !== '0')
+    return [paid, out].map((list: { date: string }[]) => list.map(({ date }) => date))
+  }
+  const counted = ['2026-07-01', '2026-07-31', '2026-08-21', '2026-09-02']
+  expect(await byDay()).toEqual([counted, counted])
+
+  // A change that is taken back, and one that goes back to an earlier zone.
+  await move('America/New_York')
+  await move('Asia/Kathmandu')
+  await move('Africa/Nairobi')
+  service.clock.set(new Date('2026-10-10T12:00:00Z'))
+  expect(await Promise.all(['05', '06', '07', '08'].map(month))).toEqual([may, june, july, august])
+  expect(await localDays()).toEqual(days)
+  // The last 90 days.
+  expect(await byDay()).toEqual([counted.slice(1), counted.slice(1)])
+  const september = (await month('09'))[0]
+  expect([september.out_minor, september.time_zone, (await month('10'))[0].time_zone]).toEqual([
+    '7000',
+    'Asia/Kathmandu',
+    'Africa/Nairobi',
+  ])
+  const whole = await csv('/v1/accounts/me/statement?from=2026-06-01&to=2026-10-10')
+  expect(whole.filter(({ type }) => type === 'payment').map(({ date, time_zone }) => [date, time_zone])).toEqual(
+    Object.values(days)
+      .map(([local, zone]) => [local?.slice(0, 10), zone])
+      .toReversed(),
+  )
+})
+
+test('the database refuses a zone that would move days that are over, and keeps the zones that were', async () => {
+  const { api, accountId, wallet } = await signIn(service.api)
+  await api.patch('/v1/workspaces/current', { time_zone: 'Asia/Tokyo' })
+  const change = (set: string) =>
+    service.deps.db.query(`update workspaces set updated_at = '2027-06-01', ${set} where owning_account_id = $1`, [
+      parseId('account', accountId),
+    ])
+  const refused = [
+    "time_zone = 'Asia/Tokyo'",
+    'next_time_zone = null, next_time_zone_from = null',
+    "next_time_zone_from = '2027-05-01'",
+    "next_time_zone = 'UTC'",
+  ]
+  for (const set of refused) await expect(change(set)).rejects.toThrow('may not change for time that is over')
+  await expect(change('next_time_zone_from = null')).rejects.toThrow(/may not change|next_time_zone_check/)
+  service.clock.set(new Date('2026-11-05T12:00:00Z'))
+  const later = await signIn(service.api, wallet)
+  expect((await later.api.patch('/v1/workspaces/current', { time_zone: 'UTC' })).status).toBe(200)
+  for (const write of [
+    "update workspace_time_zones set time_zone = 'UTC'",
+    'delete from workspace_time_zones',
+    'truncate workspace_time_zones',
+  ])
+    await expect(service.deps.db.query(write)).rejects.toThrow('append-only')
 })
 
 const instant = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) }).map((at) => new Date(at))
@@ -319,7 +423,8 @@ test('a change of the time zone moves no day that has begun, and days follow eac
     fc.property(instant, zone, zone, fc.integer({ min: -40, max: 40 }), (at, timeZone, nextTimeZone, days) => {
       const nextTimeZoneFrom = zoneChangesAt(at, timeZone, nextTimeZone)
       const date = (more: number) => new Date(nextTimeZoneFrom.getTime() + (days + more) * 86_400_000).toISOString().slice(0, 10)
-      const startOf = (more: number) => startOfDateIn({ timeZone, nextTimeZone, nextTimeZoneFrom }, date(more)).getTime()
+      const startOf = (more: number) =>
+        startOfDateIn(zonesOf({ timeZone, nextTimeZone, nextTimeZoneFrom }, []), date(more)).getTime()
       expect(startOf(1)).toBeGreaterThan(startOf(0))
       const before = startOfDate(date(0), timeZone).getTime()
       if (before < nextTimeZoneFrom.getTime()) expect(startOf(0)).toBe(before)

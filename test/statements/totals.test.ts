@@ -214,12 +214,17 @@ describe.each([
         return { date, begins, ends }
       })
       const ends = days.at(-1)?.ends ?? now
-      const flow = await readFlow(service.deps.db, ownerId, { zone: timeZone, begins: days[0]?.begins ?? now, ends })
-      for (const { date, begins, ends } of days) {
+      const flow = await readFlow(service.deps.db, ownerId, { starts: days.map(({ begins }) => begins), ends })
+      for (const [index, { date, begins, ends }] of days.entries()) {
         const { inMinor, outMinor } = plainly({ ownerId, workspaceId: null, start: begins, end: ends, payeesOf: 'none' })
-        const found = flow.find((each) => each.date === date) ?? { inMinor: 0n, outMinor: 0n }
-        expect([date, found.inMinor, found.outMinor]).toEqual([date, inMinor, outMinor])
+        expect([date, flow[index]?.inMinor, flow[index]?.outMinor]).toEqual([date, inMinor, outMinor])
       }
+      const atEnds = await service.deps.db.query<{ minor: bigint }>(
+        `select coalesce((select available_after_minor from ledger_transfers where customer_account_id = $1 and created_at < d.ends order by id desc limit 1), 0) as minor
+         from unnest($2::timestamptz[]) with ordinality as d(ends, day) order by d.day`,
+        [ownerId, days.map((day) => day.ends)],
+      )
+      expect(flow.map(({ availableMinor }) => availableMinor)).toEqual(atEnds.map(({ minor }) => minor))
     }
   })
 })

@@ -10,6 +10,7 @@ import { shellOperator } from '../../src/modules/operators.ts'
 import type { Console } from '../../src/operate/admin/console.ts'
 import { railCommands } from '../../src/operate/admin/rails.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
+import { unguarded } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
@@ -250,7 +251,8 @@ describe('what a statement lists without its account number, before its notice c
   }
   /** As a version before wrote it. */
   const asBefore = (receipt: string) =>
-    service.deps.db.query(
+    unguarded(
+      service,
       `update suspense_items set fingerprint = concat_ws(':', rail, reason, '', provider_receipt) where provider_receipt = $1`,
       [receipt],
     )

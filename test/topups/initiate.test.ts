@@ -18,6 +18,7 @@ test('a top-up begins pending, with the number masked', async () => {
   expect(answer.status).toBe(201)
   expect(answer.body).toEqual({
     id: expect.stringMatching(/^top_[0-9a-hjkmnp-tv-z]{26}$/),
+    workspace_id: (await person.api.get('/v1/workspaces/current')).body.workspace.id,
     status: 'pending',
     amount_minor: '150000',
     received_minor: null,

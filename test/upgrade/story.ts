@@ -5,6 +5,7 @@ import { catchUpTransactionIds, fitInstallation } from '../../src/db/start.ts'
 import { rememberDuplicateCheck } from '../../src/modules/exceptions/duplicate-checks-service.ts'
 import { pauseRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { readCommand } from '../../src/operate/admin/commands.ts'
 import { factsOf, verifyDaily } from '../../src/operate/verify/verify.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { addPasskey } from '../harness/authenticator.ts'
@@ -14,6 +15,7 @@ import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestDatabase } from '../harness/postgres.ts'
+import { startPushService } from '../harness/push-service.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { playExamples } from '../http/example-scene.ts'
@@ -99,6 +101,7 @@ const leaveTraces = async (service: TestService, { api }: Person, { url }: TestD
   expect((await api.delete(`/v1/accounts/me/identities/${linked.body.id}`)).status).toBe(200)
 
   const operator = shellOperator('the finance team')
+  await readCommand(['invite', 'new@example.com']).run({ ...service, databaseUrl: url, operator, close: async () => undefined })
   await db.transaction(async (tx) => {
     await rememberDuplicateCheck(tx, operator, { rail: 'MPESA_B2C', account: '600000' })
     await pauseRail(tx, operator, 'PESALINK', 'a holiday of the bank')
@@ -110,9 +113,41 @@ const leaveTraces = async (service: TestService, { api }: Person, { url }: TestD
   await verifyDaily({ databaseUrl: url, clock, logger, facts, onBroken: (broken) => expect(broken).toEqual([]) })
 }
 
+/** A workspace whose zone changed again after the first change had begun. */
+const changeZones = async (database: TestDatabase, env: Record<string, string>): Promise<void> => {
+  const service = await startService({ database, env, clock: createTestClock(new Date('2025-10-06T09:00:00Z')) })
+  const mover = newWallet()
+  for (const time_zone of ['Europe/Berlin', 'America/New_York', 'Asia/Tokyo']) {
+    const { api } = await signIn(service.api, mover)
+    expect((await api.patch('/v1/workspaces/current', { time_zone })).status).toBe(200)
+    service.clock.advance(40 * 86_400)
+  }
+  await service.close()
+}
+
+/** A browser that is told of an approval, and a balance that does not cover what is due in an hour. */
+const tellPersons = async (service: TestService): Promise<void> => {
+  const pushes = await startPushService()
+  const person = await signIn(service.api)
+  const browser = pushes.browser()
+  expect((await person.api.post('/v1/accounts/me/push-subscriptions', browser.subscription)).status).toBe(201)
+  await fund(service, person, 100_000n)
+  await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000' })
+  const beneficiary_id = await newBeneficiary(person.api)
+  const pay = async (fields: object) => (await person.api.post('/v1/payments', { beneficiary_id, ...fields })).body.status
+  expect(await pay({ amount_minor: '60000' })).toBe('pending_approval')
+  const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+  expect(await pay({ amount_minor: '45000', execute_at })).toBe('scheduled')
+  await service.deps.jobs.sweep()
+  await service.settle()
+  expect(browser.received).toHaveLength(1)
+  await pushes.close()
+}
+
 /** Rows in every table: the story of the examples, and a person whose work goes on after the upgrade. */
 export const fillDatabase = async (database: TestDatabase, version: string): Promise<About> => {
   const settings = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring(), VAPID_KEYS: ring() }
+  await changeZones(database, settings)
   const { service, admin, second } = await startAdministered({ database, env: settings })
   const document = (await service.api.get('/openapi.json')).body
   await playExamples(service, operationsOf(document), [admin, second])
@@ -140,6 +175,7 @@ export const fillDatabase = async (database: TestDatabase, version: string): Pro
   // An hour is counted when it has ended.
   service.clock.advance(7_200)
   await service.deps.jobs.sweep()
+  await tellPersons(service)
   await leaveTraces(service, person, database)
   // A process whose jobs run by themselves leaves when each is due next.
   const { clock } = service

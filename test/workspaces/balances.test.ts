@@ -359,6 +359,7 @@ describe('a workspace that shares the balance of its owner, as all did before ve
     expect((await member.api.get('/v1/workspaces/current/history/summary?days=1')).body.days[0]).toMatchObject({
       in_minor: '0',
       out_minor: '10000',
+      available_minor: null,
     })
     expect(await findBreaches(service)).toEqual([])
   })

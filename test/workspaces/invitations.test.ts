@@ -87,9 +87,11 @@ test('an expired or revoked invitation and an unknown token add no member', asyn
   const expired = await invite(team.owner, { role: 'viewer' })
   service.clock.advance(7 * 86_400)
   const renewed = { ...team, owner: await signIn(service.api, team.owner.wallet) }
+  await renewed.owner.api.patch('/v1/accounts/me', { display_name: 'Wanjiku Kamau' })
   const late = await signIn(service.api)
   const afterExpiry = await accept(late, expired)
   expect([afterExpiry.status, afterExpiry.body.details.reason]).toEqual([409, 'invitation_expired'])
+  expect(afterExpiry.body.message).toBe('The invitation is expired. Ask Wanjiku Kamau for a new one.')
   await renewed.owner.api.put('/v1/workspaces/current', { workspace_id: team.id })
   const made = await renewed.owner.api.post(invitations, { role: 'viewer' })
   const path = `${invitations}/${made.body.id}`

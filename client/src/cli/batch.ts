@@ -177,7 +177,9 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       say(`A person has to approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
-    const known = waits ? await client.batches.waitFor(created.id, wait) : created
+    // The answer to a list that was sent before is that of then.
+    const current = () => (isReplay ? client.batches.get(created.id, { signal }) : created)
+    const known = waits ? await client.batches.waitFor(created.id, wait) : await current()
     if (values.json) out(json(known))
     else await sayResult(client, known, terminal)
     if (isReplay)
@@ -187,10 +189,13 @@ export const batch = async (terminal: Terminal): Promise<void> => {
   } catch (error) {
     if (!(error instanceof PaymentsError)) throw error
     const { reason, existing_payment_batch_id: earlier } = error.details
-    if (reason === 'idempotency' && typeof earlier === 'string' && values.key === undefined)
+    if (reason === 'idempotency' && typeof earlier === 'string' && values.key === undefined) {
+      const known = await client.batches.get(earlier, { signal }).catch(() => undefined)
+      if (known) values.json ? out(json(known)) : await sayResult(client, known, terminal)
       throw new AlreadyDoneError(
         `Sent before as ${earlier}, with another credential; nothing new was paid. For another period, add --period.`,
       )
+    }
     if (!Array.isArray(error.details.items)) throw error
     sayFaults(error, say)
     // The rows stand above: their details would bury the sentence.

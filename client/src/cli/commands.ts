@@ -2,12 +2,14 @@ import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { batch } from './batch.ts'
+import { completionFor } from './completion.ts'
 import { forward } from './forward.ts'
 import { approvals, balance, paymentsList, policies, refusals } from './lists.ts'
 import { readLog } from './logs.ts'
 import { deposit, topUp } from './money-commands.ts'
 import { pay, simulate } from './pay.ts'
 import { payees } from './payees.ts'
+import { cancel, keys, payment, statement } from './records.ts'
 import { clientOf, defaultUrl } from './session.ts'
 import { forgetLogin, loginFile, readLogin, writeLogin } from './store.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
@@ -134,10 +136,26 @@ export const commands: Readonly<Record<string, Command>> = {
     arguments:
       'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--period TEXT] [--duplicates-intended] [--charset CHARSET] [--key IDEMPOTENCY_KEY] [--wait] [--watch] [--json]',
     summary:
-      'Pays a list in CSV with one approval, and shows its rows as a table; with --dry-run only says what it would do; with --watch how far it is. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it says so and exits with 3. --at TIME is as for pay.',
+      'Pays a list in CSV with one approval, and shows its rows as a table; with --dry-run only says what it would do; with --watch how far it is. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it shows how the list stands now and exits with 3. --at TIME is as for pay.',
     run: batch,
   },
   payments: { arguments: `[--status STATUS] [--purpose CODE] ${list}`, summary: 'The newest payments.', run: paymentsList },
+  payment: {
+    arguments: '(PAYMENT | --key IDEMPOTENCY_KEY) [--wait] [--json]',
+    summary: 'One payment, by its id or by the key that it was sent with.',
+    run: payment,
+  },
+  cancel: {
+    arguments: '(PAYMENT | BATCH) [--wait] [--json]',
+    summary:
+      'Cancels what waits for its approval or its time. With --wait, what is being sent already is waited for: then it ends with 1.',
+    run: cancel,
+  },
+  statement: {
+    arguments: '[--from DATE] [--to DATE] [--csv] [--json]',
+    summary: 'What was booked between two dates, both inclusive: this month, if they are left out.',
+    run: statement,
+  },
   refusals: { arguments: list, summary: 'Payments that were asked for and refused, and why.', run: refusals },
   approvals: {
     arguments: `[--status STATUS] ${list}`,
@@ -164,10 +182,20 @@ export const commands: Readonly<Record<string, Command>> = {
   Ends with 0 when it is stopped or everything was replayed, 1 when the credential has ended, 4 when a replay left something.`,
     run: forward,
   },
+  keys: {
+    arguments: '[revoke|rotate KEY] [--overlap SECONDS] [--limit 25] [--json]',
+    summary: 'API keys. "keys revoke KEY" ends one at once; "keys rotate KEY" replaces it, and prints the new one once.',
+    run: keys,
+  },
   'verify-receipt': {
     arguments: 'RECEIPT.json (--issuer URL | --jwks KEYS.json) [--rpc 1=URL]',
     summary: 'Checks a receipt without trusting the service.',
     run: verifyReceipt,
+  },
+  completion: {
+    arguments: '(bash | zsh | fish)',
+    summary: 'Completes commands and options in a shell: source <(payments completion bash)',
+    run: async ({ args, out }) => out(completionFor(args[0], commands)),
   },
 }
 

@@ -36,9 +36,9 @@ export type ListenOptions = {
 }
 
 /** A slow program is not asked about everything at once. */
-const mostAtOnce = 8
+const maxAtOnce = 8
 /** What waits behind events of the same resource. Beyond it nothing more is read. */
-const mostOpen = 1_000
+const maxOpen = 1_000
 const answerTimeoutMs = 15_000
 
 type Sent = PaymentsEvent | StreamReset
@@ -146,7 +146,7 @@ export const listen = async (client: Payments, options: ListenOptions): Promise<
   const { status, say, signal, resume } = options
   const failed = new AbortController()
   const stopping = { ...options, signal: AbortSignal.any([signal, failed.signal]) }
-  const inSlot = createSlots(mostAtOnce)
+  const inSlot = createSlots(maxAtOnce)
   const progress = createProgress(async (id) => resume?.keep(id))
   const lastOf = new Map<string, Promise<void>>()
 
@@ -198,7 +198,7 @@ export const listen = async (client: Payments, options: ListenOptions): Promise<
       continue
     }
     begin(event)
-    while (status.open.size >= mostOpen) await Promise.race(lastOf.values())
+    while (status.open.size >= maxOpen) await Promise.race(lastOf.values())
   }
   await finished()
   if (failed.signal.aborted) throw failed.signal.reason

@@ -1,5 +1,6 @@
 import { PaymentsError } from '#client'
-import { adviceOf } from '../../../src/errors/advice.ts'
+import { type Advice, adviceOf } from '../../../src/errors/advice.ts'
+import { adviceText, errorText, t } from '../lib/language.ts'
 
 export type FieldProblem = { path: string; message: string }
 
@@ -27,12 +28,12 @@ export const toApiError = (status: number, body: unknown, requestId: string | nu
   const envelope = isRecord(body) ? body : {}
   const details = isRecord(envelope.details) ? envelope.details : {}
   const code = typeof envelope.error === 'string' ? envelope.error : 'unexpected_answer'
-  const message = typeof envelope.message === 'string' ? envelope.message : `The service answered ${status}.`
+  const message = typeof envelope.message === 'string' ? envelope.message : t('error.answered', { status })
   return new ApiError({ status, code, message, details, requestId: requestId ?? undefined })
 }
 
 export const unreachable = (): ApiError =>
-  new ApiError({ status: 0, code: 'unreachable', message: 'The service could not be reached.', details: {} })
+  new ApiError({ status: 0, code: 'unreachable', message: t('error.unreachable'), details: {} })
 
 /** For what is no call of the API: a file, a document, an answer as it came. */
 export const reach = (address: string, init?: RequestInit): Promise<Response> =>
@@ -58,24 +59,36 @@ export const isTextChanged = (error: unknown): boolean =>
 
 /** Codes of the page itself. */
 const ownAdvice: Readonly<Record<string, string>> = {
-  unreachable: 'Check your connection, then try again. Nothing is sent twice.',
+  unreachable: t('error.unreachable_advice'),
 }
 
-const rowOf = (error: unknown) => (error instanceof ApiError ? adviceOf(error.code) : undefined)
+const rowOf = (error: unknown): Advice | undefined => {
+  const advice = error instanceof ApiError ? adviceOf(error.code) : undefined
+  const { person, page: label } = (error instanceof ApiError ? adviceText(error.code) : undefined) ?? {}
+  if (!advice || person === undefined) return advice
+  return { person, page: advice.page && { ...advice.page, ...(label !== undefined && { label }) } }
+}
 
 /** What a person can do about it, in the service's words. */
 export const adviceFor = (error: unknown): string => {
-  if (!(error instanceof ApiError)) return 'Reload the page and try again.'
+  if (!(error instanceof ApiError)) return t('error.reload')
   // With a request ID there is a button beside it that copies the ID.
-  const forSupport = error.requestId ? 'give support the request ID' : 'contact support'
+  const forSupport = error.requestId ? t('error.give_id') : t('error.contact')
   // Only a form has fields that a person can correct.
   const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : rowOf(error)
-  return ownAdvice[error.code] ?? row?.person ?? `Try again. If it keeps failing, ${forSupport}.`
+  return ownAdvice[error.code] ?? row?.person ?? t('error.again', { forSupport })
 }
 
 export const pageFor = (error: unknown): { path: string; label: string } | undefined => rowOf(error)?.page
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'Something went wrong.')
+export const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return t('error.unknown')
+  return (error instanceof ApiError ? errorText(error.code) : undefined) ?? error.message
+}
+
+/** What the service said of this request, in English, where the page says in another language what its code means. */
+export const detailOf = (error: unknown): string | null =>
+  error instanceof ApiError && errorText(error.code) ? error.message : null
 
 /** Why a wallet or a passkey signed nothing, for the person at this device: support can do nothing about it. */
 export class DeviceError extends Error {

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/drafts.ts'
+import { t } from '../lib/language.ts'
 import { payeeLabels } from '../lib/rails.ts'
 import { type Member, nameAmong } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
@@ -68,7 +69,7 @@ export type Beneficiaries = {
   find: (id: string) => Beneficiary | undefined
 }
 
-const unnamed = 'A beneficiary'
+const unnamed = t('a_beneficiary')
 
 /** The names of beneficiaries that something lists: they alone are read. */
 export const useBeneficiaryNames = (ids: readonly string[]): ((id: string) => string) => {
@@ -118,5 +119,5 @@ export const useBanks = () => useQuery(banksQuery).data?.data ?? []
 /** The bank's name, or its code where the service no longer lists it. */
 export const useBankName = (code: string | null): string | null => {
   const bank = useBanks().find((one) => one.code === code)
-  return code === null ? null : (bank?.name ?? `Bank code ${code}`)
+  return code === null ? null : (bank?.name ?? t('bank_code', { code }))
 }

@@ -9,7 +9,6 @@ import {
 import { ConnectionError, type ListOptions, Payments, PaymentsError } from '#client'
 import type { Answer, Body, Item, Method, MethodOf, Path, Query, Schemas } from '../../../client/src/route-types.ts'
 import type { EventResource } from '../../../src/events/types.ts'
-import { recordCall } from '../lib/recent-calls.ts'
 import { keepStored, readStored } from '../lib/store.ts'
 import { noteServerTime } from '../lib/time.ts'
 import type { PageOf } from '../live/refresh.ts'
@@ -92,10 +91,11 @@ export const workspaceQuery = reading(['workspace'], '/v1/workspaces/current')
 /** Whether this person administers the service: asked once for each load of the page. */
 export const credentialQuery = { ...reading(['credential'], '/v1/credentials/current'), ...forEver }
 export const workspacesQuery = reading(['workspaces'], '/v1/workspaces', { query: { limit: 100 } })
-export const passkeysQuery = reading(['passkeys'], '/v1/accounts/me/passkeys', { query: { limit: 100 } })
+export const passkeysQuery = listing(['passkeys'], '/v1/accounts/me/passkeys', { limit: 100 })
 export const pushSubscriptionsQuery = reading(['push subscriptions'], '/v1/accounts/me/push-subscriptions', {
   query: { limit: 100 },
 })
+export const notificationSettingsQuery = reading(['notification settings'], '/v1/accounts/me/notification-settings')
 /** It fails where the service sends no notices. */
 export const pushKeyQuery = { ...reading(['push key'], '/v1/push/key'), ...forEver, retry: false }
 /** They change with the service's configuration alone. */
@@ -226,6 +226,7 @@ export const workspaceGrantsQuery = listing(['grants', 'workspace'], '/v1/worksp
 export const suspenseQuery = listing(['suspense'], '/v1/admin/suspense', { status: 'open', limit: 50 })
 export const differencesQuery = listing(['differences'], '/v1/admin/reconciliation-differences', { status: 'open', limit: 50 })
 export const providerAlertsQuery = listing(['provider alerts'], '/v1/admin/provider-alerts', { status: 'open', limit: 50 })
+export const movementsQuery = listing(['movements'], '/v1/admin/provider-movements', { limit: 20 })
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
 /** Of every account of the service. */
 export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })
@@ -259,8 +260,6 @@ const sendOnce: typeof fetch = async (address, init) => {
   if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
   const response = await fetch(request)
   noteServerTime(response.headers.get('date'))
-  if (response.ok && request.method !== 'GET')
-    recordCall(request, typeof init?.body === 'string' ? init.body : '', response.headers.get('x-request-id'))
   return response
 }
 
@@ -301,11 +300,20 @@ const by =
 
 export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by('patch'), DELETE: by('delete') }
 
-/** A list of payments in CSV, checked or paid. */
+/** A text in CSV, or a body in JSON. */
+export type SentList = string | Body<'/v1/payment-batches', 'post'>
+
+/** A list of payments, checked or paid. */
 export const paymentLists = {
-  check: (csv: string, options: ListOptions) => shown(payments.batches.checkCsv(csv, options)),
-  pay: (csv: string, options: ListOptions, idempotencyKey: string) =>
-    shown(payments.batches.fromCsv(csv, options, { idempotencyKey })),
+  check: (list: SentList, options: ListOptions) => {
+    const { batches } = payments
+    return shown(typeof list === 'string' ? batches.checkCsv(list, options) : batches.check({ ...list, ...options }))
+  },
+  pay: (list: SentList, options: ListOptions, idempotencyKey: string) => {
+    const { batches } = payments
+    const once = { idempotencyKey }
+    return shown(typeof list === 'string' ? batches.fromCsv(list, options, once) : batches.create({ ...list, ...options }, once))
+  },
 }
 
 /** For a request about a workspace other than this tab's. */

@@ -8,22 +8,27 @@ type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>
 
 export type InboxItem = { approval: Approval; workspace: Schemas['Workspace'] }
 
-const mostPerWorkspace = 100
+const maxPerWorkspace = 100
 
 export const inboxQuery = (workspaceId: string) => ({
   queryKey: ['inbox', workspaceId],
   queryFn: () =>
     api.GET('/v1/approvals', {
-      query: { status: 'pending', limit: mostPerWorkspace },
+      query: { status: 'pending', limit: maxPerWorkspace },
       ...inWorkspace(workspaceId),
     }),
 })
 
-/** Whether this person is asked: no one whose decision counts already, and no one about a request of their own under separation of duties. */
+/**
+ * Whether this person is asked: no one whose decision counts already, no one about a request of their own under separation of duties, and no one but those
+ * whom a policy names.
+ */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
+  (approval.approver_ids?.includes(accountId) ?? true) &&
   !approval.decisions.some(
     (decision) => decision.account_id === accountId && decision.voided_at === null && counts(approval, decision),
-  ) && !(approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId)
+  ) &&
+  !(approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === accountId)
 
 const decides = ({ membership }: View): boolean => permissionsOf(membership).has('approval.decide')
 

@@ -1,8 +1,9 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
 import { isToldFirst } from '../../../src/lib/approval-facts.ts'
+import { t } from './language.ts'
 import { typeLabel } from './rails.ts'
 import { decisionReason } from './rule-words.ts'
-import { countWords, feeWords, shortMoney } from './words.ts'
+import { batchTitle, feeWords, shortMoney } from './words.ts'
 
 type Approval = Schemas['Approval']
 
@@ -50,26 +51,29 @@ const ofPayment = (payment: Schemas['PaymentSummary']): ApprovalSubject => ({
   isFirstPayment: payment.beneficiary.first_payment,
   count: 1,
   initiatedBy: payment.initiated_by,
-  words: `${shortMoney(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`,
+  words: t('to_payee', {
+    amount: shortMoney(payment.amount_minor, payment.currency),
+    payee: payment.beneficiary.display_name,
+  }),
 })
 
 const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
-  const count = countWords(batch.items_count, 'payment')
+  const count = t('payments', { count: batch.items_count })
   return {
     workspaceId: batch.workspace_id,
     amountMinor: batch.total_minor,
     fee: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
     currency: batch.currency,
-    title: batch.name ?? `List of ${count}`,
+    title: batchTitle(batch),
     mask: null,
     purpose: count,
     note: count,
-    reason: 'The payments of a list are decided together.',
+    reason: t('list_reason'),
     sentAt: sentAtOf(batch),
     isFirstPayment: false,
     count: batch.items_count,
     initiatedBy: batch.initiated_by,
-    words: `${count} of ${shortMoney(batch.total_minor, batch.currency)} in all`,
+    words: t('in_all', { payments: count, amount: shortMoney(batch.total_minor, batch.currency) }),
   }
 }
 
@@ -133,10 +137,10 @@ const short = (amount: string): string => amount.replace(/\.00$/, '').replace(' 
 export const titleOfText = (message: string): string => {
   const amount = textOf(message, 'Amount')
   const beneficiary = textOf(message, 'Beneficiary')
-  if (amount && beneficiary) return `${short(amount)} to ${beneficiary}`
+  if (amount && beneficiary) return t('to_payee', { amount: short(amount), payee: beneficiary })
   const total = textOf(message, 'Total')
   const payees = textOf(message, 'Payees') ?? textOf(message, 'Payments')
-  if (total && payees) return `${short(total)} to ${payees} ${payees === '1' ? 'person' : 'people'}`
+  if (total && payees) return t('to_people', { amount: short(total), count: Number(payees.replaceAll(',', '')) })
   return readSignedText(message).opening
 }
 

@@ -13,15 +13,15 @@ const facts: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_differs'
   unusual_amount: 'unusual_amount',
 }
 
-type Item = Pick<Schemas['PaymentBatchPreview']['items'][number], 'index' | 'row' | 'warnings'>
+type Item = Pick<Schemas['PaymentBatchPreview']['items'][number], 'index' | 'warnings'>
 
 /** "No person has confirmed 2 beneficiaries (rows 3 and 7)": what to look at before a list is created. */
-export const warningsOfList = (items: readonly Item[]): string =>
+export const warningsOfList = (items: readonly Item[], rowOf: (index: number) => number | undefined): string =>
   Object.entries(facts)
     .flatMap(([code, type]) => {
       const rows = items
         .filter(({ warnings }) => warnings.includes(code))
-        .map(({ index, row }) => ({ row: row ?? index + 1, about: null }))
+        .map(({ index }) => ({ row: rowOf(index) ?? index + 1, about: null }))
       if (rows.length === 0) return []
       return `${factTitle({ type, count: rows.length, items: [] }, rows.length)} (${rowsText(rows)})`
     })

@@ -5,9 +5,16 @@ const { dataset } = document.documentElement
 /** The service writes into the page that the browser sent no session, so no request is needed to find that out. */
 export const hasNoSession = (): boolean => dataset.session === 'none'
 
+/** A sign-in at a provider ends with its outcome in the address. */
+let signedInHere = new URLSearchParams(location.search).has('outcome')
+
+/** Whether a person has signed in since this page was loaded. */
+export const hasSignedInHere = (): boolean => signedInHere
+
 /** From now on there may be a session. */
 export const expectSession = (): void => {
   delete dataset.session
+  signedInHere = true
 }
 
 /** The service writes into the page which providers are simulated. */

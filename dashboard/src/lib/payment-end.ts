@@ -1,5 +1,6 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
 import { unheldFailures, unsentFailures } from '../../../src/errors/failures.ts'
+import { t } from './language.ts'
 
 type Payment = Pick<Schemas['Payment'], 'status' | 'failure_code' | 'execute_at' | 'completed_at' | 'approval_id'>
 
@@ -29,11 +30,10 @@ const wasHeld = ({
 export const heldWords = (payment: Payment): string => {
   const held = wasHeld(payment)
   if (held === null) return ''
-  return held ? 'The held amount returned to the balance.' : 'No money was held for it.'
+  return t(held ? 'end.returned' : 'end.none_held')
 }
 
 export const failedTitle = (payment: Payment): string => {
   const held = wasHeld(payment)
-  if (held === null) return 'This payment failed. It was not sent'
-  return `This payment failed. ${held ? 'The money is back in the balance' : 'No money was held for it'}`
+  return t(held === null ? 'end.failed' : held ? 'end.failed_back' : 'end.failed_none')
 }

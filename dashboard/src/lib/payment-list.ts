@@ -11,6 +11,7 @@ import {
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
 import { loadScript } from '../api/error.ts'
+import { isListKey, tList } from './list-texts.ts'
 import { keepStored, readStoredJson } from './store.ts'
 import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.ts'
 
@@ -18,12 +19,18 @@ import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.
 export type ListColumn = { title: string; meaning: string | null }
 /** As a spreadsheet numbers it. */
 export type ListRow = { number: number; cells: string[] }
-/** A list as it is edited here: its name (of its file), its columns, and its rows. Empty rows are left out. */
-export type PaymentList = { name: string; titlesAt: number; columns: ListColumn[]; rows: ListRow[] }
+/** A list as it is edited here: its name (of its file), its columns, and its rows. Empty rows are left out. `repeats`: the earlier list that is paid again, with its rows. */
+export type PaymentList = {
+  name: string
+  titlesAt: number
+  columns: ListColumn[]
+  rows: ListRow[]
+  repeats?: { id: string; rows: ListRow[] }
+}
 
 export const leftOut = '-'
 const longestName = 120
-const mostRows = 1_000
+const maxRows = 1_000
 
 const remembered = 'list-columns'
 const readRemembered = (): Readonly<Record<string, unknown>> => ({ ...(readStoredJson(remembered) as object | null) })
@@ -31,7 +38,8 @@ const isMeaning = (value: unknown): value is string =>
   typeof value === 'string' && (value === leftOut || value.startsWith('metadata.') || listColumns.some((name) => name === value))
 
 /** The same file comes next month: its columns are known then. They say nothing about a person, so they outlive the session. */
-export const rememberColumns = ({ columns }: PaymentList): void => {
+export const rememberColumns = ({ columns, repeats }: PaymentList): void => {
+  if (repeats) return
   const said = columns.flatMap(({ title, meaning }) => (title === '' || meaning === null ? [] : [[titleKey(title), meaning]]))
   keepStored(remembered, JSON.stringify({ ...readRemembered(), ...Object.fromEntries(said) }))
 }
@@ -50,8 +58,7 @@ export const readList = async (text: string, name = ''): Promise<PaymentList | P
   const read = reader.readRows(text)
   if ('problem' in read) return ofFile(read.problem)
   const [titles, ...rows] = read
-  if (!titles || rows.length === 0)
-    return { problem: 'The first row names the columns, and each later row is a payment. This has no payments.' }
+  if (!titles || rows.length === 0) return { problem: tList('no_payments') }
   const width = filledWidth(titles.cells)
   return {
     name,
@@ -73,35 +80,42 @@ export const readListFile = async (file: File, charset?: string): Promise<Paymen
   return typeof text === 'string' ? readList(text, file.name.replace(/\.\w+$/, '').slice(0, longestName)) : text
 }
 
+/** Of a list that is paid again: an id says nothing to a person, and a name is that of the beneficiary. */
+export const isShown = ({ repeats }: PaymentList, { meaning }: ListColumn): boolean => !repeats || meaning !== 'beneficiary_id'
+export const isEditable = ({ repeats }: PaymentList, { meaning }: ListColumn): boolean => !repeats || meaning !== leftOut
+
+/** Titles are known in English; pages say what they mean in the person's language. */
+export const columnWords = (column: string): string => {
+  const key = `column.${column}`
+  return isListKey(key) ? tList(key) : labelOfColumn(column)
+}
+
 const isKept = ({ meaning }: ListColumn): boolean => meaning !== null && meaning !== leftOut
 
 /** Why none of a row's cells can be trusted; null for nothing. */
 export const rowFault = ({ columns }: PaymentList, { cells }: ListRow): string | null =>
   rowProblem(cells, columns.length) ??
-  (columns.some((column, place) => isKept(column) && cells[place]?.trim())
-    ? null
-    : 'nothing in the columns that are paid: remove the row, or say what its columns are')
+  (columns.some((column, place) => isKept(column) && cells[place]?.trim()) ? null : tList('nothing_paid'))
 
 /** What is not said or contradicts itself, so that the list cannot be sent. */
 export const listProblem = ({ columns, rows }: PaymentList): string | null => {
-  if (rows.length > mostRows) return `This list has ${rows.length} payments, and at most ${mostRows} go into one: split the file.`
+  if (rows.length > maxRows) return tList('too_long', { length: rows.length, maxRows })
   const [unknown] = columns.filter(({ meaning }) => meaning === null)
-  if (unknown)
-    return `Say what ${unknown.title === '' ? 'the column without a title' : `“${unknown.title}”`} is, or leave it out.`
+  if (unknown) return tList('say_what', { what: unknown.title === '' ? tList('untitled') : `“${unknown.title}”` })
   const kept = columns.filter(isKept)
   for (const one of kept) {
     const other = kept.find((each) => each !== one && each.meaning === one.meaning)
-    if (other) return `“${one.title}” and “${other.title}” cannot both be “${labelOfColumn(one.meaning ?? '')}”.`
+    if (other) return tList('twice', { title: one.title, title2: other.title, labelOfColumn: columnWords(one.meaning ?? '') })
   }
   const has = (...names: string[]) => kept.filter(({ meaning }) => names.includes(meaning ?? '')).length
-  if (has('amount', 'amount_minor') !== 1) return 'Say which one column is the amount.'
-  return has('destination', 'beneficiary_id') === 0 ? 'Say which column is the phone or account.' : null
+  if (has('amount', 'amount_minor') !== 1) return tList('say_amount')
+  return has('destination', 'beneficiary_id') === 0 ? tList('say_phone') : null
 }
 
 /** What a person calls a field: the title of its column in the file, else the name that the documentation has too. */
 export const fieldName = ({ columns }: PaymentList, param: string): string => {
   const names = param === 'amount_minor' || param === 'amount' ? ['amount', 'amount_minor'] : [param]
-  return columns.find(({ meaning }) => meaning !== null && names.includes(meaning))?.title || labelOfColumn(param)
+  return columns.find(({ meaning }) => meaning !== null && names.includes(meaning))?.title || columnWords(param)
 }
 
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
@@ -123,10 +137,10 @@ export const writeList = (list: PaymentList): string => {
 }
 
 /** The rows as the service reads them, with what is wrong with them. */
-export const understood = async (list: PaymentList, currency: string): Promise<ReadList['items']> => {
+export const asRead = async (list: PaymentList, currency: string): Promise<Pick<ReadList, 'items' | 'faults'>> => {
   const { readPaymentList } = await loadScript(() => import('../../../src/lib/payment-list.ts'))
-  const read = readPaymentList(writeList(list), { maxItems: mostRows, currency })
-  return 'items' in read ? read.items : []
+  const read = readPaymentList(writeList(list), { maxItems: maxRows, currency })
+  return 'items' in read ? read : { items: [], faults: new Map() }
 }
 
 /** Two files for a spreadsheet: the rows that can be paid, and those that cannot, with the reason in a last column. By the rows' numbers. */

@@ -1,12 +1,18 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
 import { failureRow, isFailureCode } from '../../../src/errors/failures.ts'
 import { type Provider, providerOf as providerOfRail, providers, type RailName } from '../../../src/lib/rail-names.ts'
-import { providerLabel, payoutWords as railFacts } from '../../../src/rails/texts.ts'
+import { payoutWords, providerLabel } from '../../../src/rails/texts.ts'
+import { failureText, railText, t } from './language.ts'
 import { fullTime } from './time.ts'
 
 export type { RailName }
-/** What the pages say about a payment method: it stands in its provider's folder. */
-export { railFacts }
+/** What the pages say about a payment method, in the reader's language: it stands in its provider's folder. */
+export const railFacts = Object.fromEntries(
+  Object.entries(payoutWords).map(([rail, words]) => {
+    const own = railText(rail)
+    return [rail, { ...words, ...own, destination: { ...words.destination, ...own?.destination } }]
+  }),
+) as typeof payoutWords
 
 export const isProvider = (text: string): text is Provider => providers.some((provider) => provider === text)
 
@@ -35,18 +41,20 @@ export const payeeLabels = (payees: readonly Payee[], areAll: boolean): ((payee:
     uses.set(text, (uses.get(text) ?? 0) + 1)
   return (payee) =>
     wordings.map((words) => words(payee)).find((text) => (uses.get(text.toLowerCase()) ?? 0) < 2) ??
-    `${withDestination(payee)}, added ${fullTime(payee.created_at)}`
+    t('payee_added', { withDestination: withDestination(payee), at: fullTime(payee.created_at) })
 }
 
 type Payment = Schemas['Payment']
 
 /** Why it failed, in the service's sentence. Never a code. */
 export const failureWords = (payment: Payment): string =>
-  payment.failure_message ?? `${providerOf(payment.payment_rail)} did not accept this payment.`
+  failureText(payment.failure_code)?.sentence ??
+  payment.failure_message ??
+  t('not_accepted', { providerOf: providerOf(payment.payment_rail) })
 
 /** What can be done about it, for payments and top-ups; empty where the code is not known. */
 export const failureFix = ({ failure_code: code }: { failure_code: string | null }): string => {
   if (code === null || !isFailureCode(code)) return ''
   const { actor, fix } = failureRow(code)
-  return actor === 'operator' ? 'Contact support.' : fix
+  return actor === 'operator' ? t('contact_support') : (failureText(code)?.fix ?? fix)
 }

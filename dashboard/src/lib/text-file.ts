@@ -1,8 +1,9 @@
+import { t } from './language.ts'
 export type Problem = { problem: string }
 
-export const ofFile = (problem: string): Problem => ({ problem: `This file ${problem}.` })
+export const ofFile = (problem: string): Problem => ({ problem: t('this_file', { problem }) })
 
-const noReader: Problem = { problem: 'The service could not be reached. Check your connection, then try again.' }
+const noReader: Problem = { problem: t('file_unreachable') }
 
 /** A tenth of what a page weighs, so it is loaded with the first file. */
 export const loadFileReader = () => import('../../../src/lib/table-file.ts').catch(() => noReader)
@@ -16,12 +17,12 @@ export const readTextFile = async (file: Blob, charset?: string): Promise<string
 }
 
 const charsets = [
-  ['windows-1252', 'Excel on Windows'],
-  ['macintosh', 'Excel on a Mac'],
-  ['windows-1250', 'Excel in Central Europe'],
+  ['windows-1252', t('excel.windows')],
+  ['macintosh', t('excel.mac')],
+  ['windows-1250', t('excel.europe')],
 ] as const
 /** Of text that any other reading would make nonsense of. */
-const unicodeText = ['utf-16le', 'Unicode text'] as const
+const unicodeText = ['utf-16le', t('unicode')] as const
 
 export type Encoding = { charset: string; label: string; sample: string }
 

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { localMs, offsetMs, startOfDate } from '../../../src/policy/calendar.ts'
+import { locale, t } from './language.ts'
 
 let zone: string | undefined
 
@@ -13,12 +14,14 @@ export const setPageZone = (name: string): void => {
 const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** "Nairobi time" of "Africa/Nairobi". */
-export const zoneWords = (name: string): string => `${(name.split('/').at(-1) ?? name).replaceAll('_', ' ')} time`
+export const zoneWords = (name: string): string =>
+  t('time.zone', { place: (name.split('/').at(-1) ?? name).replaceAll('_', ' ') })
 
 /** "Africa/Nairobi", with the day from which it decides while that is to come. */
 export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string; time_zone_from: string | null }): string => {
   const from = time_zone_from === null ? 0 : Date.parse(time_zone_from)
-  return time_zone.replaceAll('_', ' ') + (from > now() ? ` from ${dayLabel(localDate(from))}; until then, the one before` : '')
+  const zone = time_zone.replaceAll('_', ' ')
+  return from > now() ? t('time.zone_from', { zone, day: dayLabel(localDate(from)) }) : zone
 }
 
 /** An address may say anything where a day is expected. */
@@ -39,7 +42,7 @@ const zoned = (options: Intl.DateTimeFormatOptions): ((at: Date) => string) => {
   let made: string | undefined
   return (at) => {
     const zone = pageZone()
-    if (!format || made !== zone) format = new Intl.DateTimeFormat(undefined, { ...options, ...(zone && { timeZone: zone }) })
+    if (!format || made !== zone) format = new Intl.DateTimeFormat(locale, { ...options, ...(zone && { timeZone: zone }) })
     made = zone
     return format.format(at)
   }
@@ -52,12 +55,12 @@ const hourAndMinute = zoned({ hour: '2-digit', minute: '2-digit' })
 const clock = zoned({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const monthOnly = zoned({ month: 'long' })
 const monthAndYear = zoned({ month: 'long', year: 'numeric' })
-const monthOfYear = new Intl.DateTimeFormat(undefined, { month: 'short', timeZone: 'UTC' })
-const monthOfOtherYear = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' })
-const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'UTC' })
-const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const monthOfYear = new Intl.DateTimeFormat(locale, { month: 'short', timeZone: 'UTC' })
+const monthOfOtherYear = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' })
+const dayAndMonth = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'UTC' })
+const dayMonthYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
 /** The date that a calendar of the workspace shows at an instant: "2026-11-21". */
 export const localDate = (at: number): string => new Date(localMs(at, zoneHere())).toISOString().slice(0, 10)
@@ -83,7 +86,7 @@ export const shortTime = (at: string): string => {
   const time = new Date(at)
   const seconds = (time.getTime() - now()) / 1000
   const distance = Math.abs(seconds)
-  if (distance < 50) return seconds > 3 ? 'in a moment' : 'just now'
+  if (distance < 50) return t(seconds > 3 ? 'time.soon' : 'time.just_now')
   if (distance < 3300) return relative.format(Math.round(seconds / 60), 'minute')
   if (distance < 79_200) return relative.format(Math.round(seconds / 3600), 'hour')
   if (distance < 6 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day')
@@ -94,8 +97,8 @@ export const shortTime = (at: string): string => {
 export const remainingText = (ms: number): string => {
   const seconds = Math.max(0, Math.ceil(ms / 1000))
   const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60]
-  if (days > 0) return `${days} d ${hours} h`
-  if (hours > 0) return `${hours} h ${minutes} min`
+  if (days > 0) return t('time.days_left', { days, hours })
+  if (hours > 0) return t('time.hours_left', { hours, minutes })
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`
 }
 
@@ -113,8 +116,8 @@ export const fromLocalInput = (text: string): Date => {
 /** "Today", "Yesterday", "Monday, 2 November", for the head of a day in a list. */
 export const dayHeading = (date: string): string => {
   const today = localDate(now())
-  if (date === today) return 'Today'
-  if (date === localDate(now() - 86_400_000)) return 'Yesterday'
+  if (date === today) return t('time.today')
+  if (date === localDate(now() - 86_400_000)) return t('time.yesterday')
   return (date.slice(0, 4) === today.slice(0, 4) ? weekday : dayMonthYear).format(new Date(`${date}T00:00:00Z`))
 }
 
@@ -126,8 +129,11 @@ export const periodWords = (at: number): { day: string; month: string } => {
   const [date, today] = [localDate(at), localDate(now())]
   const year = date.slice(0, 4) === today.slice(0, 4)
   return {
-    day: date === today ? 'today' : `on ${dayLabel(date)}`,
-    month: date.slice(0, 7) === today.slice(0, 7) ? 'this month' : `in ${(year ? monthOnly : monthAndYear)(new Date(at))}`,
+    day: date === today ? t('time.day_today') : t('time.day_on', { day: dayLabel(date) }),
+    month:
+      date.slice(0, 7) === today.slice(0, 7)
+        ? t('time.this_month')
+        : t('time.in_month', { month: (year ? monthOnly : monthAndYear)(new Date(at)) }),
   }
 }
 

@@ -1,17 +1,15 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
+import { isKey, type Key, locale, t } from './language.ts'
 
 /** "a", "a and b", "a, b and c" */
-export const listWords = (items: readonly string[], last = 'and'): string =>
-  items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
+export const listWords = (items: readonly string[], last: 'and' | 'or' = 'and'): string =>
+  new Intl.ListFormat(locale, { type: last === 'and' ? 'conjunction' : 'disjunction' }).format(items)
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-export const countWords = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
-
 /** The name of a batch, or how large it is. */
 export const batchTitle = ({ name, items_count: count }: Pick<Schemas['PaymentBatch'], 'name' | 'items_count'>): string =>
-  name ?? `List of ${countWords(count, 'payment')}`
+  name ?? t('list_of', { payments: t('payments', { count }) })
 
 /** Items in their order, those with one key together where the first of them stands. Null: it stands alone. */
 export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => string | null): [Item, ...Item[]][] => {
@@ -27,37 +25,33 @@ export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => st
 
 export type PaymentStatus = Schemas['Payment']['status']
 
-// The API's own type: a payment status that is new there fails the type check until it has its words here.
-const paymentStatusWords: Readonly<Record<PaymentStatus, string>> = {
-  scheduled: 'Scheduled',
-  pending_approval: 'Needs approval',
-  processing: 'Processing',
-  succeeded: 'Succeeded',
-  failed: 'Failed',
-  unknown: 'Checking',
-  rejected: 'Rejected',
-  cancelled: 'Cancelled',
-  expired: 'Expired',
-  returned: 'Returned',
-}
+/** The API's own type: a payment status that is new there fails the type check until it has its tone and, in `texts/`, its words. */
+export const paymentTones = {
+  scheduled: 'info',
+  pending_approval: 'warn',
+  processing: 'info',
+  succeeded: 'good',
+  failed: 'bad',
+  unknown: 'warn',
+  rejected: 'bad',
+  cancelled: 'plain',
+  expired: 'plain',
+  returned: 'warn',
+} as const satisfies Readonly<Record<PaymentStatus, string>>
 
-export const isPaymentStatus = (text: string): text is PaymentStatus => Object.hasOwn(paymentStatusWords, text)
+export const isPaymentStatus = (text: string): text is PaymentStatus => Object.hasOwn(paymentTones, text)
 
 /** In the order in which the filter lists them. */
-export const paymentStatuses: readonly PaymentStatus[] = Object.keys(paymentStatusWords).filter(isPaymentStatus)
-
-const otherWords: Readonly<Record<string, string>> = { exhausted: 'Used up', admin: 'Administrator' }
+export const paymentStatuses: readonly PaymentStatus[] = Object.keys(paymentTones).filter(isPaymentStatus)
 
 export const statusText = (status: string): string =>
-  isPaymentStatus(status)
-    ? paymentStatusWords[status]
-    : (otherWords[status] ?? status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '))
+  isKey(`status.${status}`) ? t(`status.${status}` as Key) : capitalized(status).replaceAll('_', ' ')
 
 /** "1 needs approval", "2 need approval", "3 being checked". */
-export const statusCount = (count: number, status: PaymentStatus): string => {
-  if (status === 'pending_approval') return countWords(count, 'needs approval', 'need approval')
-  return `${count} ${status === 'unknown' ? 'being checked' : statusText(status).toLowerCase()}`
-}
+export const statusCount = (count: number, status: PaymentStatus): string =>
+  status === 'pending_approval' || status === 'unknown'
+    ? t(`count.${status}`, { count })
+    : `${count} ${t(`status.${status}`).toLowerCase()}`
 
 /** 0x1234…abcd */
 export const shortAddress = (address: string): string =>
@@ -66,14 +60,14 @@ export const shortAddress = (address: string): string =>
 export type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'email' | 'wallet_address'>
 
 export const memberName = (member: Omit<Member, 'account_id'>): string =>
-  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Member')
+  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : t('member'))
 
 /** Who it is, for a reader. Only where all members are known is one who is not among them a former one. */
 export const nameAmong = (members: readonly Member[], areAll: boolean, own: string, id: string): string => {
-  if (id === own) return 'you'
+  if (id === own) return t('you')
   const member = members.find((candidate) => candidate.account_id === id)
   if (member) return memberName(member)
-  return areAll ? 'a former member' : 'someone'
+  return t(areAll ? 'former_member' : 'someone')
 }
 
 /** A provider's identifier of a person: enough to recognise it, not to copy it. */
@@ -90,15 +84,15 @@ export const initials = (name: string): string =>
 type InitiatedBy = Schemas['PaymentSummary']['initiated_by']
 
 /** Who requested a payment: a person by name, or a key or agent and its owner. */
-export const requesterWords = ({ label, account_id: account }: InitiatedBy, people: (id: string) => string): string => {
+export const requesterWords = ({ label: agent, account_id: account }: InitiatedBy, people: (id: string) => string): string => {
   const person = people(account)
-  if (label === null) return person
-  return person === 'you' ? `${label}, your agent` : `${label}, ${person}’s agent`
+  if (agent === null) return person
+  return person === t('you') ? t('your_agent', { agent }) : t('agent_of', { agent, person })
 }
 
 /** Who made something: a person by name, or a key or an agent. */
 export const makerText = ({ account_id: account, grant_id: grantId, label }: Schemas['Maker'], people: (id: string) => string) =>
-  grantId === null ? capitalized(people(account)) : `${label ?? 'A key or an agent'} (key or agent)`
+  grantId === null ? capitalized(people(account)) : t('by_key_or_agent', { name: label ?? t('key_or_agent') })
 
 /** "1,234.50" of an amount in minor units; a minus is a real minus sign. */
 export const majorText = (minor: string): string => {
@@ -113,7 +107,7 @@ export const moneyText = (minor: string, currency: string): string => `${currenc
 
 /** "KES 15.00 (KES 1,015.00 in total)": the fee of an amount. Null where nothing is charged. */
 export const feeWords = (minor: string, fee: string, currency: string): string | null =>
-  fee === '0' ? null : `${moneyText(fee, currency)} (${moneyText(sumMinor([minor, fee]), currency)} in total)`
+  fee === '0' ? null : t('with_fee', { fee: moneyText(fee, currency), sum: moneyText(sumMinor([minor, fee]), currency) })
 
 /** For titles and sentences: "KES 23,499", cents only where there are some. */
 export const shortMoney = (minor: string, currency: string): string => moneyText(minor, currency).replace(/\.00$/, '')
@@ -127,7 +121,7 @@ export const roundMoney = (minor: string): string => {
 
 export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((sum, minor) => sum + BigInt(minor), 0n).toString()
 
-export const unreadableAmount = 'Enter an amount such as 1500 or 1,500.50'
+export const unreadableAmount = t('unreadable_amount')
 
 /** What a person typed ("1,500", "1500.5") in minor units, or null when it is no amount. */
 export const parseMajor = (text: string): string | null => {
@@ -149,8 +143,12 @@ export const editableMajor = (minor: string | null | undefined): string =>
 /** How many times an amount is another one: "2.4", and from ten on in whole numbers. */
 export const multipleOf = (minor: string, of: string): string => {
   const times = Number(minor) / Number(of)
-  return times >= 10 ? Math.round(times).toLocaleString('en') : String(Math.round(times * 10) / 10)
+  return times >= 10 ? Math.round(times).toLocaleString(locale) : String(Math.round(times * 10) / 10)
 }
+
+/** Of a limit. Nothing where more is used than a lowered limit allows. */
+export const leftOf = ({ used, limit }: { used: string; limit: string }): string =>
+  compareMinor(used, limit) > 0 ? '0' : (BigInt(limit) - BigInt(used)).toString()
 
 export const compareMinor = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 

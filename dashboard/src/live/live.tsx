@@ -52,12 +52,10 @@ const keptEvents = 200
 const gatherMs = 60
 
 export const connection = createStore<ConnectionState>('connecting')
-/** Events of the stream since the page was opened, newest first. */
-export const recentEvents = createStore<readonly LiveEvent[]>([])
-
-const remember = (event: LiveEvent): boolean => {
-  if (recentEvents.get().some(({ id }) => id === event.id)) return false
-  recentEvents.set([event, ...recentEvents.get()].slice(0, keptEvents))
+let recent: readonly string[] = []
+const isNew = (id: string): boolean => {
+  if (recent.includes(id)) return false
+  recent = [id, ...recent].slice(0, keptEvents)
   return true
 }
 
@@ -65,7 +63,7 @@ const remember = (event: LiveEvent): boolean => {
 const ofOneWorkspace = new Set(['inbox'])
 
 const staleFrom = (events: readonly LiveEvent[]) => {
-  const names = new Set(events.flatMap(({ type }) => affectedBy(type)))
+  const names = new Set(['events', ...events.flatMap(({ type }) => affectedBy(type))])
   const workspaces = new Set(events.map((event) => event.workspace_id))
   return (key: readonly unknown[]): boolean =>
     names.has(String(key[0])) && (!ofOneWorkspace.has(String(key[0])) || workspaces.has(String(key[1])))
@@ -94,7 +92,7 @@ export const Live = ({ accountId, onEvent }: LiveProps) => {
     }
     const disconnect = connectShared(accountId, {
       onEvent: (event) => {
-        if (remember(event)) latest.current?.(event)
+        if (isNew(event.id)) latest.current?.(event)
         gathered.push(event)
         timer ??= setTimeout(refresh, gatherMs)
       },
@@ -110,7 +108,6 @@ export const Live = ({ accountId, onEvent }: LiveProps) => {
     return () => {
       clearTimeout(timer)
       disconnect()
-      recentEvents.set([])
     }
   }, [client, accountId])
   return null

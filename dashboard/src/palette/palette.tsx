@@ -1,16 +1,18 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Fragment, useEffect, useId, useState } from 'react'
+import { Fragment, useEffect, useId, useLayoutEffect, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useBeneficiaries } from '../api/names.ts'
 import { batchesQuery, grantsQuery, paymentsQuery, policiesQuery, rowsOf, workspacesQuery } from '../api/queries.ts'
 import { useDebounced } from '../lib/drafts.ts'
+import { t } from '../lib/language.ts'
 import { railFacts } from '../lib/rails.ts'
 import { shortTime } from '../lib/time.ts'
-import { batchTitle, countWords, moneyText, shortMoney, statusText } from '../lib/words.ts'
+import { batchTitle, moneyText, shortMoney, statusText } from '../lib/words.ts'
 import { useNav } from '../shell/nav-items.tsx'
 import { useSession, useSwitchWorkspace } from '../shell/session.tsx'
 import { cx, Icon, type IconName } from '../ui/button.tsx'
-import { Modal } from '../ui/form.tsx'
+import { PaletteFrame, takeEarlyText } from './palette-frame.tsx'
+import { tPalette } from './texts.ts'
 
 type Entry = {
   key: string
@@ -56,15 +58,15 @@ type Go = (href: string) => () => void
 const useActions = (go: Go): Entry[] => {
   const { can } = useSession()
   const action = (allowed: boolean, title: string, href: string, icon: Entry['icon'], also = ''): Entry[] =>
-    allowed ? [{ key: `do ${href}`, group: 'Actions', title, icon, also, run: go(href) }] : []
+    allowed ? [{ key: `do ${href}`, group: tPalette('actions'), title, icon, also, run: go(href) }] : []
   return [
-    ...action(can('payment.create'), 'New payment', '/payments/new', 'plus', 'pay send'),
-    ...action(can('topup.create'), 'Top up', '/top-up', 'topup', 'add money'),
-    ...action(can('beneficiary.manage'), 'Add beneficiary', '/beneficiaries/new', 'people', 'payee new'),
-    ...action(can('policy.create'), 'New policy', '/policies/new', 'policy', 'limit rule'),
-    ...action(can('key.manage'), 'New API key', '/developers/keys/new', 'key', 'agent'),
-    ...action(can('workspace.manage'), 'Freeze workspace', '/workspace', 'freeze', 'emergency stop'),
-    ...action(can('workspace.manage'), 'Invite a member', '/workspace', 'people', 'team'),
+    ...action(can('payment.create'), t('new_payment'), '/payments/new', 'plus', tPalette('words.pay')),
+    ...action(can('topup.create'), t('top_up'), '/top-up', 'topup', tPalette('words.money')),
+    ...action(can('beneficiary.manage'), tPalette('add_payee'), '/beneficiaries/new', 'people', tPalette('words.payee')),
+    ...action(can('policy.create'), tPalette('new_policy'), '/policies/new', 'policy', tPalette('words.limit')),
+    ...action(can('key.manage'), tPalette('new_key'), '/developers/keys/new', 'key', 'agent'),
+    ...action(can('workspace.manage'), tPalette('freeze'), '/workspace', 'freeze', tPalette('words.stop')),
+    ...action(can('workspace.manage'), tPalette('invite'), '/workspace', 'people', 'team'),
   ]
 }
 
@@ -87,12 +89,18 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const nav = useNav()
   const entries: Entry[] = [
     ...actions,
-    ...nav.all.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),
+    ...nav.all.map(({ href, label, icon }) => ({
+      key: `go ${href}`,
+      group: tPalette('go_to'),
+      title: label,
+      icon,
+      run: go(href),
+    })),
     ...beneficiaries.all
       .filter(({ status }) => status !== 'archived')
       .map((beneficiary) => ({
         key: beneficiary.id,
-        group: 'Beneficiaries',
+        group: t('nav.beneficiaries'),
         title: beneficiary.display_name,
         note: `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`,
         also: `${beneficiary.legal_name ?? ''} ${beneficiary.type}`,
@@ -105,16 +113,16 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
         const agent = grant.kind === 'oauth'
         return {
           key: grant.id,
-          group: 'Keys and agents',
+          group: tPalette('keys'),
           title: grant.label,
-          note: `${agent ? 'Agent' : 'API key'}${grant.frozen ? ', frozen' : ''}`,
+          note: `${agent ? tPalette('agent') : tPalette('key')}${grant.frozen ? tPalette('frozen') : ''}`,
           icon: agent ? ('robot' as const) : ('key' as const),
           run: go(`/agents/${grant.id}`),
         }
       }),
     ...rowsOf(policies).map(({ id, name }) => ({
       key: id,
-      group: 'Policies',
+      group: t('policies'),
       title: name,
       icon: 'policy' as const,
       run: go(`/policies/${id}`),
@@ -123,8 +131,8 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
       .filter((view) => view.workspace.id !== workspace.id)
       .map((view) => ({
         key: view.workspace.id,
-        group: 'Workspaces',
-        title: `Switch to ${view.workspace.name}`,
+        group: tPalette('workspaces'),
+        title: tPalette('switch_to', { name: view.workspace.name }),
         icon: 'workspace' as const,
         run: () => switchTo(view.workspace.id),
       })),
@@ -138,7 +146,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const further = [...several].filter((id) => batches.every((batch) => batch.id !== id))
   const toBatch = (id: string, title: string, note: string): Entry => ({
     key: id,
-    group: 'Lists of payments',
+    group: tPalette('lists'),
     title,
     note,
     icon: 'list',
@@ -150,21 +158,21 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
         batch.id,
         batchTitle(batch),
         [
-          countWords(batch.items_count, 'payment'),
+          t('payments', { count: batch.items_count }),
           shortMoney(batch.total_minor, currency),
           statusText(batch.status),
           shortTime(batch.created_at),
         ].join(' · '),
       ),
     ),
-    ...further.map((id) => toBatch(id, 'List of payments', `Several of its payments match “${query}”`)),
+    ...further.map((id) => toBatch(id, t('list_of_payments'), tPalette('several_match', { query }))),
     ...found
       .filter(({ batch_id: id }) => id === null || !several.has(id))
       .slice(0, perGroup)
       .map((payment) => ({
         key: payment.id,
-        group: 'Payments',
-        title: `${moneyText(payment.amount_minor, currency)} to ${payment.beneficiary.display_name}`,
+        group: t('payments_label'),
+        title: t('to_payee', { amount: moneyText(payment.amount_minor, currency), payee: payment.beneficiary.display_name }),
         note: [payment.narrative, statusText(payment.status), shortTime(payment.created_at)].filter(Boolean).join(' · '),
         icon: 'payments' as const,
         run: go(`/payments/${payment.id}`),
@@ -177,6 +185,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
 export const Palette = ({ onClose }: { onClose: () => void }) => {
   const id = useId()
   const [text, setText] = useState('')
+  useLayoutEffect(() => setText(takeEarlyText()), [])
   const [at, setAt] = useState(0)
   const { entries, payments } = useEntries(text)
   const results =
@@ -203,29 +212,18 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
     event.preventDefault()
   }
   return (
-    <Modal className="palette" aria-label="Search" onClose={onClose} first="input">
-      <div className="palette-field">
-        <Icon name="search" />
-        <input
-          role="combobox"
-          aria-label="Search payments, beneficiaries, keys, agents, policies and actions"
-          aria-expanded
-          aria-controls={`${id}-list`}
-          aria-activedescendant={chosen && `${id}-${chosen.key}`}
-          aria-autocomplete="list"
-          autoComplete="off"
-          spellCheck={false}
-          placeholder="Search or type a command"
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value)
-            setAt(0)
-          }}
-          onKeyDown={onKey}
-        />
-        <kbd>Esc</kbd>
-      </div>
-      <div className="palette-list" role="listbox" id={`${id}-list`} aria-label="Results">
+    <PaletteFrame
+      value={text}
+      onChange={(value) => {
+        setText(value)
+        setAt(0)
+      }}
+      onClose={onClose}
+      onKeyDown={onKey}
+      aria-controls={`${id}-list`}
+      aria-activedescendant={chosen && `${id}-${chosen.key}`}
+    >
+      <div className="palette-list" role="listbox" id={`${id}-list`} aria-label={tPalette('results')}>
         {results.map((entry, position) => (
           <Fragment key={entry.key}>
             {entry.group !== results[position - 1]?.group && (
@@ -252,9 +250,9 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
       </div>
       {results.length === 0 && (
         <p className="palette-none quiet" role="status">
-          Nothing found for “{text.trim()}”
+          {tPalette('nothing', { text: text.trim() })}
         </p>
       )}
-    </Modal>
+    </PaletteFrame>
   )
 }

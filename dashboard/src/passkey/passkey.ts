@@ -1,17 +1,18 @@
 import { DeviceError, loadScript } from '../api/error.ts'
 import type { Schemas } from '../api/queries.ts'
+import { t } from '../lib/language.ts'
 
 const problems: Readonly<Record<string, string>> = {
-  NotAllowedError: 'This device didn’t confirm that it is you, or you cancelled. Nothing was signed.',
-  InvalidStateError: 'This device already has a passkey of your account.',
-  SecurityError: 'Passkeys work only at the service’s own address. Open this page there.',
-  NotSupportedError: 'This device can’t make a passkey that this service accepts. Use another device or a security key.',
+  NotAllowedError: t('passkey.cancelled'),
+  InvalidStateError: t('passkey.has_one'),
+  SecurityError: t('passkey.address'),
+  NotSupportedError: t('passkey.not_supported'),
 }
 
 const toDeviceError = (error: unknown): DeviceError => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const name = cause instanceof Error ? cause.name : ''
-  return new DeviceError(problems[name] ?? 'This device couldn’t use a passkey. Unlock it and try again.')
+  return new DeviceError(problems[name] ?? t('passkey.failed'))
 }
 
 export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function'

@@ -1,26 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Schemas, workspacesQuery } from '../api/queries.ts'
 import { chooseTheme, type Theme, theme, themes } from '../lib/choices.ts'
+import { t } from '../lib/language.ts'
 import { useStore } from '../lib/store.ts'
 import { initials, moneyText, shortAddress, statusText } from '../lib/words.ts'
 import { Icon, type IconName } from '../ui/button.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
+import { useOtherLanguage } from './own-language.ts'
 import { useSession, useSignOut, useSwitchWorkspace } from './session.tsx'
 
 export const nameOf = (account: Schemas['AccountWithIdentities']): string => {
   const wallet = account.identities.find(({ provider }) => provider === 'wallet')
-  return account.display_name ?? account.email ?? (wallet ? shortAddress(wallet.subject) : 'Your account')
+  return account.display_name ?? account.email ?? (wallet ? shortAddress(wallet.subject) : t('your_account'))
 }
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'screen', light: 'sun', dark: 'moon' }
-const themeNames: Readonly<Record<Theme, string>> = { system: 'System theme', light: 'Light theme', dark: 'Dark theme' }
 
 const ThemeItem = () => {
   const current = useStore(theme)
   const next = themes[(themes.indexOf(current) + 1) % themes.length] ?? 'system'
   return (
     <MenuItem icon={themeIcons[current]} onClick={() => chooseTheme(next)}>
-      {themeNames[current]}
+      {t(`theme.${current}`)}
     </MenuItem>
   )
 }
@@ -28,11 +29,12 @@ const ThemeItem = () => {
 export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: () => void; up?: boolean; compact?: boolean }) => {
   const { account } = useSession()
   const signOut = useSignOut()
+  const otherLanguage = useOtherLanguage()
   const name = nameOf(account)
   const mark = account.display_name ? initials(account.display_name) : <Icon name="account" />
   return (
     <Menu
-      label={`Account ${name}`}
+      label={t('account_named', { name })}
       up={up}
       right={compact}
       button={
@@ -45,8 +47,9 @@ export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: (
       {(close) => (
         <>
           <MenuItem icon="account" href="/account" onClick={close}>
-            Account
+            {t('account')}
           </MenuItem>
+          <MenuItem icon="language" {...otherLanguage} />
           <ThemeItem />
           <MenuItem
             icon="bolt"
@@ -55,15 +58,15 @@ export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: (
               onHelp()
             }}
           >
-            Keyboard shortcuts
+            {t('shortcuts')}
           </MenuItem>
           <a className="menu-item" href="/docs">
             <Icon name="code" />
-            API reference
+            {t('api_reference')}
           </a>
           <div className="menu-line" />
           <MenuItem icon="out" onClick={() => signOut.mutate()}>
-            Sign out
+            {t('sign_out')}
           </MenuItem>
         </>
       )}
@@ -78,7 +81,7 @@ export const WorkspaceMenu = () => {
   const others = data?.data.filter((view) => view.workspace.id !== workspace.id) ?? []
   return (
     <Menu
-      label={`Workspace ${workspace.name}`}
+      label={t('workspace_named', { name: workspace.name })}
       button={
         <>
           <span className="avatar tone-accent">{initials(workspace.name)}</span>
@@ -113,10 +116,10 @@ export const WorkspaceMenu = () => {
           ))}
           {others.length > 0 && <div className="menu-line" />}
           <MenuItem icon="workspace" href="/workspace" onClick={close}>
-            Members and settings
+            {t('members_and_settings')}
           </MenuItem>
           <MenuItem icon="plus" href="/workspace/new" onClick={close}>
-            New workspace
+            {t('new_workspace')}
           </MenuItem>
         </>
       )}

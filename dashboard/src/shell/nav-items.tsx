@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { Link } from 'wouter'
 import { credentialQuery } from '../api/queries.ts'
+import { type Key, t } from '../lib/language.ts'
 import { keepStored, readStored } from '../lib/store.ts'
 import { Icon, type IconName } from '../ui/button.tsx'
 import { type Session, useSession } from './session.tsx'
@@ -10,31 +11,28 @@ export type NavItem = { href: string; label: string; icon: IconName; keys: strin
 
 /** For whom a page is more than a refusal. An item without it is for everyone. */
 type Reader = Pick<Session, 'can' | 'ownsBalance'> & { administers: boolean }
-type Entry = NavItem & { group: 'main' | 'rules' | 'setup'; isFor?: (reader: Reader) => boolean }
+type Entry = Omit<NavItem, 'label'> & {
+  group: 'main' | 'rules' | 'setup'
+  name: Extract<Key, `nav.${string}`> extends `nav.${infer Name}` ? Name : never
+  isFor?: (reader: Reader) => boolean
+}
 
 const entries: readonly Entry[] = [
-  { group: 'main', href: '/', label: 'Overview', icon: 'overview', keys: 'g o' },
-  { group: 'main', href: '/payments', label: 'Payments', icon: 'payments', keys: 'g p' },
-  { group: 'main', href: '/approvals', label: 'Approvals', icon: 'approvals', keys: 'g a' },
-  { group: 'main', href: '/agents', label: 'Agents', icon: 'robot', keys: 'g e' },
-  { group: 'main', href: '/beneficiaries', label: 'Beneficiaries', icon: 'people', keys: 'g b' },
-  { group: 'main', href: '/top-up', label: 'Top up', icon: 'topup', keys: 'g t', isFor: ({ can }) => can('topup.create') },
-  { group: 'main', href: '/history', label: 'History', icon: 'list', keys: 'g h', isFor: ({ ownsBalance }) => ownsBalance },
-  { group: 'main', href: '/statements', label: 'Statements', icon: 'receipt', keys: 'g f' },
-  { group: 'main', href: '/spending', label: 'Spending', icon: 'chart', keys: 'g x', isFor: ({ can }) => can('payment.read') },
-  { group: 'rules', href: '/policies', label: 'Policies', icon: 'policy', keys: 'g r' },
-  { group: 'rules', href: '/mandates', label: 'Mandates', icon: 'mandate', keys: 'g m' },
-  { group: 'setup', href: '/developers', label: 'Developers', icon: 'code', keys: 'g d' },
-  { group: 'setup', href: '/workspace', label: 'Workspace', icon: 'workspace', keys: 'g w' },
-  { group: 'setup', href: '/account', label: 'Account', icon: 'account', keys: 'g s' },
-  {
-    group: 'setup',
-    href: '/reconciliation',
-    label: 'Reconciliation',
-    icon: 'bank',
-    keys: 'g c',
-    isFor: ({ administers }) => administers,
-  },
+  { group: 'main', name: 'overview', href: '/', icon: 'overview', keys: 'g o' },
+  { group: 'main', name: 'payments', href: '/payments', icon: 'payments', keys: 'g p' },
+  { group: 'main', name: 'approvals', href: '/approvals', icon: 'approvals', keys: 'g a' },
+  { group: 'main', name: 'agents', href: '/agents', icon: 'robot', keys: 'g e' },
+  { group: 'main', name: 'beneficiaries', href: '/beneficiaries', icon: 'people', keys: 'g b' },
+  { group: 'main', name: 'topup', href: '/top-up', icon: 'topup', keys: 'g t', isFor: ({ can }) => can('topup.create') },
+  { group: 'main', name: 'history', href: '/history', icon: 'list', keys: 'g h', isFor: ({ ownsBalance }) => ownsBalance },
+  { group: 'main', name: 'statements', href: '/statements', icon: 'receipt', keys: 'g f' },
+  { group: 'main', name: 'spending', href: '/spending', icon: 'chart', keys: 'g x', isFor: ({ can }) => can('payment.read') },
+  { group: 'rules', name: 'policies', href: '/policies', icon: 'policy', keys: 'g r' },
+  { group: 'rules', name: 'mandates', href: '/mandates', icon: 'mandate', keys: 'g m' },
+  { group: 'setup', name: 'developers', href: '/developers', icon: 'code', keys: 'g d' },
+  { group: 'setup', name: 'workspace', href: '/workspace', icon: 'workspace', keys: 'g w' },
+  { group: 'setup', name: 'account', href: '/account', icon: 'account', keys: 'g s' },
+  { group: 'setup', name: 'reconciliation', href: '/reconciliation', icon: 'bank', keys: 'g c', isFor: (by) => by.administers },
 ]
 
 export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
@@ -43,7 +41,9 @@ export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
 export const useNav = (): Nav => {
   const { can, ownsBalance } = useSession()
   const administers = useAdministers()
-  const all = entries.filter(({ isFor }) => isFor?.({ can, ownsBalance, administers }) ?? true)
+  const all = entries
+    .filter(({ isFor }) => isFor?.({ can, ownsBalance, administers }) ?? true)
+    .map((entry) => ({ ...entry, label: t(`nav.${entry.name}`) }))
   const of = (group: Entry['group']) => all.filter((entry) => entry.group === group)
   return { main: of('main'), rules: of('rules'), setup: of('setup'), all }
 }
@@ -71,7 +71,7 @@ export const SecondWay = ({ onFollow }: { onFollow?: () => void }) => {
   return (
     <Link href="/account" className="nav-link" {...(onFollow && { onClick: onFollow })}>
       <Icon name="alert" />
-      Add a second way in
+      {t('nav.second_way')}
     </Link>
   )
 }

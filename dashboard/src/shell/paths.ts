@@ -28,3 +28,26 @@ export const isServerPath = (path: string): boolean => /^\/(v1|link|docs|openapi
 
 /** Where the window ends in which a person confirmed who they are. */
 export const confirmedPath = '/sign-in/confirmed'
+
+const places: Readonly<Record<string, string>> = {
+  pay: '/payments/',
+  pba: '/payments/batches/',
+  apr: '/approvals/',
+  ben: '/beneficiaries/',
+  pol: '/policies/',
+  man: '/mandates/',
+  top: '/top-up/',
+  gra: '/agents/',
+}
+
+export const activityHref = (subject: { id: string } | null): string | null => {
+  const place = subject && places[subject.id.slice(0, 3)]
+  return place ? place + subject.id : null
+}
+
+/** The page of what a request was about: of the last thing that its path names. */
+export const requestHref = (path: string): string | null =>
+  path
+    .split('/')
+    .filter((part) => /^[a-z]{3}_[0-9a-z]{26}$/.test(part))
+    .reduce<string | null>((found, id) => activityHref({ id }) ?? found, null)

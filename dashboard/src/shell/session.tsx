@@ -15,12 +15,14 @@ import {
 } from '../api/queries.ts'
 import { notifyChoices } from '../lib/choices.ts'
 import { forgetDrafts } from '../lib/drafts.ts'
+import { t } from '../lib/language.ts'
 import { hasNoSession, sessionEnded } from '../lib/page-state.ts'
 import { setPageZone } from '../lib/time.ts'
 import { statusText } from '../lib/words.ts'
 import { LinkButton } from '../ui/button.tsx'
 import { EmptyCard, Failure, SkeletonCard, SkeletonText } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
+import { useOwnLanguage } from './own-language.ts'
 import { signInPath } from './paths.ts'
 import { StepUp } from './step-up.tsx'
 
@@ -91,6 +93,7 @@ type InProps = { account: Session['account']; view: Schemas['WorkspaceView']; ch
 
 /** As this account in one of its workspaces, which need not be this tab's. */
 export const SessionIn = ({ account, view: { workspace, membership }, children }: InProps) => {
+  useOwnLanguage(account.id)
   const permissions = permissionsOf(membership)
   const session: Session = {
     account,
@@ -120,7 +123,7 @@ const ShellFrame = ({ children }: { children?: ReactNode }) => (
       {children || (
         <div className="page-header">
           <SkeletonText width="180px" height={26} />
-          <h1 className="visually-hidden">Loading</h1>
+          <h1 className="visually-hidden">{t('loading')}</h1>
         </div>
       )}
     </main>
@@ -157,10 +160,10 @@ export const Allowed = ({ permission, action, children }: { permission: Permissi
   if (can(permission)) return children
   const role = statusText(membership.role).toLowerCase()
   return (
-    <EmptyCard icon="lock" title={`Your role can’t ${action}`} actions={<LinkButton href="/workspace">See who can</LinkButton>}>
+    <EmptyCard icon="lock" title={t('cannot', { action })} actions={<LinkButton href="/workspace">{t('cannot.who')}</LinkButton>}>
       {membership.status === 'suspended'
-        ? `Your membership in ${workspace.name} is suspended. An owner or administrator can reinstate you.`
-        : `You are ${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role} in ${workspace.name}. An owner or administrator can give you another role.`}
+        ? t('cannot.suspended', { name: workspace.name })
+        : t('cannot.role', { role: t(/^[aeiou]/.test(role) ? 'an_item' : 'a_item', { item: role }), name: workspace.name })}
     </EmptyCard>
   )
 }
@@ -192,7 +195,7 @@ const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; o
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is known
   useEffect(() => {
     if (!elsewhere) return
-    announce(`Switched to ${elsewhere.name} to open this link`)
+    announce(t('switched_to', { workspace: elsewhere.name }))
     switchTo(elsewhere.id, location)
   }, [elsewhere])
   if (lost && (isPending || elsewhere)) return <SkeletonCard rows={3} />

@@ -5,12 +5,14 @@ import { type Schemas, workspacesQuery } from '../api/queries.ts'
 import { isForMe, useInbox } from '../api/use-inbox.ts'
 import { subjectWords } from '../lib/approval-subject.ts'
 import { notifyChoices, usePageKey, useShortcuts } from '../lib/choices.ts'
+import { t } from '../lib/language.ts'
 import { takeArrival } from '../lib/page-state.ts'
 import { useStore } from '../lib/store.ts'
 import { waitingCount } from '../lib/title.ts'
+import { shortMoney } from '../lib/words.ts'
 import type { LiveEvent } from '../live/connection.ts'
 import { connection, Live } from '../live/live.tsx'
-import { Palette } from '../palette/palette.tsx'
+import { EarlyPalette } from '../palette/palette-frame.tsx'
 import { Icon } from '../ui/button.tsx'
 import { Crash } from '../ui/crash.tsx'
 import { Dialog } from '../ui/form.tsx'
@@ -23,6 +25,7 @@ import { PushOffer } from './push-offer.tsx'
 import { permissionsOf, useOpenIn, useSession } from './session.tsx'
 import { SandboxBadge } from './single-page.tsx'
 
+const Palette = laterPart(async () => (await import('../palette/palette.tsx')).Palette, EarlyPalette)
 const ShortcutHelp = laterPart(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
 
 const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: number }) => {
@@ -39,7 +42,7 @@ const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: numb
       {item.href === '/approvals' && waiting > 0 && (
         <span className="nav-count">
           {waiting}
-          <span className="visually-hidden"> waiting</span>
+          <span className="visually-hidden">{t('nav.waiting')}</span>
         </span>
       )}
     </Link>
@@ -88,21 +91,21 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   return (
     <div className="shell">
       <a className="skip-link" href="#main">
-        Skip to content
+        {t('nav.skip')}
       </a>
       <Attention waiting={waiting} />
       <aside className="sidebar no-print">
         <WorkspaceMenu />
         <button type="button" className="search-button" onClick={search}>
           <Icon name="search" size={16} />
-          <span className="grow">Search</span>
+          <span className="grow">{t('search')}</span>
           <kbd>Ctrl K</kbd>
         </button>
-        <nav className="nav" aria-label="Main">
+        <nav className="nav" aria-label={t('nav.main')}>
           <NavLinks items={nav.main} waiting={waiting} />
-          <p className="nav-title">Rules</p>
+          <p className="nav-title">{t('nav.rules')}</p>
           <NavLinks items={nav.rules} waiting={waiting} />
-          <p className="nav-title">Set up</p>
+          <p className="nav-title">{t('nav.set_up')}</p>
           <NavLinks items={nav.setup} waiting={waiting} />
         </nav>
         <div className="sidebar-foot">
@@ -150,7 +153,7 @@ const ConnectionBar = () => {
       {visible && (
         <div className="connection">
           <span className="spinner" aria-hidden="true" />
-          Reconnecting. This page may be out of date.
+          {t('reconnecting')}
         </div>
       )}
     </div>
@@ -162,19 +165,18 @@ const FrozenBanner = () => {
   const { workspace, account, membership, can } = useSession()
   const notes = [
     account.status === 'frozen' && (
-      <TextNotice key="account" tone="warn" title="This account is frozen">
-        Nothing can be sent or changed. Contact support. Payments already sent still arrive.
+      <TextNotice key="account" tone="warn" title={t('frozen.account')}>
+        {t('frozen.account_note')}
       </TextNotice>
     ),
     workspace.status === 'frozen' && (
-      <TextNotice key="workspace" tone="info" title="This workspace is frozen">
-        No payments or changes can be made. Payments already sent still arrive.{' '}
-        {can('workspace.manage') && <Link href="/workspace">Unfreeze</Link>}
+      <TextNotice key="workspace" tone="info" title={t('frozen.workspace')}>
+        {t('frozen.workspace_note')} {can('workspace.manage') && <Link href="/workspace">{t('unfreeze')}</Link>}
       </TextNotice>
     ),
     membership.status === 'suspended' && (
-      <TextNotice key="membership" tone="warn" title="Your membership here is suspended">
-        An owner or administrator can reinstate you.
+      <TextNotice key="membership" tone="warn" title={t('frozen.member')}>
+        {t('frozen.member_note')}
       </TextNotice>
     ),
   ].filter(Boolean)
@@ -189,7 +191,7 @@ const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] 
 
 /** Follows the stream, and announces an approval that waits for this person. */
 const Attention = ({ waiting }: { waiting: number }) => {
-  const { account } = useSession()
+  const { account, workspace, currency } = useSession()
   const { badge } = useStore(notifyChoices)
   const client = useQueryClient()
   const openIn = useOpenIn()
@@ -201,6 +203,12 @@ const Attention = ({ waiting }: { waiting: number }) => {
   }, [badge, waiting])
 
   const onEvent = async (event: LiveEvent) => {
+    const { missing_minor: missing } = event.data
+    if (event.type === 'balance.short' && typeof missing === 'string')
+      announce(t('needs.short', { amount: shortMoney(missing, currency) }), 'bad', {
+        label: t('see_it'),
+        run: () => openIn(event.workspace_id ?? workspace.id, '/'),
+      })
     if (event.type !== 'approval.requested' || !isApproval(event.data) || !isForMe(event.data, account.id)) return
     // An event may come before the list does.
     const list = await client.ensureQueryData(workspacesQuery).catch(() => undefined)
@@ -208,14 +216,14 @@ const Attention = ({ waiting }: { waiting: number }) => {
     if (!view || !permissionsOf(view.membership).has('approval.decide')) return
     const path = `/approvals/${event.data.id}`
     const open = () => openIn(view.workspace.id, path)
-    const subject = subjectWords(event.data)
+    const what = subjectWords(event.data)
     if (notifyChoices.get().toast && location !== '/approvals')
-      announce(`${subject} needs your approval`, 'info', { label: 'Review', run: open })
+      announce(t('needs_your_approval', { what }), 'info', { label: t('review'), run: open })
   }
   return <Live accountId={account.id} onEvent={onEvent} />
 }
 
-const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 'n' }
+const pay: NavItem = { href: '/payments/new', label: t('nav.pay'), icon: 'plus', keys: 'n' }
 
 /** "Pay" has an entry of its own: while it is current, "Payments" is not. */
 const isCurrentTab = ({ href }: NavItem, location: string): boolean =>
@@ -238,7 +246,7 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
   const elsewhere = further.some(({ href }) => isCurrent(href, location))
   return (
     <>
-      <nav className="bottombar no-print" aria-label="Main">
+      <nav className="bottombar no-print" aria-label={t('nav.main')}>
         {tabs.map((item) => (
           <Link key={item.href} href={item.href} className="tab" aria-current={isCurrentTab(item, location) ? 'page' : undefined}>
             <Icon name={item.icon} size={20} />
@@ -248,11 +256,11 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
         ))}
         <button type="button" className="tab" aria-current={elsewhere ? 'page' : undefined} onClick={() => setOpen(true)}>
           <Icon name="more" size={20} />
-          More
+          {t('nav.more')}
         </button>
       </nav>
       {open && (
-        <Dialog title="More" onClose={() => setOpen(false)}>
+        <Dialog title={t('nav.more')} onClose={() => setOpen(false)}>
           <ul>
             <li>
               <button
@@ -264,7 +272,7 @@ export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: ()
                 }}
               >
                 <Icon name="search" />
-                Search
+                {t('search')}
               </button>
             </li>
             {further.map((item) => (

@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
+import { t } from '../lib/language.ts'
 import { isMoneySimulated } from '../lib/page-state.ts'
 import { useTitle } from '../lib/title.ts'
-import { cx } from '../ui/button.tsx'
+import { Button, cx } from '../ui/button.tsx'
+import { useOtherLanguage } from './own-language.ts'
 
 export const Brand = () => (
   <span className="brand">
@@ -25,6 +27,9 @@ export const SinglePage = ({ title, children, wide = false, aside }: Props) => {
         <div className="card">
           <div className="card-body">{children}</div>
         </div>
+        <div className="row row-end no-print">
+          <Button variant="quiet" size="small" icon="language" {...useOtherLanguage()} />
+        </div>
       </div>
     </main>
   )
@@ -33,7 +38,7 @@ export const SinglePage = ({ title, children, wide = false, aside }: Props) => {
 /** On every page where no real money moves. */
 export const SandboxBadge = () =>
   isMoneySimulated() ? (
-    <span className="sandbox-badge" title="Payments are simulated. No real money moves.">
-      Sandbox
+    <span className="sandbox-badge" title={t('brand.simulated')}>
+      {t('brand.sandbox')}
     </span>
   ) : null

@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { accountQuery, api } from '../api/queries.ts'
 import { onProven, stepUp } from '../api/step-up.ts'
+import { t } from '../lib/language.ts'
 import { useStore } from '../lib/store.ts'
 import { shortAddress } from '../lib/words.ts'
 import { ProviderButtons, prepareSignIn } from '../pages/sign-in/provider-buttons.tsx'
@@ -31,7 +32,7 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
   return (
     <div className="stack-s">
       <WayButton mark={<Icon name="fingerprint" />} disabled={prove.isPending} onClick={() => prove.mutate()}>
-        Confirm with a passkey
+        {t('confirm_with_passkey')}
       </WayButton>
       <Failure error={prove.error} />
     </div>
@@ -47,7 +48,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
     // Only what is linked proves anything: another wallet signs nothing for it.
     prepare: (address) => {
       if (wallets.some(({ subject }) => subject.toLowerCase() === address.toLowerCase())) return prepareSignIn('link')(address)
-      throw new WrongAccountError(`${shortAddress(address)} is not linked to your account. Nothing was signed.`)
+      throw new WrongAccountError(t('proof.not_linked', { address: shortAddress(address) }))
     },
     send: ({ message, signature }) => api.POST('/v1/auth/wallet/verify', { body: { message, signature, intent: 'link' } }),
     done: () => answer(true),
@@ -66,28 +67,25 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
       )
   }
   return (
-    <Dialog title="Confirm that it is you" onClose={() => answer(false)}>
-      <p className="quiet">
-        You signed in some time ago, and this changes who may act for you. Confirm with the sign-in method that you used, or with
-        one that you had before. What you were doing then goes on, and what you typed stays.
-      </p>
-      {wallets.length > 0 && <WalletPicker flow={flow} verb="Confirm with" />}
+    <Dialog title={t('proof')} onClose={() => answer(false)}>
+      <p className="quiet">{t('proof.why')}</p>
+      {wallets.length > 0 && <WalletPicker flow={flow} label="confirm_with" />}
       <ByPasskey onProven={() => answer(true)} />
       <ProviderButtons
         returnTo={confirmedPath}
-        verb="Confirm with"
+        label="confirm_with"
         begin={begin}
         offers={(name) => identities.some(({ provider }) => provider === name)}
       />
       {asked === 'in a window' && (
-        <TextNotice title="Continue in the window that has opened" live>
-          This page goes on by itself when you are done there.
+        <TextNotice title={t('proof.window')} live>
+          {t('proof.goes_on')}
         </TextNotice>
       )}
       {typeof asked === 'object' && (
-        <Notice tone="warn" title="The browser blocked the window" live>
+        <Notice tone="warn" title={t('proof.blocked')} live>
           <a href={asked.blocked} target="_blank" rel="noreferrer">
-            Open it
+            {t('open_it')}
           </a>
         </Notice>
       )}

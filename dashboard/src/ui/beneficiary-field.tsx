@@ -1,6 +1,8 @@
 import { useState } from 'react'
 import type { Beneficiaries } from '../api/names.ts'
+import { t } from '../lib/language.ts'
 import { railOptions } from '../lib/rails.ts'
+import { statusText } from '../lib/words.ts'
 import { Icon } from './button.tsx'
 import { Field, type Option, SelectField, TextField } from './field.tsx'
 
@@ -16,7 +18,7 @@ type Props = {
 }
 
 /** One beneficiary: from a list where it has all of them, else by typing a part of the name. */
-export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label = 'Beneficiary', ...field }: Props) => {
+export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label = t('beneficiary'), ...field }: Props) => {
   const { all, complete, labelOf } = beneficiaries
   if (!complete) return <SearchField {...{ beneficiaries, value, onChange, none, label, ...field }} />
   return (
@@ -28,7 +30,10 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
       options={[
         ...all
           .filter(({ id, status }) => status !== 'archived' || id === value)
-          .map(({ id, status }) => ({ value: id, label: status === 'active' ? labelOf(id) : `${labelOf(id)} (${status})` })),
+          .map(({ id, status }) => ({
+            value: id,
+            label: status === 'active' ? labelOf(id) : `${labelOf(id)} (${statusText(status).toLowerCase()})`,
+          })),
         ...(value !== '' && !all.some(({ id }) => id === value) ? [{ value, label: labelOf(value) }] : []),
       ]}
       {...field}
@@ -51,7 +56,7 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
   }
   return (
     <TextField
-      hint={hint ?? 'Type a part of the name'}
+      hint={hint ?? t('payee.type')}
       {...field}
       value={shown}
       placeholder={none}
@@ -70,8 +75,8 @@ type ManyProps = { value: readonly string[]; onChange: (value: string[]) => void
 /** Archived beneficiaries are not offered: nothing can be paid to them. */
 export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { beneficiaries: Beneficiaries }) => (
   <PickMany
-    label="Only to these beneficiaries"
-    placeholder="Choose a beneficiary"
+    label={t('payee.only')}
+    placeholder={t('payee.choose')}
     onType={beneficiaries.search}
     nameOf={beneficiaries.labelOf}
     options={beneficiaries.all
@@ -82,7 +87,7 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { be
 )
 
 export const PaymentTypesField = (field: ManyProps) => (
-  <PickMany label="Only these payment types" placeholder="Choose or type" free options={railOptions} {...field} />
+  <PickMany label={t('types.only')} placeholder={t('choose_or_type')} free options={railOptions} {...field} />
 )
 
 type PickManyProps = ManyProps & {
@@ -123,7 +128,7 @@ const PickMany = ({ value: chosen, onChange, options, free = false, placeholder,
                     type="button"
                     className="chip chip-button"
                     onClick={() => onChange(chosen.filter((other) => other !== value))}
-                    aria-label={`Remove ${labelOf(value)}`}
+                    aria-label={t('remove_what', { labelOf: labelOf(value) })}
                   >
                     {labelOf(value)}
                     <Icon name="cross" size={12} />

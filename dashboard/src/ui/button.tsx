@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
+import { t } from '../lib/language.ts'
 
 export type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger' | 'red'
 
@@ -19,6 +20,7 @@ type ButtonProps = Look & {
   disabled?: boolean
   describedBy?: string
   label?: string
+  lang?: string
   /** It unfolds something, which is open or not. */
   expanded?: boolean
 }
@@ -36,6 +38,7 @@ export const Button = ({
   mark = icon && <Icon name={icon} size={16} />,
   describedBy,
   label,
+  lang,
   expanded,
   ...look
 }: ButtonProps) => (
@@ -46,6 +49,7 @@ export const Button = ({
     aria-busy={busy || undefined}
     aria-describedby={describedBy}
     aria-label={label}
+    lang={lang}
     aria-expanded={expanded}
     onClick={(event) => {
       if (disabled || busy) return event.preventDefault()
@@ -126,25 +130,26 @@ const useCopy = (value: string): [copied: boolean, copy: () => void] => {
 
 export const CopyText = ({ value, text = value, label }: { value: string; text?: string; label: string }) => {
   const [copied, copy] = useCopy(value)
+  const title = t('copy_what', { what: label })
   return (
-    <button type="button" className="copyable" onClick={copy} title={`Copy ${label}`} aria-label={`Copy ${label} ${value}`}>
+    <button type="button" className="copyable" onClick={copy} title={title} aria-label={`${title} ${value}`}>
       <span>{text}</span>
       <Icon name={copied ? 'check' : 'copy'} size={14} />
       <span className="visually-hidden" role="status">
-        {copied ? 'Copied' : ''}
+        {copied ? t('copied') : ''}
       </span>
     </button>
   )
 }
 
-export const CopyButton = ({ value, children = 'Copy' }: { value: string; children?: string }) => {
+export const CopyButton = ({ value, children = t('copy') }: { value: string; children?: string }) => {
   const [copied, copy] = useCopy(value)
   return (
     <button type="button" className="button button-secondary button-small" onClick={copy}>
       <Icon name={copied ? 'check' : 'copy'} size={15} />
-      {copied ? 'Copied' : children}
+      {copied ? t('copied') : children}
       <span className="visually-hidden" role="status">
-        {copied ? 'Copied' : ''}
+        {copied ? t('copied') : ''}
       </span>
     </button>
   )
@@ -205,6 +210,7 @@ const paths = {
   link: 'M8.5 11.5a3 3 0 0 0 4.3 0l3-3a3 3 0 0 0-4.3-4.3L10.5 5.2M11.5 8.5a3 3 0 0 0-4.3 0l-3 3a3 3 0 0 0 4.3 4.3l1-1',
   sun: 'M10 13.2a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4ZM10 2.5v1.7M10 15.8v1.7M2.5 10h1.7M15.8 10h1.7M4.7 4.7l1.2 1.2M14.1 14.1l1.2 1.2M15.3 4.7l-1.2 1.2M5.9 14.1l-1.2 1.2',
   moon: 'M16.5 11.8A6.8 6.8 0 0 1 8.2 3.5a6.8 6.8 0 1 0 8.3 8.3Z',
+  language: 'M3 5h8M7 3v2M10 5c-.6 3-3 5.700-6.500 7M5 8c1 2 3 3.600 5 4.200M10 17l3.500-8 3.500 8M11.300 14.200h4.400',
   screen: 'M3 4h14v9.5H3zM7 16.5h6M10 13.5v3',
   print: 'M6 7V3h8v4M6 14H3.5V7h13v7H14M6 11.5h8V17H6z',
   out: 'M8 3.5H3.5v13H8M8 10h9M13.5 6.5 17 10l-3.5 3.5',

@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
+import { t } from '../lib/language.ts'
 import { dayLabel } from '../lib/time.ts'
 import { listWords, moneyText, roundMoney, share, shortMoney } from '../lib/words.ts'
 import { cx } from './button.tsx'
@@ -34,19 +35,36 @@ const scaleOf = (amounts: readonly number[]): { most: number; cut: number } => {
 const barHeight = (minor: string, most: number): number =>
   minor === '0' ? 0 : Math.min(base - 2, Math.max(2, (Number(minor) / most) * (base - 2)))
 
+type PlotProps = { most: number; days: readonly { date: string }[]; children: ReactNode }
+
+/** A picture over days. Beside it stand the top of its scale, half of it and nothing; below it the first day and the last. */
+const Plot = ({ most, days: [first, ...others], children }: PlotProps) => (
+  <div aria-hidden="true">
+    <div className="chart-plot">
+      <span className="chart-scale">
+        {[most, most / 2, 0].map((minor) => (
+          <span key={minor}>{roundMoney(String(Math.round(minor)))}</span>
+        ))}
+      </span>
+      {children}
+    </div>
+    <div className="row row-between faint small">
+      {[first, others.at(-1)].map((day) => day && <span key={day.date}>{dayLabel(day.date)}</span>)}
+    </div>
+  </div>
+)
+
 /** Days as bars on a scale of their own, and the same numbers as a table. Marks say only on which days there was something. */
 export const DayChart = ({ days, currency, names }: Props) => {
   const { most, cut } = scaleOf(days.map(({ up }) => Number(up)))
   const above = days.filter(({ up }) => Number(up) > cut)
   const step = width / days.length
   const barWidth = step * (1 - gap)
-  const first = days[0]
-  const last = days.at(-1)
   const wordsOf = ({ date, up, mark }: DayBar) =>
     `${dayLabel(date)}: ${names.up} ${moneyText(up, currency)}${names.mark ? `, ${names.mark} ${moneyText(mark ?? '0', currency)}` : ''}`
   return (
     <figure className="day-chart">
-      <div className="day-chart-plot">
+      <Plot most={most} days={days}>
         <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
           <line x1="0" x2={width} y1={base} y2={base} className="chart-line" vectorEffect="non-scaling-stroke" />
           {days.map((day, index) => {
@@ -65,24 +83,21 @@ export const DayChart = ({ days, currency, names }: Props) => {
             )
           })}
         </svg>
-        <span className="chart-scale" aria-hidden="true">
-          {roundMoney(String(Math.round(most)))}
-        </span>
-      </div>
-      <div className="row row-between faint small" aria-hidden="true">
-        <span>{first && dayLabel(first.date)}</span>
-        <span>{last && dayLabel(last.date)}</span>
-      </div>
+      </Plot>
       {above.length > 0 && (
         <p className="faint small">
-          Above the scale: {listWords(above.map(({ date, up }) => `${shortMoney(up, currency)} on ${dayLabel(date)}`))}
+          {t('chart.above', {
+            names: listWords(
+              above.map(({ date, up }) => t('chart.amount_on', { amount: shortMoney(up, currency), dayLabel: dayLabel(date) })),
+            ),
+          })}
         </p>
       )}
       <details>
-        <summary className="small quiet">Show as a table</summary>
+        <summary className="small quiet">{t('chart.table')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}
-        <section className="chart-table" tabIndex={0} aria-label="By day">
-          <Table headings={['Day', { figures: names.up }, names.mark !== undefined && { figures: names.mark }]}>
+        <section className="chart-table" tabIndex={0} aria-label={t('chart.by_day')}>
+          <Table headings={[t('day'), { figures: names.up }, names.mark !== undefined && { figures: names.mark }]}>
             {[...days].reverse().map(({ date, up, mark }) => (
               <tr key={date}>
                 <th scope="row">{dayLabel(date)}</th>
@@ -97,52 +112,67 @@ export const DayChart = ({ days, currency, names }: Props) => {
   )
 }
 
-type Day = { date: string; in_minor: string; out_minor: string }
 type Point = { date: string; minor: bigint }
 
 const lineWidth = 320
 const lineHeight = 56
 
-/** What the balance was at the end of each day: today's, less what came in after it, plus what left after it. */
-const balances = (total: string, days: readonly Day[]): Point[] => {
-  const line: Point[] = []
-  let minor = BigInt(total)
-  for (const { date, in_minor: came, out_minor: left } of [...days].reverse()) {
-    line.unshift({ date, minor })
-    minor += BigInt(left) - BigInt(came)
-  }
-  return line
-}
-
 const larger = (a: bigint, b: bigint): bigint => (a < b ? b : a)
 
+const amountOn = ({ date, minor }: Point, currency: string): string =>
+  t('chart.amount_on', { amount: shortMoney(minor.toString(), currency), dayLabel: dayLabel(date) })
+
+type FigureProps = { line: readonly Point[]; currency: string; children: ReactNode }
+
 /** A balance over days, with what it says in words. Below nothing it lies on the ground. */
-export const BalanceFigure = ({ line, children }: { line: readonly Point[]; children: ReactNode }) => {
+export const BalanceFigure = ({ line, currency, children }: FigureProps) => {
+  const [pointed, setPointed] = useState<string | null>(null)
+  const step = lineWidth / Math.max(1, line.length - 1)
   const most = line.map(({ minor }) => minor).reduce(larger, 1n)
   const at = ({ minor }: Point, index: number) =>
-    `${(index / Math.max(1, line.length - 1)) * lineWidth},${lineHeight - 2 - Number((larger(minor, 0n) * BigInt(lineHeight - 6)) / most)}`
+    `${index * step},${lineHeight - 2 - Number((larger(minor, 0n) * BigInt(lineHeight - 6)) / most)}`
   const points = line.map(at).join(' ')
   return (
     <figure className="balance-line">
-      <svg viewBox={`0 0 ${lineWidth} ${lineHeight}`} preserveAspectRatio="none" aria-hidden="true">
-        <polygon points={`0,${lineHeight} ${points} ${lineWidth},${lineHeight}`} />
-        <polyline points={points} vectorEffect="non-scaling-stroke" />
-      </svg>
+      <Plot most={Number(most)} days={line}>
+        <svg viewBox={`0 0 ${lineWidth} ${lineHeight}`} preserveAspectRatio="none" aria-hidden="true">
+          {line.map((day, index) => (
+            <rect
+              key={day.date}
+              className="chart-hit"
+              x={(index - 0.5) * step}
+              y="0"
+              width={step}
+              height={lineHeight}
+              onPointerEnter={() => setPointed(day.date)}
+            >
+              {pointed === day.date && <title>{amountOn(day, currency)}</title>}
+            </rect>
+          ))}
+          <polygon points={`0,${lineHeight} ${points} ${lineWidth},${lineHeight}`} />
+          <polyline points={points} vectorEffect="non-scaling-stroke" />
+        </svg>
+      </Plot>
       <figcaption className="faint small">{children}</figcaption>
     </figure>
   )
 }
 
-/** The balance with what is held, over the last days, and its lowest day in words. */
-export const BalanceLine = ({ total, days, currency }: { total: string; days: readonly Day[]; currency: string }) => {
-  const line = balances(total, days)
+type Day = { date: string; available_minor: string | null }
+
+/** What was available at the end of each of the last days and is now, and the lowest day in words. */
+export const BalanceLine = ({ available, days, currency }: { available: string; days: readonly Day[]; currency: string }) => {
+  const line = days.map(({ date, available_minor }, index) => ({
+    date,
+    minor: BigInt(index === days.length - 1 ? available : (available_minor ?? available)),
+  }))
   const [first, ...others] = line
   if (!first) return null
   const least = others.reduce((low, day) => (day.minor < low.minor ? day : low), first)
   return (
-    <BalanceFigure line={line}>
+    <BalanceFigure line={line} currency={currency}>
       <span title={moneyText(least.minor.toString(), currency)}>
-        Lowest in 30 days: {shortMoney(least.minor.toString(), currency)} on {dayLabel(least.date)}
+        {t('chart.lowest', { amount: shortMoney(least.minor.toString(), currency), dayLabel: dayLabel(least.date) })}
       </span>
     </BalanceFigure>
   )
@@ -157,7 +187,7 @@ export const meterRole = ({ used, limit, currency, label }: MeterProps) =>
     'aria-valuemin': 0,
     'aria-valuemax': 100,
     'aria-valuenow': Math.round(share(used, limit) * 100),
-    'aria-valuetext': `${moneyText(used, currency)} of ${moneyText(limit, currency)}`,
+    'aria-valuetext': t('chart.part', { amount: moneyText(used, currency), amount2: moneyText(limit, currency) }),
   }) as const
 
 export const Meter = (props: MeterProps) => {

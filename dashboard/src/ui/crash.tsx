@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react'
+import { t } from '../lib/language.ts'
 
 /** `at`: the address of what it holds. Another address is shown whatever went wrong at the one before. */
 type Props = { at?: string; children: ReactNode }
@@ -21,22 +22,19 @@ export class Crash extends Component<Props, State> {
     if (!error) return this.props.children
     const content = (
       <div className="single-inner stack" role="alert">
-        <h1>This page stopped working</h1>
-        <p className="quiet">
-          The error is ours. If you just sent something, look for it in the list before you send it again: it may have gone
-          through.
-        </p>
+        <h1>{t('crash')}</h1>
+        <p className="quiet">{t('crash.note')}</p>
         {/* Loaded anew: what is broken may be what leads from page to page. */}
         <div className="row">
           <button type="button" className="button button-primary" onClick={() => location.reload()}>
-            Reload
+            {t('reload')}
           </button>
           <a className="button button-secondary" href="/">
-            Go to the overview
+            {t('go_to_the_overview')}
           </a>
         </div>
         <details>
-          <summary className="quiet small">Details for support</summary>
+          <summary className="quiet small">{t('for_support')}</summary>
           <p className="small quiet mono">{error.message}</p>
         </details>
       </div>

@@ -1,3 +1,4 @@
+import { t } from '../lib/language.ts'
 import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/rule-words.ts'
 import { now } from '../lib/time.ts'
 import { Icon, type IconName } from './button.tsx'
@@ -5,12 +6,6 @@ import { Meter } from './charts.tsx'
 import { Badge } from './page.tsx'
 
 const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }
-const outcomeWords: Readonly<Record<TraceEntry['outcome'], string>> = {
-  allow: 'Passes',
-  require_approval: 'Needs approval',
-  deny: 'Refuses',
-}
-
 const tones: Readonly<Record<TraceEntry['outcome'], 'good' | 'warn' | 'bad'>> = {
   allow: 'good',
   require_approval: 'warn',
@@ -34,7 +29,7 @@ const grouped = (trace: readonly TraceEntry[]): Group[] => {
 const Usage = ({ entry, currency }: { entry: TraceEntry; currency: string }) => {
   if (entry.limit_minor === undefined || entry.used_minor === undefined) return null
   const after = (BigInt(entry.used_minor) + BigInt(entry.requested_minor ?? '0')).toString()
-  return <Meter used={after} limit={entry.limit_minor} currency={currency} label="Used with this payment" />
+  return <Meter used={after} limit={entry.limit_minor} currency={currency} label={t('trace.used')} />
 }
 
 const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; at: number }) => (
@@ -42,9 +37,9 @@ const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; a
     <Icon name={icons[entry.outcome]} />
     <div>
       <p className="quiet">
-        <span className="visually-hidden">{outcomeWords[entry.outcome]}. </span>
+        <span className="visually-hidden">{t(`trace.${entry.outcome}`)}. </span>
         {traceWords(entry, currency, at)}{' '}
-        {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>Deciding rule</Badge>}
+        {entry.decisive && <Badge tone={entry.outcome === 'deny' ? 'bad' : 'warn'}>{t('trace.deciding')}</Badge>}
       </p>
       <Usage entry={entry} currency={currency} />
     </div>
@@ -53,7 +48,7 @@ const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; a
 
 /** The rules that were checked, in order, in plain words: of more than fifty the ones that matter most. `at`: when, if not at this moment. */
 export const DecisionTrace = ({ decision, currency, at }: { decision: Decision; currency: string; at?: string }) => (
-  <ol className="rows trace" aria-label="Policy checks">
+  <ol className="rows trace" aria-label={t('policy_checks')}>
     {grouped(decision.trace ?? []).map(({ title, entries }) => (
       <li key={`${title} ${entries[0]?.rule}`}>
         <p className="strong">{title}</p>

@@ -1,4 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
+import { t } from '../lib/language.ts'
 import { groupDigits } from '../lib/words.ts'
 import { cx, Icon } from './button.tsx'
 import { fieldError } from './page.tsx'
@@ -28,7 +29,7 @@ export const Field = ({ label, hint, error, optional, children }: FieldProps & {
     <div className="field">
       <label className="field-label" htmlFor={id}>
         {label}
-        {optional && <span className="field-optional">optional</span>}
+        {optional && <span className="field-optional">{t('optional')}</span>}
       </label>
       {children({ id, 'aria-describedby': described || undefined, 'aria-invalid': error ? true : undefined })}
       {hint && (

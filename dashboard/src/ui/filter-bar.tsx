@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { reach, toApiError } from '../api/error.ts'
 import { chosenWorkspace } from '../api/queries.ts'
 import type { useFilters } from '../lib/drafts.ts'
+import { t } from '../lib/language.ts'
 import { saveFile } from '../lib/text-file.ts'
 import { pageZone, zoneWords } from '../lib/time.ts'
 import { Button, cx, Icon } from './button.tsx'
@@ -16,9 +17,9 @@ export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'fie
   const zone = pageZone()
   return (
     <>
-      <TextField label="From" type="date" {...field('from')} />
-      <TextField label="To" type="date" {...field('to')} />
-      {zone && <p className="filters-note">Days and times in {zoneWords(zone)}</p>}
+      <TextField label={t('from')} type="date" {...field('from')} />
+      <TextField label={t('until')} type="date" {...field('to')} />
+      {zone && <p className="filters-note">{t('days_in', { zoneWords: zoneWords(zone) })}</p>}
     </>
   )
 }
@@ -26,7 +27,7 @@ export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'fie
 export const ClearFilters = ({ filters }: { filters: Pick<Filters, 'any' | 'clear'> }) =>
   filters.any && (
     <Button variant="quiet" onClick={filters.clear}>
-      Clear filters
+      {t('clear_filters')}
     </Button>
   )
 
@@ -97,7 +98,7 @@ export const CsvButton = ({ path, query, name }: CsvProps) => {
   })
   return (
     <Button icon="download" busy={save.isPending} onClick={() => save.mutate()}>
-      Export CSV
+      {t('export_csv')}
     </Button>
   )
 }

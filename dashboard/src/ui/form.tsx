@@ -1,6 +1,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { adviceFor, messageOf } from '../api/error.ts'
+import { t } from '../lib/language.ts'
 import { Button, cx, IconButton, Submit } from './button.tsx'
 import { Card, Failure } from './page.tsx'
 import { announce } from './toast.tsx'
@@ -165,7 +166,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
     <Modal className={wide ? 'dialog-wide' : undefined} aria-labelledby={titleId} onClose={onClose} first={fields}>
       <div className="row row-between dialog-header">
         <h2 id={titleId}>{title}</h2>
-        <IconButton icon="cross" label="Close" onClick={onClose} />
+        <IconButton icon="cross" label={t('close')} onClick={onClose} />
       </div>
       {onSubmit ? (
         <Form onSubmit={onSubmit} {...(ready !== undefined && { ready })} {...(busy !== undefined && { busy })}>
@@ -188,7 +189,7 @@ type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wid
 }
 
 /** A form in a dialog: its fields, what went wrong, and the button that sends it. */
-export const FormDialog = ({ action, making, red = false, keep = 'Cancel', children, ...dialog }: FormDialogProps) => (
+export const FormDialog = ({ action, making, red = false, keep = t('cancel'), children, ...dialog }: FormDialogProps) => (
   <Dialog
     {...dialog}
     busy={making.isPending}
@@ -213,10 +214,12 @@ type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & {
   offered?: boolean
   /** It stands in a row of a table, as its icon alone. */
   asIcon?: boolean
+  /** The dialog is open from the start. */
+  opened?: boolean
 }
 
-export const DialogButton = ({ dialog, offered = true, asIcon = false, ...button }: OpenerProps) => {
-  const [open, setOpen] = useState(false)
+export const DialogButton = ({ dialog, offered = true, asIcon = false, opened = false, ...button }: OpenerProps) => {
+  const [open, setOpen] = useState(opened)
   const { icon, label } = button
   return (
     <>

@@ -1,4 +1,5 @@
-import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
+import { t } from '../lib/language.ts'
 import { keepStored, readStored } from '../lib/store.ts'
 import { Button } from './button.tsx'
 import { EmptyCard, SkeletonCard } from './page.tsx'
@@ -63,15 +64,15 @@ const NotLoaded = ({ onRetry }: { onRetry: () => void }) => (
       icon="alert"
       tone="warn"
       heading
-      title="This page could not be loaded"
+      title={t('not_loaded')}
       actions={
         <>
-          <Button onClick={onRetry}>Try now</Button>
-          <Button onClick={() => location.reload()}>Reload</Button>
+          <Button onClick={onRetry}>{t('try_now')}</Button>
+          <Button onClick={() => location.reload()}>{t('reload')}</Button>
         </>
       }
     >
-      Check your connection. The page is tried again by itself until it loads. Nothing was sent.
+      {t('not_loaded.note')}
     </EmptyCard>
   </div>
 )
@@ -93,8 +94,8 @@ export const laterPage = <Props extends object>(load: Load<Props>) => {
   }
 }
 
-/** A part of a page that few visits need. `waiting` stands in its place until it is loaded: the page around it works without it. */
-export const laterPart = <Props extends object>(load: Load<Props>, waiting: ReactNode = null) => {
+/** A part of a page that few visits need. `Waiting` stands in its place until it is loaded: the page around it works without it. */
+export const laterPart = <Props extends object>(load: Load<Props>, Waiting: ComponentType<Props> = () => null) => {
   let Part: ComponentType<Props> | undefined
   return (props: Props) => {
     useLoaded(
@@ -104,6 +105,6 @@ export const laterPart = <Props extends object>(load: Load<Props>, waiting: Reac
       },
       () => undefined,
     )
-    return Part ? <Part {...props} /> : waiting
+    return Part ? <Part {...props} /> : <Waiting {...props} />
   }
 }

@@ -1,18 +1,20 @@
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
 import type { Beneficiaries } from '../api/names.ts'
 import type { Schemas } from '../api/queries.ts'
-import { answerOptions } from '../lib/rule-words.ts'
+import { t } from '../lib/language.ts'
+import { tLimit } from '../lib/limit-texts.ts'
+import { answerOptions, starterThreshold } from '../lib/rule-words.ts'
 import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../lib/words.ts'
 import { BeneficiariesField, PaymentTypesField } from './beneficiary-field.tsx'
 import { ChoiceField, fieldsOf, MoneyField, SelectField } from './field.tsx'
 
 /** The amounts that a policy and the limits of a key or an agent have alike. */
 const limitLabels = {
-  per_payment_limit_minor: 'Per-payment limit',
-  daily_limit_minor: 'Daily limit',
-  monthly_limit_minor: 'Monthly limit',
-  total_limit_minor: 'Limit in all, for one job',
-  approval_threshold_minor: 'Require approval at or above',
+  per_payment_limit_minor: tLimit('limit.per_payment'),
+  daily_limit_minor: tLimit('limit.daily'),
+  monthly_limit_minor: tLimit('limit.monthly'),
+  total_limit_minor: tLimit('limit.total'),
+  approval_threshold_minor: tLimit('limit.threshold'),
 } as const
 export type LimitName = keyof typeof limitLabels
 const limitNames = Object.keys(limitLabels) as LimitName[]
@@ -77,9 +79,9 @@ export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
 
 /** What the answer means for whoever gives it. */
 const newPayeeMeaning: Readonly<Record<Exclude<ControlsDraft['new_payees'], 'require_approval'>, string>> = {
-  '': 'It may add and rename beneficiaries. You are asked once about each, when it first pays them.',
-  allow: 'It decides who is paid: it can add any number and pay it at once, up to its limits.',
-  deny: 'It pays only beneficiaries that a person added or confirmed.',
+  '': tLimit('payees.ask'),
+  allow: tLimit('payees.allow'),
+  deny: tLimit('payees.deny'),
 }
 
 type FieldsProps = {
@@ -99,7 +101,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
   const at = fieldsOf(draft, set, error, 'spending_controls.')
   return (
     <fieldset className="stack">
-      <legend className="visually-hidden">Limits</legend>
+      <legend className="visually-hidden">{tLimit('limits')}</legend>
       <div className="columns">
         {limitNames
           .filter((name) => amounts || name === 'approval_threshold_minor')
@@ -109,26 +111,26 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
               name={name}
               {...at(name)}
               currency={currency}
-              hint={requested?.[name] && `Requested: ${moneyText(requested[name], currency)}`}
+              hint={requested?.[name] && tLimit('requested', { amount: moneyText(requested[name], currency) })}
             />
           ))}
       </div>
       {beneficiaries && <BeneficiariesField beneficiaries={beneficiaries} {...at('beneficiary_ids')} />}
       <SelectField
-        label="New beneficiaries"
+        label={tLimit('payees.new')}
         {...at('new_payees')}
         hint={
           newPayeeMeaning[draft.new_payees === 'require_approval' ? '' : draft.new_payees] +
-          (requested?.new_payees === 'allow' ? ' Requested: pay without asking.' : '')
+          (requested?.new_payees === 'allow' ? tLimit('payees.requested') : '')
         }
-        none="Ask me once about each"
+        none={tLimit('payees.ask_once')}
         options={answerOptions(['allow', 'deny'])}
       />
       <SelectField
-        label="A payment that repeats a recent one"
+        label={tLimit('repeat')}
         {...at('on_duplicate')}
-        hint="The same amount and reference, to the same beneficiary."
-        none={requested ? undefined : 'No rule of its own'}
+        hint={tLimit('duplicate.hint')}
+        none={requested ? undefined : tLimit('repeat.none')}
         options={answerOptions(duplicateAnswers)}
       />
       <PaymentTypesField {...at('payment_types')} />
@@ -138,11 +140,9 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
 
 /** In days. */
 export const accessLifetimes = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-  { value: '', label: 'No end date' },
+  ...['7', '30', '90'].map((value) => ({ value, label: tLimit('days', { value }) })),
+  { value: '365', label: tLimit('year') },
+  { value: '', label: tLimit('no_end') },
 ]
 
 export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
@@ -154,6 +154,14 @@ const cautious = {
   monthly_limit_minor: '5000000',
   approval_threshold_minor: '100000',
 } as const satisfies Controls
+
+export const starterSpending = (): Spending => {
+  const limits = { per_payment_limit_minor: '2000000', daily_limit_minor: '5000000', monthly_limit_minor: '50000000' }
+  return {
+    choice: 'limited',
+    draft: draftOfControls({ ...limits, approval_threshold_minor: starterThreshold, on_duplicate: 'confirm' }),
+  }
+}
 
 export const hasAmount = (controls: Controls): boolean =>
   limitNames.some((name) => name !== 'approval_threshold_minor' && controls[name] !== undefined)
@@ -218,11 +226,12 @@ export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
 
 /** "pay up to KES 5,000 a day": the widest of what is chosen, in a few words. */
 export const spendingWords = (controls: Controls, currency: string): string => {
-  if (controls.daily_limit_minor) return `up to ${shortMoney(controls.daily_limit_minor, currency)} a day`
-  if (controls.monthly_limit_minor) return `up to ${shortMoney(controls.monthly_limit_minor, currency)} a month`
-  if (controls.total_limit_minor) return `up to ${shortMoney(controls.total_limit_minor, currency)} in all`
-  if (controls.per_payment_limit_minor) return `up to ${shortMoney(controls.per_payment_limit_minor, currency)} per payment`
-  return 'any amount'
+  if (controls.daily_limit_minor) return tLimit('words.day', { amount: shortMoney(controls.daily_limit_minor, currency) })
+  if (controls.monthly_limit_minor) return tLimit('words.month', { amount: shortMoney(controls.monthly_limit_minor, currency) })
+  if (controls.total_limit_minor) return tLimit('words.total', { amount: shortMoney(controls.total_limit_minor, currency) })
+  if (controls.per_payment_limit_minor)
+    return tLimit('words.payment', { amount: shortMoney(controls.per_payment_limit_minor, currency) })
+  return tLimit('words.any')
 }
 
 type Props = Omit<FieldsProps, 'draft' | 'onChange' | 'amounts'> & { value: Spending; onChange: (value: Spending) => void }
@@ -231,13 +240,13 @@ type Props = Omit<FieldsProps, 'draft' | 'onChange' | 'amounts'> & { value: Spen
 export const SpendChoice = ({ value, onChange, ...fields }: Props) => (
   <div className="stack">
     <ChoiceField
-      label="Spending"
+      label={t('spending')}
       value={value.choice}
       onChange={(choice) => onChange({ ...value, choice })}
       inRow
       choices={[
-        { value: 'limited', label: 'Set limits', hint: 'You can change them at any time.' },
-        { value: 'unlimited', label: 'No limit', hint: 'Only policies and the balance limit it.' },
+        { value: 'limited', label: tLimit('set_limits'), hint: tLimit('set_limits.hint') },
+        { value: 'unlimited', label: tLimit('no_limit'), hint: tLimit('no_limit.hint') },
       ]}
     />
     <ControlsFields
@@ -246,8 +255,6 @@ export const SpendChoice = ({ value, onChange, ...fields }: Props) => (
       amounts={value.choice === 'limited'}
       {...fields}
     />
-    {value.choice === 'limited' && controlsOf(value) === null && (
-      <p className="field-error">Enter at least one limit, or choose “No limit”.</p>
-    )}
+    {value.choice === 'limited' && controlsOf(value) === null && <p className="field-error">{tLimit('at_least_one')}</p>}
   </div>
 )

@@ -2,6 +2,7 @@ import { type UseInfiniteQueryResult, type UseQueryResult, useInfiniteQuery } fr
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { type Listed, rowsOf } from '../api/queries.ts'
+import { rich, t } from '../lib/language.ts'
 import { Button, cx, FoldButton, Icon, type IconName } from './button.tsx'
 import { Card, type CardProps, Failure, SkeletonCard, SkeletonRows, Time, type Tone } from './page.tsx'
 
@@ -65,7 +66,7 @@ export const More = ({ query }: { query: UseInfiniteQueryResult<unknown> }) =>
   query.hasNextPage && (
     <div className="row row-end card-footer no-print">
       <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-        Show more
+        {t('show_more')}
       </Button>
     </div>
   )
@@ -77,7 +78,7 @@ type ListingProps<Item> = {
   /** Show the first page only, without a button for more. */
   whole?: boolean | undefined
   children: (items: Item[]) => ReactNode
-} & Pick<CardProps, 'title' | 'label' | 'note' | 'actions'>
+} & Pick<CardProps, 'title' | 'label' | 'note' | 'actions' | 'footer'>
 
 /** Rows that are there from the first do not move: only those that arrive, and badges that change, while the list is looked at. */
 export const LiveRows = ({ children }: { children: ReactNode }) => {
@@ -108,7 +109,7 @@ export const Current = <Row extends { id: string; status: string }>({ none, ...r
       {current.length === 0 && !whole && <p className="card-body quiet">{none}</p>}
       {ended > 0 && (
         <div className="row row-end card-footer">
-          <FoldButton open={whole} onChange={setWhole} words={[`${ended} ended`, 'Without those that have ended']} />
+          <FoldButton open={whole} onChange={setWhole} words={[t('ended_fold', { count: ended }), t('ended_unfold')]} />
         </div>
       )}
     </>
@@ -156,9 +157,7 @@ export const List = <Item extends { id: string }>({
 
 /** Above a list that could not be read again: what is shown is what was read then. */
 export const OldList = ({ at }: { at: number }) => (
-  <p className="quiet">
-    This list is old: it was read <Time at={new Date(at).toISOString()} />.
-  </p>
+  <p className="quiet">{rich('old_list', { at: <Time at={new Date(at).toISOString()} /> })}</p>
 )
 
 /** What heads a column: of figures, which stand at the right, `{ figures }`; for a screen reader alone, `{ hidden }`. */
@@ -168,7 +167,7 @@ type TableProps = {
   headings: readonly (Heading | false)[]
   label?: string
   /** On a narrow screen each row is a block, of a booking with its balance or of a line of a list. */
-  folded?: 'booking' | 'line'
+  folded?: 'booking' | 'cells' | 'line'
   className?: string
   /** The children are bodies of the table, not rows. */
   bodies?: boolean

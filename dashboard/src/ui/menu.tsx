@@ -4,16 +4,16 @@ import { cx, Icon, type IconName } from './button.tsx'
 
 type MenuProps = { label: string; button: ReactNode; children: (close: () => void) => ReactNode; up?: boolean; right?: boolean }
 
-type ItemProps = { icon?: IconName; mark?: ReactNode; children: ReactNode; href?: string; onClick?: () => void }
+type ItemProps = { icon?: IconName; mark?: ReactNode; children: ReactNode; href?: string; lang?: string; onClick?: () => void }
 
-export const MenuItem = ({ icon, mark = icon && <Icon name={icon} />, children, href, onClick }: ItemProps) =>
+export const MenuItem = ({ icon, mark = icon && <Icon name={icon} />, children, href, lang, onClick }: ItemProps) =>
   href ? (
     <Link href={href} className="menu-item" {...(onClick && { onClick })}>
       {mark}
       {children}
     </Link>
   ) : (
-    <button type="button" className="menu-item" onClick={onClick}>
+    <button type="button" className="menu-item" lang={lang} onClick={onClick}>
       {mark}
       {children}
     </button>

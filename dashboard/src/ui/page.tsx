@@ -1,10 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ApiError, adviceFor, DeviceError, hasCode, messageOf, pageFor } from '../api/error.ts'
+import { ApiError, adviceFor, DeviceError, detailOf, hasCode, messageOf, pageFor } from '../api/error.ts'
 import { plainWords } from '../lib/field-words.ts'
+import { t } from '../lib/language.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
-import { majorText, type PaymentStatus, statusText } from '../lib/words.ts'
+import { majorText, paymentTones, statusText } from '../lib/words.ts'
 import { Button, CopyText, cx, Icon, type IconName, LinkButton } from './button.tsx'
 
 type PageHeaderProps = {
@@ -136,7 +137,7 @@ export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<strin
 
 /** Placeholders of loading rows, in the rows' height, so that nothing moves when they arrive. */
 export const SkeletonRows = ({ rows = 4 }: { rows?: number }) => (
-  <ul className="rows" aria-label="Loading">
+  <ul className="rows" aria-label={t('loading')}>
     {Array.from({ length: rows }, (_, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: places, not things
       <li key={index}>
@@ -172,8 +173,14 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   if (!error) return null
   const requestId = error instanceof ApiError ? error.requestId : null
   const page = pageFor(error)
+  const detail = detailOf(error)
   return (
     <Notice tone="bad" title={plainWords(messageOf(error))} live>
+      {detail && (
+        <p className="quiet" lang="en">
+          {plainWords(detail)}
+        </p>
+      )}
       {!(error instanceof DeviceError) && (
         <p className="quiet">
           {adviceFor(error)} {page && <Link href={page.path}>{page.label}</Link>}
@@ -181,18 +188,18 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
       )}
       {requestId && (
         <p className="small quiet">
-          <CopyText value={requestId} text="Copy request ID for support" label="request ID" />
+          <CopyText value={requestId} text={t('copy_request_id')} label={t('request_id')} />
         </p>
       )}
       {onRetry && (
         <p style={{ marginTop: '8px' }}>
           {hasCode(error, 'not_found') ? (
             <LinkButton size="small" href="/">
-              Go to overview
+              {t('go_to_overview')}
             </LinkButton>
           ) : (
             <Button size="small" onClick={onRetry}>
-              Try again
+              {t('try_again')}
             </Button>
           )}
         </p>
@@ -232,19 +239,6 @@ export const Amount = ({ minor, currency, size = 'normal', signed = false, gain 
       {majorText(minor)}
     </span>
   )
-}
-
-const paymentTones: Readonly<Record<PaymentStatus, Tone>> = {
-  scheduled: 'info',
-  pending_approval: 'warn',
-  processing: 'info',
-  succeeded: 'good',
-  failed: 'bad',
-  unknown: 'warn',
-  rejected: 'bad',
-  cancelled: 'plain',
-  expired: 'plain',
-  returned: 'warn',
 }
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -287,12 +281,12 @@ export const Time = ({ at, before, none }: TimeProps) => {
 export const ExactTime = ({ at }: { at: string }) => <time dateTime={at}>{fullTime(at)}</time>
 
 /** Counts down in place. It is not a live region, so a screen reader does not announce every second. */
-export const Countdown = ({ to, over = 'Expired', suffix = '' }: { to: string; over?: string; suffix?: string }) => {
+export const Countdown = ({ to, over = t('status.expired'), bare = false }: { to: string; over?: string; bare?: boolean }) => {
   const time = useNow(1000)
   const left = Date.parse(to) - time
   return (
     <time dateTime={to} title={fullTime(to)} className="nowrap">
-      {left > 0 ? remainingText(left) + suffix : over}
+      {left > 0 ? (bare ? remainingText(left) : t('time_left', { time: remainingText(left) })) : over}
     </time>
   )
 }

@@ -1,3 +1,4 @@
+import { t } from '../lib/language.ts'
 import { fromLocalInput, localInput, now, pageZone, zoneWords } from '../lib/time.ts'
 import { ChoiceField, TextField } from './field.tsx'
 
@@ -6,7 +7,7 @@ export type SendTime = { when: 'now' | 'later'; at: string }
 
 export const sendNow: SendTime = { when: 'now', at: '' }
 
-const mostDaysAhead = 90
+const maxDaysAhead = 90
 const dayMs = 86_400_000
 const complete = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
@@ -19,8 +20,8 @@ export const readSendTime = ({ when, at }: SendTime): Read => {
   const instant = fromLocalInput(at)
   const ahead = instant.getTime() - now()
   if (Number.isNaN(ahead)) return { problem: null }
-  if (ahead <= 0) return { problem: 'That time has passed.' }
-  if (ahead > mostDaysAhead * dayMs) return { problem: `Choose a time at most ${mostDaysAhead} days ahead.` }
+  if (ahead <= 0) return { problem: t('when.past') }
+  if (ahead > maxDaysAhead * dayMs) return { problem: t('when.far', { maxDaysAhead }) }
   return { at: instant.toISOString() }
 }
 
@@ -34,25 +35,25 @@ export const SendLater = ({ value, onChange, error }: Props) => {
   return (
     <>
       <ChoiceField
-        label="When"
+        label={t('when')}
         inRow
         value={value.when}
         onChange={(when) => onChange({ ...value, when })}
         choices={[
-          { value: 'now', label: 'Now' },
-          { value: 'later', label: 'Send later' },
+          { value: 'now', label: t('when.now') },
+          { value: 'later', label: t('when.later') },
         ]}
       />
       {value.when === 'later' && (
         <TextField
-          label="Date and time"
+          label={t('when.at')}
           type="datetime-local"
           value={value.at}
           onChange={(at) => onChange({ ...value, at })}
           min={localInput(new Date(now()))}
-          max={localInput(new Date(now() + mostDaysAhead * dayMs))}
+          max={localInput(new Date(now() + maxDaysAhead * dayMs))}
           error={problem ?? error}
-          hint={`${zone ? zoneWords(zone) : 'Your own time'}, at most ${mostDaysAhead} days ahead. No money is held until then.`}
+          hint={t('when.hint', { what: zone ? zoneWords(zone) : t('when.own'), maxDaysAhead })}
         />
       )}
     </>

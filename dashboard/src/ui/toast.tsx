@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { t } from '../lib/language.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { Button, Icon, IconButton, type IconName } from './button.tsx'
 
@@ -43,7 +44,7 @@ const ToastItem = ({ toast }: { toast: Toast }) => {
           {action.label}
         </Button>
       )}
-      <IconButton icon="cross" label="Dismiss" onClick={() => dismiss(toast.id)} />
+      <IconButton icon="cross" label={t('dismiss')} onClick={() => dismiss(toast.id)} />
     </div>
   )
 }

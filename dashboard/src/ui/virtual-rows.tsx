@@ -1,33 +1,54 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 const rowsInPart = 50
 /** How far outside of the window a part is drawn already. */
 const margin = '1000px 0px'
 
-type Props<Row> = { rows: readonly Row[]; columns: number; rowHeight: number; children: (row: Row) => ReactNode }
+type Props<Row> = { rows: readonly Row[]; columns: number; children: (row: Row) => ReactNode }
 
 /** The bodies of a table of many rows: a part that is far from the window is an empty row of its height. */
-export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) =>
-  Array.from({ length: Math.ceil(rows.length / rowsInPart) }, (_, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-    <Part key={place} rows={rows.slice(place * rowsInPart, (place + 1) * rowsInPart)} begins={place === 0} {...part} />
+export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
+  const [rowHeight, setRowHeight] = useState(0)
+  return Array.from({ length: Math.ceil(rows.length / rowsInPart) }, (_, place) => (
+    <Part
+      // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+      key={place}
+      rows={rows.slice(place * rowsInPart, (place + 1) * rowsInPart)}
+      rowHeight={rowHeight}
+      onMeasure={place === 0 ? setRowHeight : undefined}
+      {...part}
+    />
   ))
+}
 
-const Part = <Row,>({ rows, columns, rowHeight, begins, children }: Props<Row> & { begins: boolean }) => {
+type PartProps<Row> = Props<Row> & {
+  /** What a row of the first part measures: the height of those that were not drawn yet. */
+  rowHeight: number
+  /** The first part is drawn from the start, and measured. */
+  onMeasure: ((rowHeight: number) => void) | undefined
+}
+
+const Part = <Row,>({ rows, columns, rowHeight, onMeasure, children }: PartProps<Row>) => {
   const body = useRef<HTMLTableSectionElement>(null)
-  const [isNear, setIsNear] = useState(begins)
-  const height = useRef(rows.length * rowHeight)
+  const [isNear, setIsNear] = useState(onMeasure !== undefined)
+  const height = useRef<number | null>(null)
+  // Rows are higher in a narrow window, so they are measured whenever it changes.
+  useLayoutEffect(() => {
+    const element = body.current
+    if (!element || !isNear) return undefined
+    const measure = () => {
+      height.current = element.offsetHeight
+      onMeasure?.(element.offsetHeight / rows.length)
+    }
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [isNear, rows.length, onMeasure])
   useEffect(() => {
     const element = body.current
     if (!element) return undefined
-    const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (!entry) return
-        if (!entry.isIntersecting) height.current = element.offsetHeight
-        setIsNear(entry.isIntersecting)
-      },
-      { rootMargin: margin },
-    )
+    const observer = new IntersectionObserver(([entry]) => entry && setIsNear(entry.isIntersecting), { rootMargin: margin })
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
@@ -37,7 +58,7 @@ const Part = <Row,>({ rows, columns, rowHeight, begins, children }: Props<Row> &
         rows.map(children)
       ) : (
         <tr>
-          <td colSpan={columns} style={{ height: `${height.current}px` }} />
+          <td colSpan={columns} style={{ height: `${height.current ?? rowHeight * rows.length}px` }} />
         </tr>
       )}
     </tbody>

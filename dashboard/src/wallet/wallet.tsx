@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { DeviceError, hasCode, isRecord, isTextChanged } from '../api/error.ts'
+import { type Key, t } from '../lib/language.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { shortAddress } from '../lib/words.ts'
 import { Button, CopyButton, Icon, WayButton } from '../ui/button.tsx'
@@ -20,9 +21,9 @@ const codeOf = (error: unknown): number | null =>
 
 const toDeviceError = (error: unknown): DeviceError => {
   const code = codeOf(error)
-  if (code === 4001) return new DeviceError('You declined in the wallet. Nothing was signed.')
-  if (code === -32_002) return new DeviceError('The wallet already has an open request. Finish it there, then try again.')
-  return new DeviceError('The wallet could not do this. Unlock it and try again.')
+  if (code === 4001) return new DeviceError(t('wallet.declined'))
+  if (code === -32_002) return new DeviceError(t('wallet.open_request'))
+  return new DeviceError(t('wallet.could_not'))
 }
 
 const request = async (provider: Provider, method: string, params: readonly unknown[] = []): Promise<unknown> => {
@@ -37,8 +38,7 @@ const request = async (provider: Provider, method: string, params: readonly unkn
 export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
   const accounts = await request(provider, 'eth_requestAccounts')
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
-  if (typeof first !== 'string')
-    throw new DeviceError('The wallet has not shared an account with this page. Choose one in the wallet and try again.')
+  if (typeof first !== 'string') throw new DeviceError(t('wallet.no_account'))
   return first
 }
 
@@ -53,7 +53,7 @@ const toHex = (text: string): string =>
 /** EIP-191, the readable text as it is. */
 export const signText = async ({ provider }: Wallet, address: string, text: string): Promise<string> => {
   const signature = await request(provider, 'personal_sign', [toHex(text), address])
-  if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError('The wallet returned no signature.')
+  if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError(t('wallet.no_signature'))
   return signature
 }
 
@@ -82,7 +82,7 @@ dispatchEvent(new Event('eip6963:requestProvider'))
 /** Browsers inside wallets on phones often know only the older `window.ethereum`. */
 const legacy = (): Wallet | null => {
   const provider: unknown = 'ethereum' in window ? window.ethereum : undefined
-  return isProvider(provider) ? { id: 'injected', name: 'Browser wallet', icon: null, provider } : null
+  return isProvider(provider) ? { id: 'injected', name: t('wallet.of_browser'), icon: null, provider } : null
 }
 
 export const useWallets = (): readonly Wallet[] => {
@@ -159,16 +159,16 @@ const isHandheld = (): boolean => matchMedia('(pointer: coarse) and (hover: none
 export const NoWallet = () => {
   const handheld = isHandheld()
   return (
-    <Notice title="No wallet in this browser">
+    <Notice title={t('wallet.none')}>
       <div className="stack-s">
         {handheld ? (
           <>
-            <p className="quiet">Open this page in your wallet app:</p>
+            <p className="quiet">{t('wallet.open_in_app')}</p>
             <ul className="stack-xs">
               {walletLinks(location.href).map(({ name, href }) => (
                 <li key={name}>
                   <a className="button button-secondary button-wide" href={href} rel="noreferrer">
-                    Open in {name}
+                    {t('wallet.open_in', { name })}
                   </a>
                 </li>
               ))}
@@ -176,25 +176,22 @@ export const NoWallet = () => {
           </>
         ) : (
           <details>
-            <summary className="quiet">Use a wallet on your phone</summary>
+            <summary className="quiet">{t('wallet.use_phone')}</summary>
             <div className="stack-s">
-              <p className="quiet small">Scan this with your phone, then choose your wallet app there.</p>
-              <QrCode text={location.href} label="This page as a QR code" />
+              <p className="quiet small">{t('wallet.scan')}</p>
+              <QrCode text={location.href} label={t('wallet.qr')} />
             </div>
           </details>
         )}
         <p>
-          <CopyButton value={location.href}>Copy link to this page</CopyButton>
+          <CopyButton value={location.href}>{t('wallet.copy_link')}</CopyButton>
         </p>
       </div>
     </Notice>
   )
 }
 
-const waiting = (step: WalletStep, { name }: Wallet): string => {
-  if (step === 'connect') return `Connect in ${name}`
-  return step === 'sign' ? `Sign the message in ${name}` : 'Checking the signature'
-}
+const waiting = (step: WalletStep, { name }: Wallet): string => t(step === 'idle' ? 'wallet.send' : `wallet.${step}`, { name })
 
 /** Another account of the same wallet may be the right one. */
 const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
@@ -205,18 +202,21 @@ const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   if (!wrong || !flow.wallet || !flow.address) return null
   return (
     <p className="small quiet">
-      The wallet uses {shortAddress(flow.address)}.{' '}
+      {t('wallet.uses', { address: shortAddress(flow.address) })}{' '}
       <Button size="small" onClick={flow.changeAccount}>
-        Choose another account in {flow.wallet.name}
+        {t('wallet.another', { name: flow.wallet.name })}
       </Button>
     </p>
   )
 }
 
-type PickerProps = { flow: WalletFlow; verb: string; action?: ReactNode; fallback?: ReactNode }
+/** What a button does with the wallet or provider that it names: "Sign with …". */
+export type WithLabel = Extract<Key, `${string}_with`>
+
+type PickerProps = { flow: WalletFlow; label: WithLabel; action?: ReactNode; fallback?: ReactNode }
 
 /** The wallets that this browser offers (EIP-6963), and the state of a signature by one of them. `fallback`: shown where it offers none. */
-export const WalletPicker = ({ flow, verb, action, fallback = <NoWallet /> }: PickerProps) => {
+export const WalletPicker = ({ flow, label, action, fallback = <NoWallet /> }: PickerProps) => {
   const wallets = useWallets()
   const busy = flow.step !== 'idle'
   return (
@@ -232,7 +232,7 @@ export const WalletPicker = ({ flow, verb, action, fallback = <NoWallet /> }: Pi
             busy={active}
             onClick={() => flow.start(wallet)}
           >
-            {active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}
+            {active ? waiting(flow.step, wallet) : t(label, { name: wallet.name })}
           </WayButton>
         )
       })}

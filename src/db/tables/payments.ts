@@ -140,6 +140,8 @@ export const payments = pgTable(
       sql`(${t.feeHoldTransferId} is not null) = (${t.feeMinor} is not null and ${t.holdTransferId} is not null)`,
     ),
     index('payments_scheduled').on(t.executeAt).where(sql`${t.status} = 'scheduled'`),
+    // Sums of what is due are read from it alone.
+    index('payments_due').on(t.workspaceId, t.executeAt, t.amountMinor, t.feeMinor).where(sql`${t.status} = 'scheduled'`),
     check(
       'payments_hold_check',
       sql`${t.holdTransferId} is not null or (${t.executeAt} is not null and ${t.status} in ('scheduled', 'failed', 'cancelled'))`,

@@ -38,6 +38,7 @@ export const workspaces = pgTable(
     uniqueIndex('workspaces_one_personal').on(t.owningAccountId).where(sql`${t.kind} = 'personal'`),
     index('workspaces_owner').on(t.owningAccountId),
     check('workspaces_kind_check', oneOf(t.kind, workspaceKinds)),
+    check('workspaces_next_time_zone_check', sql`(${t.nextTimeZone} is null) = (${t.nextTimeZoneFrom} is null)`),
   ],
 )
 
@@ -113,7 +114,10 @@ export const invitations = pgTable(
   ],
 )
 
-/** Which time zone decided from when: the days of a period that is over never change. */
+/**
+ * Which time zone decided from when, of a workspace that has had more than one: the days of a period that is over never change. A trigger of `workspaces`
+ * writes them, and the table is append-only. A change that has not been followed by another stands in `workspaces` alone.
+ */
 export const workspaceTimeZones = pgTable(
   'workspace_time_zones',
   { workspaceId: idOf(() => workspaces.id).notNull(), fromAt: instant().notNull(), timeZone: text().notNull() },

@@ -1,29 +1,23 @@
-import { readFile } from 'node:fs/promises'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
-import { sandboxAddressFile } from '../../process/rails.ts'
+import { readEnvironment } from '../../process/environment.ts'
+import { localUrl } from '../../process/ports.ts'
 import { agreeTo, expectReady, expectSame, expectThere, followEvents, money, print, step, url } from './stage.ts'
 
 const people = 50
 /** The emulated provider fails payments to this number. */
 const failing = '254700000001'
 
-/** The emulated provider, where a person pays in: of a running one, or of the service's own. */
-const emulatorUrl = async (): Promise<string> => {
-  const { SANDBOX_URL, DATA_DIR = '.data' } = process.env
-  if (SANDBOX_URL) return SANDBOX_URL
-  const address = await readFile(sandboxAddressFile(DATA_DIR), 'utf8').catch(() => undefined)
-  if (address === undefined)
-    throw new Error('the address of the emulated provider is not known: set SANDBOX_URL to the one in the start banner')
-  return address
-}
-
 const payIn = async (reference: string, amountMinor: bigint): Promise<void> => {
-  const answer = await fetch(`${await emulatorUrl()}/control/deposits`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ reference, amount_minor: amountMinor.toString() }),
-  })
+  const { OPERATOR_HOST, OPERATOR_PORT } = readEnvironment()
+  const answer = await fetch(
+    `${localUrl(OPERATOR_HOST || '127.0.0.1', Number(OPERATOR_PORT || 3001))}/sandbox/control/deposits`,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reference, amount_minor: amountMinor.toString() }),
+    },
+  )
   if (!answer.ok) throw new Error(`the emulated provider did not take the deposit: ${await answer.text()}`)
 }
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../../lib/errors.ts'
-import { isRunning } from './postmaster.ts'
-import { isCode, type Place, reason, runProgram } from './programs.ts'
+import { isCode, isRunning, reason } from '../../lib/operating-system.ts'
+import { type Place, runProgram } from './programs.ts'
 
 /** The role and the password are this server's own: they exist nowhere else. */
 export type Cluster = { data: string; password: string }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { isCode } from './programs.ts'
+import { isRunning } from '../../lib/operating-system.ts'
 
 /** `isReady`: it accepts connections. Read from its file, not tried at its port: something else may be listening there. */
 export type Postmaster = { pid: number; port: number; isReady: boolean }
@@ -16,15 +16,6 @@ export const runningPostmaster = async (data: string): Promise<Postmaster | unde
   // A zombie, or another process after a restart of the machine or container: Postgres would mistake either for itself.
   await rm(file, { force: true })
   return undefined
-}
-
-/** The check that Postgres itself makes when it finds a lock file. */
-export const isRunning = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return isCode(error, 'EPERM')
-  }
 }
 
 /** A zombie has no command line. Not by the folder in its arguments: a server whose folder was moved still writes to it. */

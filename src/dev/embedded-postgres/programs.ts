@@ -132,15 +132,3 @@ export const runProgram = ({ programs, user }: Place, name: 'initdb' | 'pg_ctl',
   const command = asUser(user, programs[name], args)
   return run(command.file, command.args, { ...command.ids, env: { ...environment(), ...env }, cwd: '/' })
 }
-
-/** The reason in one line: what the program printed, or the system's error. */
-export const reason = (error: unknown) => {
-  const lines =
-    error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim().split('\n') : []
-  const line = lines.find((text) => /error:|FATAL:/.test(text)) ?? lines.at(-1)
-  const message = line || (error instanceof Error ? error.message : String(error))
-  return (message.split('\n')[0] ?? message).replace(/\.$/, '')
-}
-
-export const isCode = (error: unknown, ...codes: string[]) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)

@@ -5,11 +5,12 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { openDataFolder } from '../../lib/data-folder.ts'
 import { StartupError } from '../../lib/errors.ts'
+import { isCode, reason } from '../../lib/operating-system.ts'
 import { type Cluster, openCluster, readPassword, role } from './cluster.ts'
-import { openDataFolder } from './data-folder.ts'
 import { type Postmaster, runningPostmaster } from './postmaster.ts'
-import { isCode, type Place, placeIn, reason, runProgram } from './programs.ts'
+import { type Place, placeIn, runProgram } from './programs.ts'
 
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {

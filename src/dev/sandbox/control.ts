@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type Provider, phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
-import { emulators } from '../../rails/all/emulators.ts'
 import { type Movement, type Order, workingBalance } from './book.ts'
 import { controlPage, controlPolicy } from './control-page.ts'
 import { PayIn, payIn } from './deposits.ts'
 import type { Emulation, Emulator } from './emulator.ts'
+import { emulators } from './emulators.ts'
 import { periodText } from './format.ts'
 import { maskedParty } from './journal.ts'
 import { Holder } from './names.ts'
@@ -92,6 +92,13 @@ export const registerControl = (
     control.delete<{ Params: { id: string } }>('/control/rules/:id', (request, reply) =>
       reply.code(rules.remove(request.params.id) ? 204 : 404).send(),
     )
+    /** Money and time stay: an account of its own is what a test begins with. */
+    control.post('/control/reset', (_request, reply) => {
+      rules.clear()
+      emulation.names.forget()
+      journal.clear()
+      return reply.code(204).send()
+    })
     control.post('/control/names', async (request, reply) => {
       const holder = Holder.parse(request.body)
       emulation.names.set(holder)

@@ -15,6 +15,7 @@ export const createJournal = (clock: Clock) => {
       entries.push({ at: clock.now().toISOString(), what, detail })
       if (entries.length > most) entries.splice(0, entries.length - most)
     },
+    clear: (): void => void entries.splice(0),
     read: (): readonly Entry[] => entries,
   }
 }

@@ -22,7 +22,7 @@ const html = ({
 <h2>${escapeHtml(subject)}</h2>
 <p><small>To ${escapeHtml(to)}, ${escapeHtml(at)}</small></p>
 ${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}
-<nav><a class="primary" href="${escapeHtml(action.url)}">${escapeHtml(action.text)}</a></nav>
+<p><a class="primary" href="${escapeHtml(action.url)}">${escapeHtml(action.text)}</a></p>
 <p><small>${notes.map(escapeHtml).join('<br>')}</small></p>
 </article>`
 

@@ -49,6 +49,7 @@ export const createNames = (rules: Rules, folder?: string) => {
   const nameOf = (party: string): string | null => new Map(Object.entries({ ...holders, ...kept.read() })).get(party) ?? null
   return {
     of: nameOf,
+    forget: (): void => kept.write({}),
     set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
     /** The provider's answer to a query. `lost`: the connection is reset. `delayMs`: it comes late. */
     query: (rail: RailName, party: string): { name: string | null; lost: boolean; delayMs: number } => {

@@ -1,10 +1,10 @@
 import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
-import { emulators } from '../../rails/all/emulators.ts'
 import { together } from '../../rails/definition.ts'
 import { createGateways, cut, gatewayError } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
 import { createEmulation, type EmulationDeps } from './emulator.ts'
+import { emulators } from './emulators.ts'
 import { perform } from './perform.ts'
 import { keepSecrets } from './secrets.ts'
 

@@ -26,7 +26,7 @@ const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permis
 const whoami = defineTool({
   name: 'get_credential',
   title: 'Who am I',
-  description: 'What this credential may do, and how much it may still pay today and this month. Call it first.',
+  description: 'What this credential may do, and how much it may still pay today, this month and in all. Call it first.',
   operation: null,
   hints: reads,
   input: z.strictObject({}),

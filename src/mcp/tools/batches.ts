@@ -44,8 +44,8 @@ const BatchOutcome = z.object({
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
 
-/** An answer that a release without fees has stored names none. */
-const PaymentBatch = ApiBatch.extend({ fees_minor: z.string().default('0') })
+/** An answer that an earlier release has stored lacks what came later. */
+const PaymentBatch = ApiBatch.omit({ again_of: true }).extend({ fees_minor: z.string().default('0') })
 type PaymentBatch = z.output<typeof PaymentBatch>
 
 const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {

@@ -2,7 +2,6 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { Sealed, Vault } from '../../auth/vault.ts'
 import { type Db, statement, type Tx } from '../../db/client.ts'
-import { columnsOf } from '../../db/columns.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRows, prepareWrite, type RowToInsert } from '../../db/prepare-write.ts'
@@ -142,20 +141,14 @@ export const adapterOf = ({ payout, collection }: Pick<Rails, 'payout' | 'collec
 
 export type AttemptRecord = typeof railAttempts.$inferSelect
 
-export const attemptColumns = columnsOf(railAttempts)
-
 export const findAttempt = selectRow('attempts.get', railAttempts, ['id'], { lane: 'pool' })
 
-const bySubjects = prepare(
-  'attempts.of_subjects',
-  { subjectIds: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(railAttempts)
-      .where(sql`${railAttempts.subjectId} = any(${at.subjectIds})`)
-      .orderBy(railAttempts.createdAt, railAttempts.id),
-  'pool',
+const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'pool', (orm, at) =>
+  orm
+    .select()
+    .from(railAttempts)
+    .where(sql`${railAttempts.subjectId} = any(${at.subjectIds})`)
+    .orderBy(railAttempts.createdAt, railAttempts.id),
 )
 
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
@@ -184,14 +177,12 @@ const setState = prepareWrite(
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
 
-const setProviders = statement(
-  'attempts.adopt_providers',
-  `update rail_attempts a set provider_request = coalesce(a.provider_request, x.request),
+const setProviders = statement('attempts.adopt_providers')`
+  update rail_attempts a set provider_request = coalesce(a.provider_request, x.request),
      provider_conversation = coalesce(a.provider_conversation, x.conversation)
    from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation)
    where a.id = x.id and ((a.provider_request is null and x.request is not null)
-     or (a.provider_conversation is null and x.conversation is not null))`,
-)
+     or (a.provider_conversation is null and x.conversation is not null))`
 
 /** Stores the ids that the provider reports for the first time; ids that are known stay. */
 export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReference & { id: Uuid })[]): Promise<void> => {
@@ -223,17 +214,15 @@ export type Traced = {
   createdAt: Date
 }
 
-const named = statement(
-  'payments.trace',
-  `with named(kind, id) as (
+const named = statement('payments.trace')`
+  with named(kind, id) as (
      select 'payment', id from payments where rail = any($2) and provider_receipt = any($1)
      union select 'topup', id from topups where method = any($2) and provider_receipt = any($1)
      union select kind, subject_id from rail_attempts where reference = any($1) and send = 1)
    select n.kind, n.id, ${owningAccountSql('coalesce(p.account_id, t.account_id)')} as "accountId", coalesce(p.status, t.status) as status,
      coalesce(p.rail, t.method) as rail, coalesce(p.amount_minor, t.amount_minor) as "amountMinor",
      coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
-   from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`,
-)
+   from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`
 
 /** `name`: a receipt, or the reference that we gave the order. */
 export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> =>

@@ -77,26 +77,18 @@ const select = (
     createdBetween({ id: auditLog.id, at: auditLog.at, owner }, at.createdAfter, at.createdBefore),
   )
 
-const all = prepare(
-  'audit.list',
-  { workspaceId: 'uuid?', ...filters, ...page },
-  (orm, at) => select(orm, at, at.workspaceId && { column: auditLog.workspaceId, id: at.workspaceId }),
-  'pool',
+const all = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page }, 'pool', (orm, at) =>
+  select(orm, at, at.workspaceId && { column: auditLog.workspaceId, id: at.workspaceId }),
 )
 
-const ofWorkspace = prepare(
-  'audit.of_workspace',
-  { workspaceId: 'uuid', ...filters, ...page },
-  (orm, at) => {
-    const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
-    // The entries of one actor are read by the index of what each did: `is true` keeps out the index of the workspace, which has
-    // what everybody did in the same order.
-    return at.accountId
-      ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
-      : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
-  },
-  'page',
-)
+const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, at) => {
+  const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
+  // The entries of one actor are read by the index of what each did: `is true` keeps out the index of the workspace, which has
+  // what everybody did in the same order.
+  return at.accountId
+    ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
+    : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
+})
 
 type ByAction = { action?: string; beginning?: string; rareAction?: string }
 
@@ -137,31 +129,27 @@ export const listWorkspaceAudit = (
     db.run(ofWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...by, ...request }),
   )
 
-const paymentsOf = prepare(
-  'audit.payments',
-  { workspaceId: 'uuid', ids: 'uuid[]', approvals: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({
-        id: payments.id,
-        approvalId: payments.approvalId,
-        amountMinor: payments.amountMinor,
-        currency: payments.currency,
-        beneficiaryId: payments.beneficiaryId,
-        displayName: beneficiaries.displayName,
-        batchId: payments.batchId,
-        batchName: paymentBatches.name,
-      })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
-      .where(
-        and(
-          eq(payments.workspaceId, at.workspaceId),
-          sql`${payments.id} = any(${at.ids} || array(select ${approvals.paymentId} from ${approvals} where ${approvals.id} = any(${at.approvals})))`,
-        ),
+const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]', approvals: 'uuid[]' }, 'page', (orm, at) =>
+  orm
+    .select({
+      id: payments.id,
+      approvalId: payments.approvalId,
+      amountMinor: payments.amountMinor,
+      currency: payments.currency,
+      beneficiaryId: payments.beneficiaryId,
+      displayName: beneficiaries.displayName,
+      batchId: payments.batchId,
+      batchName: paymentBatches.name,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+    .where(
+      and(
+        eq(payments.workspaceId, at.workspaceId),
+        sql`${payments.id} = any(${at.ids} || array(select ${approvals.paymentId} from ${approvals} where ${approvals.id} = any(${at.approvals})))`,
       ),
-  'page',
+    ),
 )
 
 /** The payments by the id of what was acted on: for an approval this is the payment that is decided. */
@@ -214,13 +202,11 @@ export const readExportCursor = (text: string): ExportPlace | undefined => {
   return transaction === undefined || id === undefined ? undefined : { transaction, id }
 }
 
-const later = statement(
-  'audit.export',
-  `select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as place, g.label as "grantLabel"
+const later = statement('audit.export')`
+  select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as place, g.label as "grantLabel"
    from audit_log a left join grants g on g.id = a.grant_id
    where (a.transaction, a.id) > ($1::xid8, $2::uuid) and a.transaction < (select events_settled_before())
-   order by a.transaction, a.id limit $3`,
-)
+   order by a.transaction, a.id limit $3`
 
 type Row = Omit<AuditRecord, 'transaction'> & { place: string }
 

@@ -7,15 +7,13 @@ import { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from '
 
 export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.list('/v1/workspaces/current/audit-log', {
-    config: { operation: 'workspaces.audit_log', permission: ['audit.read', 'workspace.manage'] },
-    schema: {
-      summary: "Read the workspace's audit log",
-      description:
-        'Who did what in this workspace, when, and with which credential. The rows are never changed, and a chain of hashes seals them.\n\nWho did what in the workspace, newest first. What members do about their own accounts is not in it.',
-      querystring: FindWorkspaceAudit,
-      response: { 200: pageOf(WorkspaceAuditEntry) },
-    },
+  routes.list('/v1/workspaces/current/audit-log', 'workspaces.audit_log', {
+    permission: ['audit.read', 'workspace.manage'],
+    summary: "Read the workspace's audit log",
+    description:
+      'Who did what in this workspace, when, and with which credential. The rows are never changed, and a chain of hashes seals them.\n\nWho did what in the workspace, newest first. What members do about their own accounts is not in it.',
+    querystring: FindWorkspaceAudit,
+    response: { 200: pageOf(WorkspaceAuditEntry) },
     read: (page, { principal, query }) => listWorkspaceAudit(deps.db, principal.workspace.id, query, page),
     present: async (rows, { principal }) => {
       const payments = await paymentsOfEntries(deps.db, principal.workspace.id, rows)
@@ -26,15 +24,13 @@ export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
 
 export const registerAuditLog = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.list('/v1/admin/audit-log', {
-    config: { operation: 'admin.audit_log', access: 'admin' },
-    schema: {
-      summary: 'Read the audit log',
-      description:
-        'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
-      querystring: FindAudit,
-      response: { 200: pageOf(AuditEntry) },
-    },
+  routes.list('/v1/admin/audit-log', 'admin.audit_log', {
+    access: 'admin',
+    summary: 'Read the audit log',
+    description:
+      'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
+    querystring: FindAudit,
+    response: { 200: pageOf(AuditEntry) },
     read: (page, { query }) => listAudit(deps.db, query, page),
     present: (rows) => rows.map(presentAudit),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, RecordOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
 
 const AnyId = bounded(100).transform((text, context): Uuid => {
@@ -11,31 +11,24 @@ const AnyId = bounded(100).transform((text, context): Uuid => {
 })
 
 const Action = (example: string) =>
-  bounded(100)
-    .min(1)
-    .optional()
-    .meta({ description: `One action, or with a final \`.\` all that begin with it: \`${example}\`` })
+  bounded(100).min(1).optional().describe(`One action, or with a final \`.\` all that begin with it: \`${example}\``)
 
-export const AuditEntry = z
-  .object({
-    id: IdOut('audit'),
-    action: z.string().meta({ documentedAs: 'AuditAction' }),
-    account_id: IdOut('account')
-      .nullable()
-      .meta({ description: 'Who acted; null for the service itself and for a person at its shell.' }),
-    credential: z.object({ kind: z.string(), id: z.string().nullable() }).nullable(),
-    grant_id: IdOut('grant').nullable(),
-    grant_label: z.string().nullable().meta({ description: 'What the key or agent that acted is called.' }),
-    workspace_id: IdOut('workspace').nullable(),
-    subject: z.object({ type: z.string(), id: z.string() }).nullable().meta({ description: 'What it was done to.' }),
-    before: z.unknown(),
-    after: z.unknown(),
-    ip: z.string().nullable(),
-    user_agent: z.string().nullable(),
-    request_id: z.string().nullable(),
-    created_at: TimeOut,
-  })
-  .meta({ id: 'AuditEntry' })
+export const AuditEntry = RecordOut('AuditEntry', {
+  id: IdOut('audit'),
+  action: z.string().meta({ documentedAs: 'AuditAction' }),
+  account_id: IdOut('account').nullable().describe('Who acted; null for the service itself and for a person at its shell.'),
+  credential: z.object({ kind: z.string(), id: z.string().nullable() }).nullable(),
+  grant_id: IdOut('grant').nullable(),
+  grant_label: z.string().nullable().describe('What the key or agent that acted is called.'),
+  workspace_id: IdOut('workspace').nullable(),
+  subject: z.object({ type: z.string(), id: z.string() }).nullable().describe('What it was done to.'),
+  before: z.unknown(),
+  after: z.unknown(),
+  ip: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  request_id: z.string().nullable(),
+  created_at: TimeOut,
+})
 export type AuditEntry = z.output<typeof AuditEntry>
 
 export const WorkspaceAuditEntry = AuditEntry.extend({
@@ -48,19 +41,17 @@ export const WorkspaceAuditEntry = AuditEntry.extend({
       batch: z
         .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
         .nullable()
-        .meta({ description: 'The list that the payment is of.' }),
+        .describe('The list that the payment is of.'),
     })
     .nullable()
-    .meta({ description: 'The payment that it was done to, or that was decided; of a whole list its first.' }),
+    .describe('The payment that it was done to, or that was decided; of a whole list its first.'),
 }).meta({ id: 'WorkspaceAuditEntry' })
 export type WorkspaceAuditEntry = z.output<typeof WorkspaceAuditEntry>
 
 export const FindWorkspaceAudit = PageQuery.extend({
   action: Action('payment.'),
-  actor: IdIn('account').optional().meta({ description: 'What this account did, by any of its credentials.' }),
-  subject_id: AnyId.optional().meta({
-    description: 'What was done to this: the id of a key’s or an agent’s grant, a policy, a payee.',
-  }),
+  actor: IdIn('account').optional().describe('What this account did, by any of its credentials.'),
+  subject_id: AnyId.optional().describe('What was done to this: the id of a key’s or an agent’s grant, a policy, a payee.'),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })
@@ -70,7 +61,7 @@ export type FindWorkspaceAudit = z.output<typeof FindWorkspaceAudit>
 export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),
-  subject_id: AnyId.optional().meta({ description: 'The id of the resource that was changed.' }),
+  subject_id: AnyId.optional().describe('The id of the resource that was changed.'),
   action: Action('grant.'),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),

@@ -66,9 +66,8 @@ export const viewSeparation = async (db: Db, currency: string, principal: Princi
  * The workspaces on a balance in which a rule asks for two people or a signature: money does not leave such a balance by one person. `others`: members
  * who count under its rules and did not ask. `confirmed`: by one who still counts; `signedBy`: with a signature.
  */
-const readGuards = statement(
-  'balances.guards',
-  `select w.id, exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and p.approval_proof = 'signature') as signed,
+const readGuards = statement('balances.guards')`
+  select w.id, exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and p.approval_proof = 'signature') as signed,
      array(select m.account_id from members m join accounts a on a.id = m.account_id
        where m.workspace_id = w.id and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'
          and ${countsUnder('m', 'w', 'spending_policies', '$3::timestamptz')}) as counting,
@@ -77,8 +76,7 @@ const readGuards = statement(
    from workspaces w
    where w.owning_account_id = $1 and w.balance_account_id is null and w.closed_at is null
      and exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and ${asksForTwo('p', 'required_approval_count')})
-   order by w.id`,
-)
+   order by w.id`
 type Guard = { id: Uuid; signed: boolean; counting: Uuid[]; confirmed: Uuid[]; signedBy: Uuid[] }
 
 const guardsOf = (tx: Tx, holderId: Uuid, separationId: Uuid | null): Promise<Guard[]> =>

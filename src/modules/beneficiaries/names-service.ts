@@ -12,7 +12,7 @@ import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import type { Lane, Task } from '../../jobs/lane.ts'
+import { claimLeased, type Lane } from '../../jobs/lane.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf, inPortions } from '../../lib/lists.ts'
@@ -41,22 +41,22 @@ type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
 /** `tenant`: the owning account, which the daily limit of names is for. `payer`: the one that holds the workspace's balance. */
 type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
 
-/** A process that dies during a check leaves it due again after this time. */
+/** A process that dies meanwhile leaves it due again after this time. */
 const leaseSeconds = 300
-
-/** Takes one check of each workspace, then the next one of each: nobody's thousands delay another's. */
-const claimDue = statement(
-  'beneficiaries.claim_name_checks',
-  `update beneficiaries b set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) from workspaces w
-   where w.id = b.workspace_id and b.id in (
-     select c.id from beneficiaries c join (
-       select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
+const claiming = {
+  /** One check of each workspace, then the next one of each: nobody's thousands delay another's. */
+  due: statement('beneficiaries.due_name_checks')`
+  select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer
+     from (select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
          select id, workspace_id, name_check_due_at from beneficiaries
          where name_check_due_at <= $1 and id <> all($2::uuid[]) order by name_check_due_at limit 1000) as due
-       order by place limit $3) as turn on turn.id = c.id
-     where c.name_check_due_at <= $1 for update of c skip locked)
-   returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer`,
-)
+       order by place limit $3) as turn
+     join beneficiaries c on c.id = turn.id join workspaces w on w.id = c.workspace_id
+     where c.name_check_due_at <= $1 for update of c skip locked`,
+  lease: statement('beneficiaries.claim_name_checks')`
+  update beneficiaries set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
+       select id from beneficiaries where id = any($2::uuid[]) and name_check_due_at <= $1 for update skip locked) returning id`,
+}
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
@@ -74,18 +74,16 @@ const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Prom
 }
 
 /** How many names an account gets: few while none of its payments has succeeded, so that nobody learns who has which number. */
-const mostNamesADay = { new: 20, paying: 500 }
+const maxNamesADay = { new: 20, paying: 500 }
 
 const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
     select from payments p where p.workspace_id = any(array[w.id]) and p.status in ${paidPaymentsSql} limit 1) as paid
   where w.owning_account_id = $1 limit 1), false)`
 
-const readHasPaid = statement('beneficiaries.account_has_paid', `select ${hasPaidSql} as "hasPaid"`)
-const readDay = statement(
-  'beneficiaries.names_of_day',
-  `select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as others from beneficiary_verifications
-   where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
-)
+const readHasPaid = statement('beneficiaries.account_has_paid')`select ${hasPaidSql} as "hasPaid"`
+const readDay = statement('beneficiaries.names_of_day')`
+  select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as others from beneficiary_verifications
+   where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`
 
 /**
  * Notes a query before it is sent, under the account's lock, so that queries under way count. Null, and a check that says so,
@@ -96,7 +94,7 @@ const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
     await lockAccount(tx, due.tenant)
     const { at } = tx
     const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [due.tenant, nairobiMidnight(at), due.id])
-    const isLeft = day !== undefined && day.others < (day.hasPaid ? mostNamesADay.paying : mostNamesADay.new)
+    const isLeft = day !== undefined && day.others < (day.hasPaid ? maxNamesADay.paying : maxNamesADay.new)
     const id = newId()
     insertRow(tx, beneficiaryVerifications, {
       id,
@@ -136,20 +134,16 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
   return known
 }
 
-const mostNames = 5_000
+const maxNames = 5_000
 
 /** Archived payees are compared too: otherwise nobody is warned who archives a payee and creates it anew with another number. */
-const newestNames = prepare(
-  'beneficiaries.newest_names',
-  { workspaceId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
-      .from(beneficiaries)
-      .where(eq(beneficiaries.workspaceId, at.workspaceId))
-      .orderBy(desc(beneficiaries.id))
-      .limit(mostNames),
-  'pool',
+const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' }, 'pool', (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
+    .from(beneficiaries)
+    .where(eq(beneficiaries.workspaceId, at.workspaceId))
+    .orderBy(desc(beneficiaries.id))
+    .limit(maxNames),
 )
 /**
  * Both payees are marked, because a payment to one warns where the other was paid before; the other one only where nothing is
@@ -241,17 +235,15 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
 }
 
 /** At most this many queries for names are under way at once in this process. */
-const mostAtOnce = 4
+const maxAtOnce = 4
 
 export const createNamesLane = (deps: NameCheckDeps): Lane => ({
   name: 'names',
-  limit: mostAtOnce,
+  limit: maxAtOnce,
   claim: async ({ free, except }) => {
     // To look for what is due costs as much for one as for several.
-    if (free < mostAtOnce / 2) return { tasks: [], more: true }
-    const due = await deps.db.query<Due>(claimDue, [deps.clock.now(), except, free])
-    const tasks = due.map((each): Task => ({ key: each.id, tenant: each.tenant, run: () => check(deps, each) }))
-    return { tasks, more: due.length === free }
+    if (free < maxAtOnce / 2) return { tasks: [], more: true }
+    return claimLeased(deps.db, claiming, { now: deps.clock.now(), free, except }, (due: Due) => check(deps, due))
   },
 })
 
@@ -274,13 +266,11 @@ export const requestNameCheck = async (tx: Tx, rails: Pick<Rails, 'payout'>, pri
   return before
 }
 
-const findUnchecked = statement(
-  'beneficiaries.check_names_again',
-  `update beneficiaries set name_check_due_at = $3, name_checks = 0 where id = any($1::uuid[]) and payment_rail = any($2::text[])
+const findUnchecked = statement('beneficiaries.check_names_again')`
+  update beneficiaries set name_check_due_at = $3, name_checks = 0 where id = any($1::uuid[]) and payment_rail = any($2::text[])
      and archived_at is null and verification in ('unverified', 'unavailable') and (name_check_due_at is null or name_check_due_at > $3)
      and (name_checked_at is null or name_checked_at < case when name_source = 'daily_limit' then $4::timestamptz else $5 end)
-   returning id`,
-)
+   returning id`
 
 /**
  * A name that could not be checked is asked for again when an approval needs it: after a minute, or a day later where the day's names were used up. The
@@ -294,9 +284,8 @@ export const checkNamesAgain = async (tx: Tx, { payout }: Pick<Rails, 'payout'>,
 }
 
 // A result without a name asks the rail again, once: from the first success on the whole name may be shown.
-const noteResults = statement(
-  'beneficiaries.note_result_names',
-  `with results as (
+const noteResults = statement('beneficiaries.note_result_names')`
+  with results as (
      select n.*, b.workspace_id from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) as n(id, beneficiary_id, name, payment_id, account_id)
      join beneficiaries b on b.id = n.beneficiary_id
      where b.id = any($2::uuid[]) and case when n.name <> '' then b.reported_name is distinct from n.name
@@ -306,8 +295,7 @@ const noteResults = statement(
      insert into beneficiary_verifications (id, workspace_id, account_id, beneficiary_id, status, name, source, payment_id, checked_at)
      select id, workspace_id, account_id, beneficiary_id, 'unverified', name, 'payment', payment_id, $6 from results where name <> '')
    update beneficiaries b set result_name = coalesce(nullif(r.name, ''), b.result_name), name_check_due_at = $6
-   from results r where b.id = any($2::uuid[]) and b.id = r.beneficiary_id`,
-)
+   from results r where b.id = any($2::uuid[]) and b.id = r.beneficiary_id`
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 

@@ -4,7 +4,7 @@ import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
 import type { VerificationStatus } from '../../lib/verification.ts'
-import { mostRemembered } from '../../policy/warnings.ts'
+import { maxRemembered } from '../../policy/warnings.ts'
 import type { Rails } from '../../rails/rail.ts'
 
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
@@ -39,7 +39,7 @@ type Paid = {
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
-  const newest = `order by q.payee_id desc, q.id desc limit ${mostRemembered}`
+  const newest = `order by q.payee_id desc, q.id desc limit ${maxRemembered}`
   const hasAccount = `(${hasAccountsSql(rail)} and ${reference} is not null)`
   return `array(select last.amount_minor from (
      (select q.id, q.amount_minor from payments q where q.payee_id = any(array[${payee}.id]) and ${paid} and not ${hasAccount} ${newest})
@@ -48,7 +48,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
        select q.id, q.amount_minor from payments q where q.payee_id = any(array[account.id]) and ${hasAccountsSql('q.rail')} and q.account_reference is not null
          and ${referenceKeySql('q.account_reference')} = ${referenceKeySql(reference)} and ${paid} ${newest}) as q
      where ${hasAccount}
-   ) as last order by last.id desc limit ${mostRemembered})`
+   ) as last order by last.id desc limit ${maxRemembered})`
 }
 
 /** Whether its rail was asked for the first time and has not answered yet. */

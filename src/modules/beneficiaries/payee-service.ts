@@ -17,6 +17,7 @@ type Known = { fingerprint: Buffer; id: Uuid; name: string; legalName: string | 
 const findByDestination = prepare(
   'beneficiaries.by_destination',
   { workspaceId: 'uuid', fingerprints: 'bytea[]' },
+  'pool',
   (orm, at) =>
     orm
       .select({
@@ -35,7 +36,6 @@ const findByDestination = prepare(
         ),
       )
       .orderBy(sql`${beneficiaries.confirmedAt} is null`, beneficiaries.id),
-  'pool',
 )
 
 /** `names`: the payee's own name is the first. */

@@ -26,11 +26,8 @@ const records = (orm: QueryBuilder) =>
     .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
     .leftJoin(paybills, eq(paybills.id, payees.paybillId))
 
-const byId = prepare(
-  'beneficiaries.by_id',
-  { workspaceId: 'uuid', id: 'uuid' },
-  (orm, at) => records(orm).where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
-  'joined',
+const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, 'joined', (orm, at) =>
+  records(orm).where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
 )
 
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
@@ -43,17 +40,13 @@ export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<B
   return record
 }
 
-const atSameNumber = prepare(
-  'beneficiaries.at_same_number',
-  { payeeId: 'uuid', id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
-      .from(beneficiaries)
-      .where(and(eq(beneficiaries.payeeId, at.payeeId), ne(beneficiaries.id, at.id), isNull(beneficiaries.archivedAt)))
-      .orderBy(desc(beneficiaries.id))
-      .limit(5),
-  'joined',
+const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'joined', (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.payeeId, at.payeeId), ne(beneficiaries.id, at.id), isNull(beneficiaries.archivedAt)))
+    .orderBy(desc(beneficiaries.id))
+    .limit(5),
 )
 
 /** The other beneficiaries of the same payee, for callers that may know them. */
@@ -115,7 +108,7 @@ const selectListed = (orm: QueryBuilder, at: Places<typeof page>) => {
   return newestFirst(records(orm), { id }, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
 }
 
-const list = prepare('beneficiaries.list', page, selectListed, 'page')
+const list = prepare('beneficiaries.list', page, 'page', selectListed)
 
 export const listBeneficiaries = (
   db: Db,

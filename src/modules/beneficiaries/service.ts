@@ -56,17 +56,15 @@ type PayeeRow = { id: Uuid; frozenAt: Date | null }
 
 const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
 /** Returns nothing where another transaction creates the payee at the same time. */
-const findOrInsert = statement(
-  'payees.ensure',
-  `with known as (
+const findOrInsert = statement('payees.ensure')`
+  with known as (
      select id, frozen_at from payees where workspace_id = $2 and fingerprint = any($3::bytea[])
    ), made as (
      insert into payees (id, workspace_id, fingerprint, fingerprint_key_id, paybill_id, reference_key, created_at)
      select $1, $2, $4, $5, $6, $7, $8 where not exists (select from known)
      on conflict do nothing returning id, frozen_at
    )
-   select id, frozen_at as "frozenAt" from known union all select id, frozen_at from made`,
-)
+   select id, frozen_at as "frozenAt" from known union all select id, frozen_at from made`
 
 type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 
@@ -247,16 +245,12 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return after
 }
 
-const ofOwner = prepare(
-  'beneficiaries.of_owner',
-  { owner: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
-      .from(workspaces)
-      .innerJoin(beneficiaries, eq(beneficiaries.workspaceId, workspaces.id))
-      .where(and(eq(workspaces.owningAccountId, at.owner), isNull(workspaces.balanceAccountId))),
-  'pool',
+const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
+    .from(workspaces)
+    .innerJoin(beneficiaries, eq(beneficiaries.workspaceId, workspaces.id))
+    .where(and(eq(workspaces.owningAccountId, at.owner), isNull(workspaces.balanceAccountId))),
 )
 
 /** Destinations are overwritten for good: the account was closed, and nothing can be paid from its balance. A team with a balance of its own goes on. */

@@ -46,8 +46,8 @@ export const verified = (payee: Named, answer: NameAnswer, source: NameSource, a
 export const verdictAfterRename = (payee: Named): VerificationStatus =>
   payee.reportedName === null ? payee.verification : (compared(payee, payee.reportedName) ?? payee.verification)
 
-const mostChecks = 6
+const maxChecks = 6
 
 /** A rail that did not answer is asked again after 1, 2, 4 … minutes. Null: no more. */
 export const nextCheckAt = (checks: number, at: Date): Date | null =>
-  checks >= mostChecks ? null : new Date(at.getTime() + 60_000 * 2 ** (checks - 1))
+  checks >= maxChecks ? null : new Date(at.getTime() + 60_000 * 2 ** (checks - 1))

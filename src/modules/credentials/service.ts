@@ -22,6 +22,7 @@ import type { Credential } from './schema.ts'
 const limits = prepare(
   'credentials.limits',
   { workspaceId: 'uuid', grantIds: 'text', day: 'date', month: 'date' },
+  'joined',
   (orm, at) =>
     orm
       .select({
@@ -50,7 +51,6 @@ const limits = prepare(
            left join lateral (select used_minor from usage_counters
              where subject_id = l.id and period = 'month' and period_start = ${at.month} offset 0) as m on true`,
       ),
-  'joined',
 )
 
 export const readCredential = async (db: Database, clock: Clock, principal: Principal): Promise<Credential> => {

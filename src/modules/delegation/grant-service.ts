@@ -207,16 +207,14 @@ export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: Gr
 }
 
 /** Behind the lock of the account that pays: no payment is counted meanwhile. */
-const seedTotal = statement(
-  'grants.seed_total',
-  `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
+const seedTotal = statement('grants.seed_total')`
+  insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
    select 'grant', $1::uuid, t.account_id, 'total', date '${totalStart}', sum(t.used_minor), sum(t.payments)
    from grants below join spending_totals t on t.grant_id = below.id
    where below.workspace_id = $2 and (below.id = $1 or below.ancestor_ids @> array[$1::uuid])
      and t.workspace_id = $2 and t.payee_id = '${everyPayee}' group by t.account_id
    on conflict (subject_id, period, period_start, account_id) do update
-     set used_minor = excluded.used_minor, payments = excluded.payments`,
-)
+     set used_minor = excluded.used_minor, payments = excluded.payments`
 
 /** The caller has locked the grant and may change it. */
 export const changeGrant = async (

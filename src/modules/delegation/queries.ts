@@ -43,14 +43,11 @@ const oneBy =
   (db: Db, within: GrantScope, id: Uuid): Promise<Row | undefined> =>
     first(db, query, { id, ...within })
 
-export const findGrant = oneBy(prepare('grants.by_id', one, selectOne, 'joined'))
+export const findGrant = oneBy(prepare('grants.by_id', one, 'joined', selectOne))
 export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update')))
 
-export const grantList = prepare(
-  'grants.list',
-  { ...scope, ...page },
-  (orm, at) => newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
-  'page',
+export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (orm, at) =>
+  newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
 )
 
 /** Everything below them, in the same workspace, ends with them. */
@@ -192,23 +189,19 @@ const keysWithGrants = (orm: QueryBuilder) =>
 const selectKey = (orm: QueryBuilder, at: Places<typeof one>) =>
   keysWithGrants(orm).where(and(eq(apiKeys.id, at.id), inScope(at)))
 
-export const findKey = oneBy(prepare('api_keys.by_id', one, selectKey, 'joined'))
+export const findKey = oneBy(prepare('api_keys.by_id', one, 'joined', selectKey))
 
 /** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
 export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update')))
 
-export const keyList = prepare(
-  'api_keys.list',
-  { ...scope, ...page },
-  (orm, at) =>
-    newestFirst(
-      keysWithGrants(orm),
-      { owner: apiKeys.accountId, id: apiKeys.id },
-      at,
-      ownedBy(apiKeys.accountId, at.accountId),
-      inScope(at),
-    ),
-  'page',
+export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (orm, at) =>
+  newestFirst(
+    keysWithGrants(orm),
+    { owner: apiKeys.accountId, id: apiKeys.id },
+    at,
+    ownedBy(apiKeys.accountId, at.accountId),
+    inScope(at),
+  ),
 )
 
 const keysAmong = prepare('api_keys.by_ids', { ids: 'uuid[]' }, (orm, at) =>
@@ -222,15 +215,11 @@ export const listGrantsWith = selectAmong('grants.by_ids', grants, 'id')
 
 export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])
 
-const beginning = prepare(
-  'api_keys.beginning',
-  { start: 'text', end: 'text' },
-  (orm, at) =>
-    keysWithGrants(orm)
-      .where(and(gte(apiKeys.lookup, at.start), lt(apiKeys.lookup, at.end)))
-      .orderBy(apiKeys.lookup)
-      .limit(100),
-  'pool',
+const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 'pool', (orm, at) =>
+  keysWithGrants(orm)
+    .where(and(gte(apiKeys.lookup, at.start), lt(apiKeys.lookup, at.end)))
+    .orderBy(apiKeys.lookup)
+    .limit(100),
 )
 
 /** For operators. A whole key finds itself alone. */

@@ -3,7 +3,7 @@ import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
-import { byId, IdOut } from '../../http/wire.ts'
+import { BodyIn, byId, IdOut, RecordOut } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
@@ -20,187 +20,153 @@ const once = ['key']
 
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.list('/v1/accounts/me/grants', {
-    config: { operation: 'grants.list', permission: 'grant.manage' },
-    schema: {
-      summary: 'List grants',
-      description: 'Everything that was delegated by the account: to API keys and to OAuth clients.',
-      querystring: PageQuery,
-      response: { 200: pageOf(Grant) },
-    },
+  routes.list('/v1/accounts/me/grants', 'grants.list', {
+    permission: 'grant.manage',
+    summary: 'List grants',
+    description: 'Everything that was delegated by the account: to API keys and to OAuth clients.',
+    querystring: PageQuery,
+    response: { 200: pageOf(Grant) },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
     read: (page, { principal }) => afterUses(deps, () => deps.db.run(grantList, { ...scopeOf(principal), ...page })),
     present: (rows, _request, at) => viewGrants(deps.db, at, rows),
   })
-  routes.post('/v1/accounts/me/grants/revoke-all', {
-    config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true },
-    schema: {
-      summary: 'Revoke all grants of a kind',
-      description:
-        'The emergency stop for everything that was delegated: all API keys, or all OAuth clients.\n\nRevokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
-      body: RevokeAll,
-      response: { 200: z.object({ data: z.array(Grant) }) },
-    },
+  routes.post('/v1/accounts/me/grants/revoke-all', 'grants.revoke_all', {
+    permission: 'grant.manage',
+    whileFrozen: true,
+    summary: 'Revoke all grants of a kind',
+    description:
+      'The emergency stop for everything that was delegated: all API keys, or all OAuth clients.\n\nRevokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
+    body: RevokeAll,
+    response: { 200: z.object({ data: z.array(Grant) }) },
     work: async (tx, { principal, body }) => {
       const revoked = await revokeGrantsOf(tx, deps.onGrantsRevoked, principal, { ...scopeOf(principal), kind: body.kind })
       return ok({ data: await viewGrants(tx, tx.at, revoked) })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
-  routes.get('/v1/accounts/me/grants/:id', {
-    config: { operation: 'grants.get', permission: 'grant.manage' },
-    schema: {
-      summary: 'Read a grant',
-      description: 'Its permissions, controls, usage, and the headroom that it and the grants above it leave.',
-      params: byId('grant'),
-      response: { 200: Grant },
-    },
+  routes.get('/v1/accounts/me/grants/:id', 'grants.get', {
+    permission: 'grant.manage',
+    summary: 'Read a grant',
+    description: 'Its permissions, controls, usage, and the headroom that it and the grants above it leave.',
+    params: byId('grant'),
+    response: { 200: Grant },
     read: async ({ principal, params }) => {
       const grant = found(await afterUses(deps, () => findGrant(deps.db, scopeOf(principal), params.id)))
       return viewGrant(deps.db, deps.clock.now(), grant)
     },
   })
-  routes.patch('/v1/accounts/me/grants/:id', {
+  routes.patch('/v1/accounts/me/grants/:id', 'grants.update', {
     // A grant can be frozen while its workspace is frozen; the service then refuses new controls.
-    config: {
-      operation: 'grants.update',
-      freshProof: 'by_content',
-      permission: 'grant.manage',
-      whileFrozen: true,
-      refuses: ['conflict', 'account_frozen', 'workspace_frozen'],
-    },
-    schema: {
-      summary: 'Change or freeze a grant',
-      description:
-        'Changes its controls, or freezes it with `{"frozen": true}`: it can still read, and cannot pay. Takes effect at once.',
-      params: byId('grant'),
-      body: UpdateGrant,
-      response: { 200: Grant },
-    },
+    freshProof: 'by_content',
+    permission: 'grant.manage',
+    whileFrozen: true,
+    refuses: ['conflict', 'account_frozen', 'workspace_frozen'],
+    summary: 'Change or freeze a grant',
+    description:
+      'Changes its controls, or freezes it with `{"frozen": true}`: it can still read, and cannot pay. Takes effect at once.',
+    params: byId('grant'),
+    body: UpdateGrant,
+    response: { 200: Grant },
     work: async (tx, { principal, params, body: { spending_controls: controls, frozen } }) => {
       const grant = found(await lockVisibleGrant(tx, scopeOf(principal), params.id))
       return ok((await changeVisibleGrant(tx, principal, grant, { controls, frozen })).view)
     },
   })
-  routes.delete('/v1/accounts/me/grants/:id', {
-    config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true },
-    schema: {
-      summary: 'Revoke a grant',
-      description: 'Ends it and everything that descends from it, at once: keys, access tokens and refresh tokens.',
-      params: byId('grant'),
-      response: { 200: Grant },
-    },
+  routes.delete('/v1/accounts/me/grants/:id', 'grants.revoke', {
+    permission: 'grant.manage',
+    whileFrozen: true,
+    summary: 'Revoke a grant',
+    description: 'Ends it and everything that descends from it, at once: keys, access tokens and refresh tokens.',
+    params: byId('grant'),
+    response: { 200: Grant },
     work: async (tx, { principal, params }) =>
       ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
-  routes.post('/v1/accounts/me/api-keys', {
-    config: {
-      operation: 'api_keys.create',
-      freshProof: 'always',
-      permission: 'key.manage',
-      idempotent: true,
-      refuses: ['forbidden', 'capability_disabled'],
-    },
-    schema: {
-      summary: 'Create an API key',
-      description:
-        'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
-      body: CreateApiKey,
-      response: { 201: NewApiKey },
-    },
+  routes.post('/v1/accounts/me/api-keys', 'api_keys.create', {
+    freshProof: 'always',
+    permission: 'key.manage',
+    idempotent: true,
+    refuses: ['forbidden', 'capability_disabled'],
+    summary: 'Create an API key',
+    description:
+      'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
+    body: CreateApiKey,
+    response: { 201: NewApiKey },
     work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
   })
-  routes.list('/v1/accounts/me/api-keys', {
-    config: { operation: 'api_keys.list', permission: 'key.manage' },
-    schema: {
-      summary: 'List API keys',
-      description: 'The keys of the account; a key sees itself and its descendants only.',
-      querystring: PageQuery,
-      response: { 200: pageOf(ApiKey) },
-    },
+  routes.list('/v1/accounts/me/api-keys', 'api_keys.list', {
+    permission: 'key.manage',
+    summary: 'List API keys',
+    description: 'The keys of the account; a key sees itself and its descendants only.',
+    querystring: PageQuery,
+    response: { 200: pageOf(ApiKey) },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
     read: (page, { principal }) => afterUses(deps, () => deps.db.run(keyList, { ...scopeOf(principal), ...page })),
     idOf: ({ key }) => key.id,
     present: (rows, _request, at) => viewKeys(deps.db, at, rows),
   })
-  routes.get('/v1/accounts/me/api-keys/:id', {
-    config: { operation: 'api_keys.get', permission: 'key.manage' },
-    schema: {
-      summary: 'Read an API key',
-      description: 'Its state, grant, controls, usage and headroom. Never the key itself.',
-      params: byId('api_key'),
-      response: { 200: ApiKey },
-    },
+  routes.get('/v1/accounts/me/api-keys/:id', 'api_keys.get', {
+    permission: 'key.manage',
+    summary: 'Read an API key',
+    description: 'Its state, grant, controls, usage and headroom. Never the key itself.',
+    params: byId('api_key'),
+    response: { 200: ApiKey },
     read: async ({ principal, params }) => {
       const key = found(await afterUses(deps, () => findKey(deps.db, scopeOf(principal), params.id)))
       return viewKey(deps.db, deps.clock.now(), key)
     },
   })
-  routes.patch('/v1/accounts/me/api-keys/:id', {
-    config: {
-      operation: 'api_keys.update',
-      freshProof: 'by_content',
-      permission: 'key.manage',
-      refuses: ['forbidden', 'conflict'],
-    },
-    schema: {
-      summary: 'Change an API key',
-      description:
-        'Its name and its spending controls. A field that is left out keeps its value, `null` removes a limit. A key cannot change its own controls.',
-      params: byId('api_key'),
-      body: UpdateApiKey,
-      response: { 200: ApiKey },
-    },
+  routes.patch('/v1/accounts/me/api-keys/:id', 'api_keys.update', {
+    freshProof: 'by_content',
+    permission: 'key.manage',
+    refuses: ['forbidden', 'conflict'],
+    summary: 'Change an API key',
+    description:
+      'Its name and its spending controls. A field that is left out keeps its value, `null` removes a limit. A key cannot change its own controls.',
+    params: byId('api_key'),
+    body: UpdateApiKey,
+    response: { 200: ApiKey },
     work: async (tx, { principal, params, body }) => ok(await updateApiKey(tx, principal, params.id, body)),
   })
-  routes.post('/v1/accounts/me/api-keys/:id/rotate', {
-    config: {
-      operation: 'api_keys.rotate',
-      freshProof: 'always',
-      permission: 'key.manage',
-      idempotent: true,
-      refuses: ['forbidden', 'capability_disabled'],
-    },
-    schema: {
-      summary: 'Replace an API key',
-      description:
-        'A new key on the same grant: limits and usage stay. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
-      params: byId('api_key'),
-      body: RotateApiKey,
-      response: { 201: NewApiKey },
-    },
+  routes.post('/v1/accounts/me/api-keys/:id/rotate', 'api_keys.rotate', {
+    freshProof: 'always',
+    permission: 'key.manage',
+    idempotent: true,
+    refuses: ['forbidden', 'capability_disabled'],
+    summary: 'Replace an API key',
+    description:
+      'A new key on the same grant: limits and usage stay. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
+    params: byId('api_key'),
+    body: RotateApiKey,
+    response: { 201: NewApiKey },
     work: async (tx, { principal, params, body }) =>
       created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), once),
   })
-  routes.delete('/v1/accounts/me/api-keys/:id', {
-    config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true },
-    schema: {
-      summary: 'Revoke an API key',
-      description: 'Takes effect with the next request, for its descendants too. Doing it again gives the same answer.',
-      params: byId('api_key'),
-      response: { 200: ApiKey },
-    },
+  routes.delete('/v1/accounts/me/api-keys/:id', 'api_keys.revoke', {
+    permission: 'key.manage',
+    whileFrozen: true,
+    summary: 'Revoke an API key',
+    description: 'Takes effect with the next request, for its descendants too. Doing it again gives the same answer.',
+    params: byId('api_key'),
+    response: { 200: ApiKey },
     work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps.onGrantsRevoked, principal, params.id)),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }
 
-const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').meta({ description: 'Who delegated.' }) }).meta({
+const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').describe('Who delegated.') }).meta({
   id: 'WorkspaceGrant',
 })
 
-const FreezeGrant = z
-  .strictObject({ frozen: z.boolean().meta({ description: 'A frozen grant can still read, and moves no money.' }) })
-  .meta({ id: 'FreezeGrant' })
+const FreezeGrant = BodyIn('FreezeGrant', { frozen: z.boolean().describe('A frozen grant can still read, and moves no money.') })
 
-const FrozenGrants = z
-  .object({
-    frozen: z.number().int().meta({
-      description: 'How many grants this request froze, those included that a member had frozen and could have unfrozen.',
-    }),
-  })
-  .meta({ id: 'FrozenGrants' })
+const FrozenGrants = RecordOut('FrozenGrants', {
+  frozen: z
+    .number()
+    .int()
+    .describe('How many grants this request froze, those included that a member had frozen and could have unfrozen.'),
+})
 
 const withAccount = (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGrant> => ({
   ...grant,
@@ -211,14 +177,13 @@ const byManager = { permission: 'workspace.manage', access: 'undelegated' } as c
 
 export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.list('/v1/workspaces/current/grants', {
-    config: { ...byManager, operation: 'workspace_grants.list', refuses: ['forbidden'] },
-    schema: {
-      summary: 'List all grants of the workspace',
-      description: 'For owners and administrators of the workspace: what any member has delegated in it.',
-      querystring: PageQuery,
-      response: { 200: pageOf(WorkspaceGrant) },
-    },
+  routes.list('/v1/workspaces/current/grants', 'workspace_grants.list', {
+    ...byManager,
+    refuses: ['forbidden'],
+    summary: 'List all grants of the workspace',
+    description: 'For owners and administrators of the workspace: what any member has delegated in it.',
+    querystring: PageQuery,
+    response: { 200: pageOf(WorkspaceGrant) },
     read: (page, { principal }) => afterUses(deps, () => listWorkspaceGrants(deps.db, principal.workspace.id, page)),
     present: async (rows, _request, at) => {
       const views = await viewGrants(deps.db, at, rows)
@@ -228,47 +193,43 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       })
     },
   })
-  routes.post('/v1/workspaces/current/grants/freeze', {
-    config: { ...byManager, operation: 'workspace_grants.freeze_all', whileFrozen: true, refuses: ['forbidden'] },
-    schema: {
-      summary: 'Freeze all grants of the workspace',
-      description:
-        'Stops every key and agent in the workspace: none of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
-      response: { 200: FrozenGrants },
-    },
+  routes.post('/v1/workspaces/current/grants/freeze', 'workspace_grants.freeze_all', {
+    ...byManager,
+    whileFrozen: true,
+    refuses: ['forbidden'],
+    summary: 'Freeze all grants of the workspace',
+    description:
+      'Stops every key and agent in the workspace: none of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
+    response: { 200: FrozenGrants },
     work: async (tx, { principal }) => ok({ frozen: await freezeWorkspaceGrants(tx, principal) }),
   })
-  routes.patch('/v1/workspaces/current/grants/:id', {
-    config: {
-      ...byManager,
-      operation: 'workspace_grants.freeze',
-      freshProof: 'by_content',
-      whileFrozen: true,
-      refuses: ['forbidden', 'conflict'],
-    },
-    schema: {
-      summary: "Freeze or unfreeze a member's grant",
-      description:
-        'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or allows it again.',
-      params: byId('grant'),
-      body: FreezeGrant,
-      response: { 200: WorkspaceGrant },
-    },
+  routes.patch('/v1/workspaces/current/grants/:id', 'workspace_grants.freeze', {
+    ...byManager,
+
+    freshProof: 'by_content',
+    whileFrozen: true,
+    refuses: ['forbidden', 'conflict'],
+    summary: "Freeze or unfreeze a member's grant",
+    description:
+      'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or allows it again.',
+    params: byId('grant'),
+    body: FreezeGrant,
+    response: { 200: WorkspaceGrant },
     work: async (tx, { principal, params, body }) => {
       const grant = await lockGrantToManage(tx, principal, params.id)
       const { view } = await changeGrant(tx, principal, grant, body)
       return ok(withAccount(view, grant.accountId))
     },
   })
-  routes.delete('/v1/workspaces/current/grants/:id', {
-    config: { ...byManager, operation: 'workspace_grants.revoke', whileFrozen: true, refuses: ['forbidden'] },
-    schema: {
-      summary: "Revoke a member's grant",
-      description:
-        'For owners and administrators of the workspace: ends a grant that another member gave in this workspace, and its descendants.',
-      params: byId('grant'),
-      response: { 200: WorkspaceGrant },
-    },
+  routes.delete('/v1/workspaces/current/grants/:id', 'workspace_grants.revoke', {
+    ...byManager,
+    whileFrozen: true,
+    refuses: ['forbidden'],
+    summary: "Revoke a member's grant",
+    description:
+      'For owners and administrators of the workspace: ends a grant that another member gave in this workspace, and its descendants.',
+    params: byId('grant'),
+    response: { 200: WorkspaceGrant },
     work: async (tx, { principal, params }) => {
       const { id, accountId } = await lockGrantToManage(tx, principal, params.id)
       const revoked = await revokeGrant(tx, deps.onGrantsRevoked, principal, id)

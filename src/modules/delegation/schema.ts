@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { grantKinds } from '../../db/tables/grants.ts'
 import { filtersOf } from '../../http/pagination.ts'
-import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeIn, TimeOut } from '../../http/wire.ts'
+import { BodyIn, IdIn, IdOut, MinorIn, MinorOut, Name, RecordOut, TimeIn, TimeOut } from '../../http/wire.ts'
 import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { PaymentType } from '../payment-type.ts'
@@ -21,26 +21,20 @@ const wire = z.strictObject({
     'For one job: the most that all its payments may add up to, since it was made. It never starts again; a person raises it.',
   ),
   approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
-  payment_types: z
-    .array(PaymentType)
-    .max(100)
-    .transform(once)
+  payment_types: z.array(PaymentType).max(100).transform(once).nullish().describe('Only these payment types or rails.'),
+  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).transform(once).nullish().describe('Only these beneficiaries.'),
+  new_payees: z
+    .enum(newPayeeAnswers)
     .nullish()
-    .meta({ description: 'Only these payment types or rails.' }),
-  beneficiary_ids: z
-    .array(IdIn('beneficiary'))
-    .max(500)
-    .transform(once)
-    .nullish()
-    .meta({ description: 'Only these beneficiaries.' }),
-  new_payees: z.enum(newPayeeAnswers).nullish().meta({
-    description:
+    .describe(
       'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed. Absent: `require_approval`.',
-  }),
-  on_duplicate: z.enum(duplicateAnswers).nullish().meta({
-    description:
+    ),
+  on_duplicate: z
+    .enum(duplicateAnswers)
+    .nullish()
+    .describe(
       'What a payment gets that looks like an earlier one: same payee, amount and reference. `confirm`: a 409, until `duplicate_of` names the earlier payment. Absent: no rule of this grant; an agent that a person approves by OAuth gets `confirm`.',
-  }),
+    ),
 })
 
 export const SpendingControlsIn = wire.transform((input, context): Controls => {
@@ -52,7 +46,7 @@ export const SpendingControlsIn = wire.transform((input, context): Controls => {
 /** An absent limit stays, null removes it. Contradictions are found where the change is merged. */
 const SpendingControlsChange = wire
   .transform((input): ControlsChange => filtersOf(input))
-  .meta({ description: 'A field that is left out keeps its value; null removes a limit.' })
+  .describe('A field that is left out keeps its value; null removes a limit.')
 
 export const SpendingControls = z
   .object({
@@ -69,86 +63,77 @@ export const SpendingControls = z
   .meta({ id: 'SpendingControls', description: 'What is absent is not limited by this grant.' })
 export type SpendingControls = z.output<typeof SpendingControls>
 
-export const Grant = z
-  .object({
-    id: IdOut('grant'),
-    workspace_id: IdOut('workspace'),
-    kind: z.enum(grantKinds),
-    label: z.string(),
-    permissions: z.array(z.enum(permissions)),
-    parent_grant_id: IdOut('grant').nullable(),
-    spending_controls: SpendingControls,
-    usage: z.object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut }).meta({
-      description:
-        'What this grant and the ones below it have used in the current day and month of the workspace, and in all since it was made.',
-    }),
-    headroom: z
-      .object({
-        per_payment_minor: MinorOut.nullable(),
-        today_minor: MinorOut.nullable(),
-        month_minor: MinorOut.nullable(),
-        total_minor: MinorOut.nullable(),
-      })
-      .meta({
-        description:
-          'How much the strictest limit of this grant and of every grant above it leaves, for each kind of limit; null if there is none.',
-      }),
-    frozen: z.boolean(),
-    created_at: TimeOut,
-    last_used_at: TimeOut.nullable(),
-    expires_at: TimeOut.nullable(),
-    revoked_at: TimeOut.nullable(),
-  })
-  .meta({ id: 'Grant' })
+export const Grant = RecordOut('Grant', {
+  id: IdOut('grant'),
+  workspace_id: IdOut('workspace'),
+  kind: z.enum(grantKinds),
+  label: z.string(),
+  permissions: z.array(z.enum(permissions)),
+  parent_grant_id: IdOut('grant').nullable(),
+  spending_controls: SpendingControls,
+  usage: z
+    .object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut })
+    .describe(
+      'What this grant and the ones below it have used in the current day and month of the workspace, and in all since it was made.',
+    ),
+  headroom: z
+    .object({
+      per_payment_minor: MinorOut.nullable(),
+      today_minor: MinorOut.nullable(),
+      month_minor: MinorOut.nullable(),
+      total_minor: MinorOut.nullable(),
+    })
+    .describe(
+      'How much the strictest limit of this grant and of every grant above it leaves, for each kind of limit; null if there is none.',
+    ),
+  frozen: z.boolean(),
+  created_at: TimeOut,
+  last_used_at: TimeOut.nullable(),
+  expires_at: TimeOut.nullable(),
+  revoked_at: TimeOut.nullable(),
+})
 export type Grant = z.output<typeof Grant>
 
-export const RevokeAll = z.strictObject({ kind: z.enum(grantKinds) }).meta({ id: 'RevokeAllGrants' })
+export const RevokeAll = BodyIn('RevokeAllGrants', { kind: z.enum(grantKinds) })
 
 export const UpdateGrant = z
   .strictObject({ spending_controls: SpendingControlsChange, frozen: z.boolean() })
   .partial()
   .meta({ id: 'UpdateGrant' })
 
-export const ApiKey = z
-  .object({
-    id: IdOut('api_key'),
-    workspace_id: IdOut('workspace'),
-    name: z.string(),
-    key_prefix: z.string().meta({ description: 'The first characters of the key, to recognize it. They are not a secret.' }),
-    last_four: z.string(),
-    status: z.enum(['active', 'revoked', 'expired']),
-    permissions: z.array(z.enum(permissions)),
-    grant: Grant,
-    created_at: TimeOut,
-    last_used_at: TimeOut.nullable(),
-    expires_at: TimeOut.nullable(),
-    revoked_at: TimeOut.nullable().meta({
-      description: 'When it stops working. In the future while a rotated key overlaps with its successor.',
-    }),
-  })
-  .meta({ id: 'ApiKey' })
+export const ApiKey = RecordOut('ApiKey', {
+  id: IdOut('api_key'),
+  workspace_id: IdOut('workspace'),
+  name: z.string(),
+  key_prefix: z.string().describe('The first characters of the key, to recognize it. They are not a secret.'),
+  last_four: z.string(),
+  status: z.enum(['active', 'revoked', 'expired']),
+  permissions: z.array(z.enum(permissions)),
+  grant: Grant,
+  created_at: TimeOut,
+  last_used_at: TimeOut.nullable(),
+  expires_at: TimeOut.nullable(),
+  revoked_at: TimeOut.nullable().describe(
+    'When it stops working. In the future while a rotated key overlaps with its successor.',
+  ),
+})
 export type ApiKey = z.output<typeof ApiKey>
 
 export const NewApiKey = ApiKey.extend({
-  key: z
-    .string()
-    .optional()
-    .meta({ description: 'The key itself, in this answer only. A replay of the answer does not contain it.' }),
+  key: z.string().optional().describe('The key itself, in this answer only. A replay of the answer does not contain it.'),
 }).meta({ id: 'NewApiKey' })
 
-export const CreateApiKey = z
-  .strictObject({
-    name: Name,
-    permissions: z
-      .array(z.enum(permissions))
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: 'Left out: the permissions of the caller, without those that only a person should have.' }),
-    spending_controls: SpendingControlsIn.optional(),
-    expires_at: TimeIn.optional(),
-  })
-  .meta({ id: 'CreateApiKey' })
+export const CreateApiKey = BodyIn('CreateApiKey', {
+  name: Name,
+  permissions: z
+    .array(z.enum(permissions))
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Left out: the permissions of the caller, without those that only a person should have.'),
+  spending_controls: SpendingControlsIn.optional(),
+  expires_at: TimeIn.optional(),
+})
 export type CreateApiKey = z.output<typeof CreateApiKey>
 
 export const UpdateApiKey = z
@@ -158,14 +143,11 @@ export const UpdateApiKey = z
 export type UpdateApiKey = z.output<typeof UpdateApiKey>
 
 /** Without a body the old key ends at once. */
-export const RotateApiKey = z
-  .strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(86_400)
-      .optional()
-      .meta({ description: 'How long the old key still works beside the new one; 0 when left out.' }),
-  })
-  .meta({ id: 'RotateApiKey' })
-  .nullish()
+export const RotateApiKey = BodyIn('RotateApiKey', {
+  overlap_seconds: z
+    .int()
+    .min(0)
+    .max(86_400)
+    .optional()
+    .describe('How long the old key still works beside the new one; 0 when left out.'),
+}).nullish()

@@ -16,7 +16,7 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
-import { queueMail, timeText } from '../mail/service.ts'
+import { queueMail } from '../mail/service.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
@@ -172,7 +172,8 @@ const issueKey = async (
   })
   queueMail(tx, {
     ...{ kind: 'new_key', cause: `api_key/${row.id}`, to: [row.accountId], workspaceId: row.workspaceId },
-    values: { name: quoted(row.name), at: timeText(at) },
+    values: { name: quoted(row.name) },
+    times: { at: isoTime(at) },
     path: `/agents/${formatId('grant', grant.id)}`,
   })
   return { ...view, key: plaintext }

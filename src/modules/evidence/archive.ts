@@ -15,7 +15,7 @@ import { listBeneficiaries } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { listApprovals, presentApproval } from '../payments/approvals/queries.ts'
 import { listPayments } from '../payments/queries.ts'
-import { buildReceipt, presentSigned, readTree } from '../payments/receipt/service.ts'
+import { createReceipts, presentSigned } from '../payments/receipt/service.ts'
 import { signDocument, signHead } from '../proof/service.ts'
 import { balancesOf, columnsOf, presentPeriod } from '../statements/present.ts'
 import { entriesOf, type Opened, readLines } from '../statements/service.ts'
@@ -32,6 +32,7 @@ type Section = { name: string; about: string; pages: () => Pages }
 const policyVersions = prepare(
   'evidence.policies',
   { workspaceId: 'uuid', start: 'timestamptz', end: 'timestamptz', policyId: 'uuid', version: 'int', take: 'rows' },
+  'pool',
   (orm, at) => {
     const { policyId, version, document, createdAt } = spendingPolicyVersions
     const later = sql`select from ${spendingPolicyVersions} n where n.policy_id = ${policyId} and n.version = ${version} + 1 and n.created_at < ${at.start}`
@@ -50,12 +51,12 @@ const policyVersions = prepare(
       .orderBy(policyId, version)
       .limit(at.take)
   },
-  'pool',
 )
 
 const earlierPayments = prepare(
   'evidence.earlier_payments',
   { ids: 'uuid[]', workspaceId: 'uuid', start: 'timestamptz' },
+  'pool',
   (orm, at) =>
     orm
       .select({ id: payments.id, completedAt: payments.completedAt })
@@ -63,14 +64,13 @@ const earlierPayments = prepare(
       .where(
         and(sql`${payments.id} = any(${at.ids})`, eq(payments.workspaceId, at.workspaceId), lt(payments.createdAt, at.start)),
       ),
-  'pool',
 )
 
 const firstPlace = '00000000-0000-0000-0000-000000000000 0'
 /** An approval lives this long at most, where it waits for a payment's day. */
 const longestApprovalMs = 366 * 86_400_000
 /** Receipts that are built at a time: their queries are sent together. */
-const together = 5
+const together = 25
 
 const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: (row: Row) => object): Pages {
   for await (const rows of pages) yield rows.map(map)
@@ -79,23 +79,14 @@ const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: 
 const chunks = <Row>(rows: readonly Row[]): Row[][] =>
   Array.from({ length: Math.ceil(rows.length / together) }, (_, index) => rows.slice(index * together, (index + 1) * together))
 
-/** The items of a batch follow each other: reading a thousand rows for each of a thousand takes minutes. */
-const rememberingTree = (): typeof readTree => {
-  let last: { batchId: Uuid; tree: ReturnType<typeof readTree> } | undefined
-  return (db, batchId) => {
-    if (last?.batchId !== batchId) last = { batchId, tree: readTree(db, batchId) }
-    return last.tree
-  }
-}
-
 const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader, opened: Opened): Pages {
   const { source: db, period } = opened
   const { start, end } = period
   const workspaceId = principal.workspace.id
-  const treeOfBatch = rememberingTree()
+  const receiptOf = createReceipts(db, signer, workspaceId)
   const build = async function* (ids: readonly Uuid[]): Pages {
     for (const some of chunks(ids)) {
-      const receipts = await Promise.all(some.map((id) => buildReceipt(db, signer, workspaceId, id, treeOfBatch)))
+      const receipts = await Promise.all(some.map(receiptOf))
       yield receipts.filter((receipt) => receipt !== undefined)
     }
   }
@@ -191,14 +182,14 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
 }
 
 /** A file of lines has this many at most; what follows is in another one. */
-const mostLines = 10_000
+const maxLines = 10_000
 
 const linesOf = async function* ({ name, pages }: Section): AsyncGenerator<ArchiveFile> {
   const read = pages()
   let next = await read.next()
   for (let part = 1; part === 1 || !next.done; part += 1) {
     const content = async function* () {
-      for (let lines = 0; !next.done && lines < mostLines; next = await read.next()) {
+      for (let lines = 0; !next.done && lines < maxLines; next = await read.next()) {
         yield next.value.map((row) => `${JSON.stringify(row)}\n`).join('')
         lines += next.value.length
       }
@@ -239,7 +230,7 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
     { name: 'statement.json', content: whole(JSON.stringify({ ...stated, ...balances })) },
     'The opening and the closing balance, and the sums of the period; balances are null where the balance is shared.',
   )
-  const columns = columnsOf(period.timeZone, config.CURRENCY, of.workspaceId === null)
+  const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)
   yield noted({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'What was booked, oldest first.')
   for (const section of sectionsOf(signer, reader, opened))
     for await (const file of linesOf(section)) yield noted(file, section.about)

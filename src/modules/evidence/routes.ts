@@ -19,7 +19,7 @@ const Archive = z
   .meta({ id: 'EvidenceArchive', format: 'binary', description: 'A ZIP archive; its last file is `manifest.json`.' })
 
 /** Of all workspaces in this process, so that exports leave most of the database to payments. */
-const mostAtOnce = 4
+const maxAtOnce = 4
 const busy = () =>
   new Refusal('rate_limited', {
     message: 'An export of evidence is under way. Wait until it has ended.',
@@ -55,7 +55,7 @@ export const registerEvidence = (app: App, deps: Parts): void => {
     async (request, reply) => {
       const { principal, query } = request
       const { id } = principal.workspace
-      if (underWay.has(id) || underWay.size >= mostAtOnce) throw busy()
+      if (underWay.has(id) || underWay.size >= maxAtOnce) throw busy()
       underWay.add(id)
       try {
         const opened = await openStatement(deps, principal, query, true)

@@ -13,7 +13,7 @@ import { fieldsOf } from '../../lib/lists.ts'
 import { type Provider, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
-import { mayHaveBeenSent, railsThatMayPayTwice } from '../payments/lost-writes.ts'
+import { mayHaveBeenSent, railsThatMayPayTwice } from '../payments/declared-losses.ts'
 import { lockPaymentWithAccount } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 
@@ -57,24 +57,20 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
   insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
-const waitingPayments = prepare(
-  'restore.waiting_payments',
-  { until: 'timestamptz?', rails: 'text[]' },
-  (orm, at) =>
-    orm
-      .select({ id: payments.id })
-      .from(payments)
-      .where(
-        and(
-          sql`${payments.status} = 'processing'`,
-          sql`${payments.rail} = any(${at.rails})`,
-          at.until && lte(payments.updatedAt, at.until),
-          sql`not exists (select from ${railAttempts} where ${railAttempts.subjectId} = ${payments.id}
+const waitingPayments = prepare('restore.waiting_payments', { until: 'timestamptz?', rails: 'text[]' }, 'pool', (orm, at) =>
+  orm
+    .select({ id: payments.id })
+    .from(payments)
+    .where(
+      and(
+        sql`${payments.status} = 'processing'`,
+        sql`${payments.rail} = any(${at.rails})`,
+        at.until && lte(payments.updatedAt, at.until),
+        sql`not exists (select from ${railAttempts} where ${railAttempts.subjectId} = ${payments.id}
             and ${railAttempts.state} not in ('not_sent', 'recorded'))`,
-        ),
-      )
-      .limit(200),
-  'pool',
+      ),
+    )
+    .limit(200),
 )
 
 /** After a restore from a backup: payments that waited may have been sent since, so they become `unknown` and are never sent again. All rails are paused. */
@@ -127,15 +123,13 @@ const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
 )
 
 /** A statement that does not name its account counts where the provider has one account alone. */
-const notComparedSinceLoss = statement(
-  'restore.not_compared',
-  `select p.provider, p.number from unnest($1::text[], $2::text[]) as p(provider, number) where not exists (
+const notComparedSinceLoss = statement('restore.not_compared')`
+  select p.provider, p.number from unnest($1::text[], $2::text[]) as p(provider, number) where not exists (
      select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
        and r.created_at >= (select min(noticed_at) from write_losses where ended_at is null)
        and (p.number is null or replace(split_part(r.account, ',', 1), ' ', '') = replace(p.number, ' ', '')
          or (r.account is null and (select count(*) from unnest($1::text[]) as o(provider) where o.provider = p.provider) = 1)))
-     and exists (select from rail_pauses where cause <> 'operator')`,
-)
+     and exists (select from rail_pauses where cause <> 'operator')`
 
 /** `number`: of an account that pays out, at its provider; null: any. */
 export type PayingAccount = { provider: Provider; number: string | null }

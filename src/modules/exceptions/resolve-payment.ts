@@ -35,6 +35,7 @@ const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: n
 const all = prepare(
   'payments.all',
   { status: 'text?', rare: 'flag?', attention: 'flag?', receipts: 'text[]?', before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) =>
     newestFirst(
       orm.select().from(payments),
@@ -46,7 +47,6 @@ const all = prepare(
       at.receipts && and(oneOf(payments.rail, railNames), sql`${payments.providerReceipt} = any(${at.receipts})`),
       at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
     ),
-  'pool',
 )
 
 export const listAllPayments = (

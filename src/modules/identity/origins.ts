@@ -35,9 +35,8 @@ export type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' |
  * session a removed method was linked. The people who came by its invitations may have invited others. $4 and $5 are spared: the caller's own session
  * and the method that began it.
  */
-const trace = statement(
-  'origins.trace',
-  `with recursive gone as materialized (
+const trace = statement('origins.trace')`
+  with recursive gone as materialized (
      select distinct s.began_by_identity_id as id, l.credential_id as session_id
      from sessions s join audit_log l on l.subject_id = s.began_by_identity_id and l.action = 'identity.link'
      where s.account_id = $1 and not exists (select from identities i where i.id = s.began_by_identity_id)
@@ -66,8 +65,7 @@ const trace = statement(
        union all select 'workspace', w.id from workspaces w
        where w.owning_account_id = $1 and case b.kind when 'session' then w.origin_session_id when 'grant' then w.origin_grant_id end = b.id
      ) next where next.id is distinct from $4 and next.id is distinct from $5
-   ) select kind, id from begun where id <> $3`,
-)
+   ) select kind, id from begun where id <> $3`
 
 type Traced = {
   kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation' | 'member' | 'workspace'
@@ -82,13 +80,11 @@ const traceFrom = async (db: Db, { accountId, originSessionId: own }: Principal,
   return { traced, acts: await findActs(db, accountId, acting) }
 }
 
-const reached = statement(
-  'origins.accounts_reached',
-  `select distinct unnest(array[m.account_id, w.owning_account_id, w.balance_account_id]) as id
+const reached = statement('origins.accounts_reached')`
+  select distinct unnest(array[m.account_id, w.owning_account_id, w.balance_account_id]) as id
    from members m join workspaces w on w.id = m.workspace_id where m.id = any($1::uuid[])
    union select balance_account_id from workspaces where id = any($2::uuid[])
-   union select account_id from grants where id = any($3::uuid[])`,
-)
+   union select account_id from grants where id = any($3::uuid[])`
 
 /** The accounts of people who may lose their role, and of their workspaces: their locks are among the first of the transaction. */
 export const accountsReached = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {

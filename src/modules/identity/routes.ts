@@ -49,14 +49,12 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     ...(await deps.ownersRelyingOn(deps.db, principal.accountId)),
     ...(await accountsReached(deps.db, principal, root)),
   ]
-  routes.list('/v1/accounts/me/identities', {
-    config: { operation: 'identities.list', permission: 'account.read' },
-    schema: {
-      summary: 'List sign-in methods',
-      description: 'The identities that are linked to the account.',
-      querystring: PageQuery,
-      response: { 200: pageOf(Identity) },
-    },
+  routes.list('/v1/accounts/me/identities', 'identities.list', {
+    permission: 'account.read',
+    summary: 'List sign-in methods',
+    description: 'The identities that are linked to the account.',
+    querystring: PageQuery,
+    response: { 200: pageOf(Identity) },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal }) => pageIdentities(deps.db, principal.accountId, page),
     present: (rows) => rows.map((row) => presentIdentity(row)),
@@ -107,99 +105,84 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       })
     },
   )
-  routes.list(path, {
-    config: { operation: 'passkeys.list', access: 'undelegated' },
-    schema: {
-      summary: 'List passkeys',
-      description: 'What the account can approve with. Passkeys do not sign in.',
-      querystring: PageQuery,
-      response: { 200: pageOf(Passkey) },
-    },
+  routes.list(path, 'passkeys.list', {
+    access: 'undelegated',
+    summary: 'List passkeys',
+    description: 'What the account can approve with. Passkeys do not sign in.',
+    querystring: PageQuery,
+    response: { 200: pageOf(Passkey) },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal }) => pagePasskeys(deps.db, principal.accountId, page),
     present: (rows) => rows.map((row) => presentPasskey(row)),
   })
-  routes.ask(`${path}/options`, {
-    config: { operation: 'passkeys.prepare', access: 'undelegated', credentialIssuing: true },
-    schema: {
-      summary: 'Begin a passkey',
-      description:
-        'What a browser needs to create a passkey: the options for `navigator.credentials.create()`, with a challenge that can be used once, for ten minutes.',
-      response: { 200: PasskeyOptions },
-    },
+  routes.ask(`${path}/options`, 'passkeys.prepare', {
+    access: 'undelegated',
+    credentialIssuing: true,
+    summary: 'Begin a passkey',
+    description:
+      'What a browser needs to create a passkey: the options for `navigator.credentials.create()`, with a challenge that can be used once, for ten minutes.',
+    response: { 200: PasskeyOptions },
     read: ({ principal }) => startPasskey(deps, principal),
   })
-  routes.post(path, {
-    config: {
-      operation: 'passkeys.add',
-      freshProof: 'always',
-      access: 'undelegated',
-      idempotent: true,
-      credentialIssuing: true,
-      refuses: ['invalid_signature', 'account_frozen'],
-    },
-    schema: {
-      summary: 'Add a passkey',
-      description:
-        'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
-      body: CreatePasskey,
-      response: { 201: Passkey },
-    },
+  routes.post(path, 'passkeys.add', {
+    freshProof: 'always',
+    access: 'undelegated',
+    idempotent: true,
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'account_frozen'],
+    summary: 'Add a passkey',
+    description:
+      'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
+    body: CreatePasskey,
+    response: { 201: Passkey },
     before: ({ body }) => readNewPasskey(deps.config, body.credential),
     work: async (tx, { principal, body }, read) => created(presentPasskey(await addPasskey(tx, principal, { ...body, read }))),
   })
-  routes.ask('/v1/auth/proof/options', {
-    config: { operation: 'sessions.prepare_proof', access: 'undelegated', whileFrozen: true, credentialIssuing: true },
-    schema: {
-      summary: 'Begin a proof by passkey',
-      description:
-        'What a browser needs to sign with a passkey: the options for `navigator.credentials.get()`, with a challenge that can be used once, in this session, for ten minutes.',
-      response: { 200: ProofOptions },
-    },
+  routes.ask('/v1/auth/proof/options', 'sessions.prepare_proof', {
+    access: 'undelegated',
+    whileFrozen: true,
+    credentialIssuing: true,
+    summary: 'Begin a proof by passkey',
+    description:
+      'What a browser needs to sign with a passkey: the options for `navigator.credentials.get()`, with a challenge that can be used once, in this session, for ten minutes.',
+    response: { 200: ProofOptions },
     read: ({ principal }) => startProof(deps, principal),
   })
-  routes.post('/v1/auth/proof', {
-    config: {
-      operation: 'sessions.prove',
-      access: 'undelegated',
-      whileFrozen: true,
-      credentialIssuing: true,
-      refuses: ['invalid_signature', 'step_up_required'],
-    },
-    schema: {
-      summary: 'Prove a session by passkey',
-      description:
-        'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
-      body: Prove,
-      response: { 200: Proven },
-    },
+  routes.post('/v1/auth/proof', 'sessions.prove', {
+    access: 'undelegated',
+    whileFrozen: true,
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'step_up_required'],
+    summary: 'Prove a session by passkey',
+    description:
+      'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
+    body: Prove,
+    response: { 200: Proven },
     before: ({ principal, body }) => examineProof(deps, principal, body.passkey),
     work: async (tx, { principal }, examined) => {
       await proveByPasskey(tx, principal, examined)
       return ok({ proven_at: isoTime(tx.at) })
     },
   })
-  routes.delete(`${path}/:id`, {
+  routes.delete(`${path}/:id`, 'passkeys.remove', {
     // A frozen account may still lose a phone.
-    config: { operation: 'passkeys.remove', freshProof: 'always', access: 'undelegated', whileFrozen: true },
-    schema: {
-      summary: 'Remove a passkey',
-      description: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
-      params: byId('passkey'),
-      response: { 200: Passkey },
-    },
+    freshProof: 'always',
+    access: 'undelegated',
+    whileFrozen: true,
+    summary: 'Remove a passkey',
+    description: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
+    params: byId('passkey'),
+    response: { 200: Passkey },
     work: async (tx, { principal, params }) =>
       ok(presentPasskey(await removePasskey(tx, deps.onAuthorityLost, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
-  routes.list('/v1/accounts/me/sessions', {
-    config: { operation: 'sessions.list', permission: 'account.manage' },
-    schema: {
-      summary: 'List sessions',
-      description: 'The browsers in which the account is signed in.',
-      querystring: PageQuery,
-      response: { 200: pageOf(Session) },
-    },
+  routes.list('/v1/accounts/me/sessions', 'sessions.list', {
+    permission: 'account.manage',
+    summary: 'List sessions',
+    description: 'The browsers in which the account is signed in.',
+    querystring: PageQuery,
+    response: { 200: pageOf(Session) },
     of: ({ principal }) => principal.accountId,
     read: async (page, { principal }) => {
       await deps.lastUsed.flush()
@@ -207,21 +190,16 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     },
     present: (rows, { principal }, at) => rows.map((row) => presentSession(row, deps.config, at, principal.credential.id)),
   })
-  routes.delete('/v1/accounts/me/identities/:id', {
-    config: {
-      operation: 'identities.unlink',
-      freshProof: 'always',
-      permission: 'account.manage',
-      refuses: ['forbidden', 'grant_frozen', 'last_identity'],
-    },
-    schema: {
-      summary: 'Unlink a sign-in method',
-      description:
-        'Ends the sessions that it started, and lists what was added in them (`began_here`). If it was stolen, `?end=everything` ends all of that too. The last one stays (409 `last_identity`).',
-      params: byId('identity'),
-      querystring: EndQuery,
-      response: { 200: UnlinkedIdentity },
-    },
+  routes.delete('/v1/accounts/me/identities/:id', 'identities.unlink', {
+    freshProof: 'always',
+    permission: 'account.manage',
+    refuses: ['forbidden', 'grant_frozen', 'last_identity'],
+    summary: 'Unlink a sign-in method',
+    description:
+      'Ends the sessions that it started, and lists what was added in them (`began_here`). If it was stolen, `?end=everything` ends all of that too. The last one stays (409 `last_identity`).',
+    params: byId('identity'),
+    querystring: EndQuery,
+    response: { 200: UnlinkedIdentity },
     work: async (tx, { principal, params: { id }, query: { end } }) => {
       const { ended, beganHere } = await endWithOrigins(tx, deps, principal, { kind: 'identity', id, end }, (within) =>
         unlinkIdentity(within, deps, principal, id),
@@ -230,22 +208,17 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     },
     concerned: ({ principal, params: { id }, query: { end } }) => concernedBy(principal, { kind: 'identity', id, end }),
   })
-  routes.delete('/v1/accounts/me/sessions/:id', {
-    config: {
-      operation: 'sessions.revoke',
-      freshProof: 'by_content',
-      permission: 'account.manage',
-      whileFrozen: true,
-      refuses: ['forbidden', 'grant_frozen', 'last_identity'],
-    },
-    schema: {
-      summary: 'End a session',
-      description:
-        'Signs out one browser, with its next request, and lists what was added in it (`began_here`). If it was stolen, `?end=everything` ends all of that too.',
-      params: byId('session'),
-      querystring: EndQuery,
-      response: { 200: EndedSession },
-    },
+  routes.delete('/v1/accounts/me/sessions/:id', 'sessions.revoke', {
+    freshProof: 'by_content',
+    permission: 'account.manage',
+    whileFrozen: true,
+    refuses: ['forbidden', 'grant_frozen', 'last_identity'],
+    summary: 'End a session',
+    description:
+      'Signs out one browser, with its next request, and lists what was added in it (`began_here`). If it was stolen, `?end=everything` ends all of that too.',
+    params: byId('session'),
+    querystring: EndQuery,
+    response: { 200: EndedSession },
     work: async (tx, { principal, params: { id }, query: { end } }) => {
       const { ended, beganHere } = await endWithOrigins(tx, deps, principal, { kind: 'session', id, end }, (within) =>
         endSession(within, deps.config, principal, id),

@@ -2,10 +2,11 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import type { identities } from '../../db/tables/accounts.ts'
 import type { passkeys } from '../../db/tables/passkeys.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { deviceName } from '../../lib/device-name.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
-import { queueMail, timeText } from '../mail/service.ts'
+import { queueMail } from '../mail/service.ts'
 
 // What a thief does first. The mail goes to every verified address of the account, whoever did it.
 
@@ -14,7 +15,7 @@ type Told = { accountId: Uuid; cause: string; values: Record<string, string | nu
 const mail = (tx: Tx, kind: 'new_browser' | 'new_sign_in_method' | 'new_passkey', { accountId, cause, values }: Told): void =>
   queueMail(tx, {
     ...{ kind, cause, to: [accountId], workspaceId: null, path: '/account' },
-    values: { ...values, at: timeText(tx.at) },
+    ...{ values, times: { at: isoTime(tx.at) } },
   })
 
 export const mailNewBrowser = (tx: Tx, accountId: Uuid, { userAgent, ip }: RequestOrigin): void =>

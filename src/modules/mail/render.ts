@@ -2,12 +2,12 @@ import factsSw from '../../../texts/facts.sw.json' with { type: 'json' }
 import english from '../../../texts/mail.en.json' with { type: 'json' }
 import swahili from '../../../texts/mail.sw.json' with { type: 'json' }
 import { escapeHtml } from '../../http/page.ts'
-import { type FactWords, factLines } from '../../lib/approval-facts.ts'
+import { englishFacts, type FactCatalogue, factLines } from '../../lib/approval-facts.ts'
 import { type MailContent, type MailKind, mailKinds } from './service.ts'
 
 type Setting = NonNullable<(typeof mailKinds)[MailKind]>
 type Text = Readonly<{ subject: string; lines: readonly string[]; action: string }>
-type Catalogue = Readonly<Record<'footer' | 'security' | 'invited' | 'never' | 'a_payment' | 'a_batch', string>> & {
+type Catalogue = Readonly<Record<'footer' | 'time' | 'security' | 'invited' | 'never' | 'a_payment' | 'a_batch', string>> & {
   readonly settings: Readonly<Record<Setting, string>>
   readonly kinds: Readonly<Record<MailKind, Text>>
   readonly roles: Readonly<Record<string, string>>
@@ -15,10 +15,17 @@ type Catalogue = Readonly<Record<'footer' | 'security' | 'invited' | 'never' | '
 export type Language = 'en' | 'sw'
 
 const catalogues: Readonly<Record<Language, Catalogue>> = { en: english, sw: swahili }
-const swahiliFacts: FactWords = factsSw
+const factTexts: Readonly<Record<Language, FactCatalogue>> = { en: englishFacts, sw: factsSw }
 
 /** A zero-width space ends what a mail client would make a link of: there is one link, and no name can add another. */
 const unlinked = (text: string): string => text.replace(/[.:@/](?=\p{L})|:(?=\/\/)/gu, '$&\u200b')
+
+/** "29 Nov 2026, 12:30 (Nairobi time)". */
+export const timeIn = (language: Language, zone = 'UTC'): ((at: string) => string) => {
+  const format = new Intl.DateTimeFormat(`${language}-KE`, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })
+  const place = (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')
+  return (at) => catalogues[language].time.replace('{place}', place).replace('{time}', format.format(new Date(at)))
+}
 
 type Values = Readonly<Record<string, string | null>>
 
@@ -46,11 +53,13 @@ const longestSubject = 180
 export const letterOf = (publicUrl: string, { kind, language, content, address: email, secret }: Opened): Letter => {
   const texts = catalogues[language]
   const { role, payee } = content.values
-  const given: Values = { ...content.values, email, ...(role && { role: texts.roles[role] ?? role }) }
+  const when = timeIn(language, content.zone)
+  const times = Object.fromEntries(Object.entries(content.times ?? {}).map(([name, at]) => [name, when(at)]))
+  const given: Values = { ...content.values, ...times, email, ...(role && { role: texts.roles[role] ?? role }) }
   const values: Values = { ...given, what: fill(payee ? texts.a_payment : texts.a_batch, given) }
   const { subject, lines, action } = texts.kinds[kind]
   const { all = [], of = 1, currency = '' } = content.facts ?? {}
-  const facts = factLines(all, of, currency, language === 'sw' ? swahiliFacts : undefined, language).map(unlinked)
+  const facts = factLines(all, of, currency, { by: factTexts[language], when }).map(unlinked)
   const setting = mailKinds[kind]
   const why =
     setting === null

@@ -9,29 +9,22 @@ const path = '/v1/accounts/me/notification-settings'
 
 export const registerNotificationSettings = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.get(path, {
-    config: { operation: 'notification_settings.get', access: 'undelegated' },
-    schema: {
-      summary: 'Read what you are told',
-      description:
-        'What is mailed to the verified addresses of your account or pushed to your browsers, and in which language. Everything is on at the beginning. Mails that protect the account (a new browser, sign-in method, passkey, key or approver) cannot be switched off.',
-      response: { 200: NotificationSettings },
-    },
+  routes.get(path, 'notification_settings.get', {
+    access: 'undelegated',
+    summary: 'Read what you are told',
+    description:
+      'What is mailed to the verified addresses of your account or pushed to your browsers, and in which language. Everything is on at the beginning. Mails that protect the account (a new browser, sign-in method, passkey, key or approver) cannot be switched off.',
+    response: { 200: NotificationSettings },
     read: ({ principal }) => readSettings(deps.db, deps.config, principal.accountId),
   })
-  routes.patch(path, {
-    config: {
-      operation: 'notification_settings.update',
-      access: 'undelegated',
-      freshProof: 'by_content',
-      whileFrozen: true,
-    },
-    schema: {
-      summary: 'Choose what you are told',
-      description: 'A field that is left out stays. To switch something off takes a session that was proven a short time ago.',
-      body: UpdateNotificationSettings,
-      response: { 200: NotificationSettings },
-    },
+  routes.patch(path, 'notification_settings.update', {
+    access: 'undelegated',
+    freshProof: 'by_content',
+    whileFrozen: true,
+    summary: 'Choose what you are told',
+    description: 'A field that is left out stays. To switch something off takes a session that was proven a short time ago.',
+    body: UpdateNotificationSettings,
+    response: { 200: NotificationSettings },
     work: async (tx, { principal, body }) => {
       await updateSettings(tx, principal, body)
       return ok(await readSettings(tx, deps.config, principal.accountId))

@@ -10,40 +10,42 @@ import { approvals } from '../../db/tables/approvals.ts'
 import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
 import { mails, type notificationSettings } from '../../db/tables/mail.ts'
 import { invitations } from '../../db/tables/workspaces.ts'
-import type { Lane, Task } from '../../jobs/lane.ts'
-import { daysAfter, secondsAfter } from '../../lib/clock.ts'
+import { claimLeased, type Lane } from '../../jobs/lane.ts'
+import { daysAfter, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { emailKey, emailKeySql } from '../../lib/email-key.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { existing, only } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
+import { effectiveTimeZone, type ZoneSchedule } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
-import { layOut, letterOf, type Opened } from './render.ts'
-import { addressed, type MailContent, type MailKind, type MailRow, mailContext, mailKinds, timeText } from './service.ts'
+import { layOut, letterOf, type Opened, timeIn } from './render.ts'
+import { addressed, type MailContent, type MailKind, type MailRow, mailContext, mailKinds } from './service.ts'
 import { createTransport, type Outcome, type Transport } from './transport.ts'
 
 // A row is its own queue entry (`due_at`). A cause without an address becomes a row for each address; a row with one is sent. The id of a row is its
 // Message-ID: a process that dies between the server's answer and our record sends the same message again, and readers see one.
 
-/** A process that dies meanwhile leaves it due again after this time: longer than a server may take. */
+/** Longer than a server may take. */
 const leaseSeconds = 120
 /** An hour in all. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
 
-const claimDue = statement(
-  'mails.claim',
-  `update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-     select id from mails where due_at <= $1 and id <> all($2::uuid[]) order by due_at limit $3 for update skip locked)
-   returning id, coalesce(account_id, workspace_id, id) as tenant`,
-)
+const claiming = {
+  due: statement('mails.due')`
+  select id, coalesce(account_id, workspace_id, id) as tenant from mails where due_at <= $1 and id <> all($2::uuid[])
+     order by due_at limit $3 for update skip locked`,
+  lease: statement('mails.claim')`
+  update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
+       select id from mails where id = any($2::uuid[]) and due_at <= $1 for update skip locked) returning id`,
+}
 const findMail = selectRow('mails.by_id', mails, ['id'], { lane: 'pool' })
 
 type Recipient = { accountId: Uuid; email: string } & Pick<typeof notificationSettings.$inferSelect, 'language'> & {
     wants: Record<string, boolean> | null
   }
 /** Each verified address of each account once. The query is text, because an account's settings may be missing. */
-const readRecipients = statement(
-  'mails.recipients',
-  `select distinct on (a.id, ${emailKeySql('i.email')}) a.id as "accountId", i.email, coalesce(s.language, 'en') as language,
+const readRecipients = statement('mails.recipients')`
+  select distinct on (a.id, ${emailKeySql('i.email')}) a.id as "accountId", i.email, coalesce(s.language, 'en') as language,
      case when s.account_id is not null then json_build_object('approvals', s.approvals_email, 'lists', s.lists_email,
        'balance', s.balance_email, 'policies', s.policies_email) end as wants
    from (select unnest($1::uuid[]) union select m.account_id from members m
@@ -51,8 +53,7 @@ const readRecipients = statement(
      cross join lateral (select id, status from accounts where id = told.id offset 0) as a
      join identities i on i.account_id = a.id left join notification_settings s on s.account_id = a.id
    where a.status <> 'closed' and i.email_verified and i.email is not null
-   order by a.id, ${emailKeySql('i.email')}, i.id`,
-)
+   order by a.id, ${emailKeySql('i.email')}, i.id`
 
 /** What was decided, accepted or withdrawn meanwhile is not mailed any more. */
 const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, at) =>
@@ -113,11 +114,11 @@ const openMail = ({ vault }: Pick<Parts, 'vault'>, { id, addressCiphertext, addr
   return { kind: row.kind as MailKind, language: row.language, content: row.content as MailContent, address, secret }
 }
 
-const readNames = statement(
-  'mails.names',
-  `select (select name from workspaces where id = $1) as workspace, ${personNameSql('$2::uuid')} as person`,
-)
-type Names = { workspace: string | null; person: string | null }
+const readNames = statement('mails.names')`
+  select case when w.id = $1 then w.name end as workspace, ${personNameSql('$2::uuid')} as person,
+     w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom"
+   from (select) as one left join workspaces w on w.id = coalesce($1, (select id from workspaces where owning_account_id = $3 and kind = 'personal'))`
+type Names = { workspace: string | null; person: string | null } & (ZoneSchedule | { timeZone: null })
 
 const namesIn = (by: MailContent['by'], { workspace, person }: Names) => {
   const name = by ? quoted(person ?? formatId('account', by.accountId)) : null
@@ -130,12 +131,13 @@ const expand = (deps: Sending, row: MailRow, isOff: boolean): Promise<void> =>
   inTx(deps.db, async (tx) => {
     const { to = [], except, by, ...rest } = row.content as MailContent
     const setting = mailKinds[row.kind as MailKind]
-    const asked = to === 'deciders' ? [[], row.workspaceId] : [to, null]
+    const asked = to === 'deciders' ? ([[], row.workspaceId] as const) : ([to, null] as const)
     const [recipients, names] = await Promise.all([
       isOff ? [] : tx.query<Recipient>(readRecipients, asked),
-      tx.query<Names>(readNames, [row.workspaceId, by?.accountId ?? null]),
+      tx.query<Names>(readNames, [row.workspaceId, by?.accountId ?? null, asked[0]?.[0] ?? null]).then(only),
     ])
-    const content = { ...rest, values: { ...namesIn(by, only(names)), ...rest.values } }
+    const zone = names.timeZone === null ? undefined : effectiveTimeZone(names, tx.at)
+    const content = { ...rest, zone, values: { ...namesIn(by, names), ...rest.values } }
     const rows = recipients
       .filter(({ accountId, wants }) => accountId !== except && (setting === null || (wants?.[setting] ?? true)))
       .map(({ accountId, email, language }) => addressed(deps, { ...row, content, dueAt: tx.at }, { accountId, email, language }))
@@ -188,11 +190,7 @@ export const createMailLane = (deps: Sending): Lane => {
   return {
     name: 'mails',
     limit: 4,
-    claim: async ({ free, except }) => {
-      const due = await deps.db.query<{ id: Uuid; tenant: Uuid }>(claimDue, [deps.clock.now(), except, free])
-      const tasks = due.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => work(deps, transport, id) }))
-      return { tasks, more: due.length === free }
-    },
+    claim: (room) => claimLeased(deps.db, claiming, { ...room, now: deps.clock.now() }, ({ id }) => work(deps, transport, id)),
   }
 }
 
@@ -201,18 +199,17 @@ export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>
   (await deps.db.run(newest, { take: 50 })).map((row) => {
     const opened = openMail(deps, row)
     const { language, endedAt, createdAt } = row
-    return { ...letterOf(deps.config.publicUrl, opened), to: opened.address, language, at: timeText(endedAt ?? createdAt) }
+    const at = timeIn(language, opened.content.zone)(isoTime(endedAt ?? createdAt))
+    return { ...letterOf(deps.config.publicUrl, opened), to: opened.address, language, at }
   })
 
 /** Who was told of an approval stays; of everything else nothing does. */
-const forget = statement(
-  'mails.forget',
-  `with old as materialized (select id, subject_kind from mails where ended_at < $1 and address_ciphertext is not null order by ended_at limit 1000 for update skip locked),
+const forget = statement('mails.forget')`
+  with old as materialized (select id, subject_kind from mails where ended_at < $1 and address_ciphertext is not null order by ended_at limit 1000 for update skip locked),
      removed as (delete from mails where id = any(array(select id from old where subject_kind is distinct from 'approval'))),
      emptied as (update mails set address_ciphertext = null, address_key_id = null, content = '{}'
        where id = any(array(select id from old where subject_kind = 'approval')))
-   select count(*)::int as count from old`,
-)
+   select count(*)::int as count from old`
 const keptDays = 30
 
 export const forgetMails = async ({ db, clock }: Pick<Parts, 'clock' | 'db'>): Promise<void> => {

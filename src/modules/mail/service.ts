@@ -26,6 +26,10 @@ export type MailKind = keyof typeof mailKinds
 /** What a text is made of. Names are quoted by the caller; a sentence whose value is null is left out. */
 export type MailContent = {
   values: Readonly<Record<string, string | null>>
+  /** RFC 3339. They are told as a clock of the workspace shows them, in the reader's language. */
+  times?: Readonly<Record<string, string>>
+  /** That of the workspace, or of the account's own where there is none. Read when the mail is addressed. */
+  zone?: string
   /** The path of the one link. */
   path: string
   facts?: { all: readonly Fact[]; of: number; currency: string }
@@ -41,9 +45,6 @@ type Cause = MailContent & { kind: MailKind; cause: string; workspaceId: Uuid | 
 export type MailRow = typeof mails.$inferSelect
 
 const written: Gathered<MailRow> = { write: (tx, rows) => insertRows(tx, mails, rows, 'on conflict (cause) do nothing') }
-
-/** As "2026-11-29 09:30 UTC". */
-export const timeText = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): MailRow => ({
   id: newId(),

@@ -52,10 +52,8 @@ export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => 
   await endMandate(tx, mandate, { to: 'exhausted', actor: { accountId: null, origin: null, way: 'budget' } })
 }
 
-const unsigned = statement(
-  'mandates.unsigned',
-  `select id from intent_mandates where account_id = $1 and status = 'active' and not ${walletIsLinked('account_id', 'signer')} order by id`,
-)
+const unsigned = statement('mandates.unsigned')`
+  select id from intent_mandates where account_id = $1 and status = 'active' and not ${walletIsLinked('account_id', 'signer')} order by id`
 
 /** Runs after a wallet was taken from its account. */
 export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {

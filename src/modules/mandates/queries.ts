@@ -49,6 +49,7 @@ export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>,
 export const mandateList = prepare(
   'mandates.list',
   { workspaceId: 'uuid', status: 'text?', at: 'timestamptz', before: 'uuid?', take: 'rows' },
+  'page',
   (orm, at) =>
     newestFirst(
       withUsage(orm),
@@ -59,7 +60,6 @@ export const mandateList = prepare(
         sql`case when ${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.at} then 'expired'
           else ${intentMandates.status} end = ${at.status}`,
     ),
-  'page',
 )
 
 /**

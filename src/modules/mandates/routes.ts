@@ -79,26 +79,22 @@ export const registerMandates = (app: App, deps: Parts): void => {
       })
     },
   )
-  routes.list(path, {
-    config: { operation: 'mandates.list', permission: 'mandate.read' },
-    schema: {
-      summary: 'List mandates',
-      description: 'The mandates of the workspace, with what has been spent of each.',
-      querystring: ListMandates,
-      response: { 200: pageOf(Mandate) },
-    },
+  routes.list(path, 'mandates.list', {
+    permission: 'mandate.read',
+    summary: 'List mandates',
+    description: 'The mandates of the workspace, with what has been spent of each.',
+    querystring: ListMandates,
+    response: { 200: pageOf(Mandate) },
     read: (page, { principal, query: { status } }, at) =>
       deps.db.run(mandateList, { workspaceId: principal.workspace.id, status, at, ...page }),
     present: (rows, _request, at) => rows.map((row) => presentMandate(row, at)),
   })
-  routes.get(one, {
-    config: { operation: 'mandates.get', permission: 'mandate.read' },
-    schema: {
-      summary: 'Read a mandate',
-      description: 'Its terms, its signature, and how much of it is left.',
-      params: byId('mandate'),
-      response: { 200: Mandate },
-    },
+  routes.get(one, 'mandates.get', {
+    permission: 'mandate.read',
+    summary: 'Read a mandate',
+    description: 'Its terms, its signature, and how much of it is left.',
+    params: byId('mandate'),
+    response: { 200: Mandate },
     read: async ({ principal, params }) => {
       const mandate = found(await findMandate(deps.db, params.id, principal.workspace.id))
       return presentMandate(mandate, deps.clock.now())

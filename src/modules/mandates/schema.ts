@@ -2,7 +2,18 @@ import { z } from 'zod'
 import { WalletAddress, WalletSignature } from '../../auth/wallet.ts'
 import { mandateStatuses } from '../../db/transitions.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import {
+  BodyIn,
+  bounded,
+  IdIn,
+  IdOut,
+  MinorOut,
+  PositiveMinorIn,
+  RecordOut,
+  TimeIn,
+  TimeOut,
+  VisibleText,
+} from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 
 const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
@@ -35,61 +46,54 @@ export const MandateTerms = z
   }))
 export type MandateTerms = z.output<typeof MandateTerms>
 
-const Signature = WalletSignature.meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
+const Signature = WalletSignature.describe('An EIP-191 `personal_sign` signature of the message, as it is.')
 
-export const PrepareMandate = z.strictObject({ address: WalletAddress, terms: MandateTerms }).meta({ id: 'PrepareMandate' })
+export const PrepareMandate = BodyIn('PrepareMandate', { address: WalletAddress, terms: MandateTerms })
 export type PrepareMandate = z.output<typeof PrepareMandate>
 
 export const PreparedMandate = z
   .object({ message: z.string(), nonce: z.string(), expires_at: TimeOut })
   .meta({ id: 'PreparedMandate', description: 'The text to sign until `expires_at`, with its nonce.' })
 
-export const CreateMandate = z
-  .strictObject({
-    address: WalletAddress,
-    terms: MandateTerms,
-    nonce: bounded(100).min(1),
-    signature: Signature,
-  })
-  .meta({ id: 'CreateMandate' })
+export const CreateMandate = BodyIn('CreateMandate', {
+  address: WalletAddress,
+  terms: MandateTerms,
+  nonce: bounded(100).min(1),
+  signature: Signature,
+})
 export type CreateMandate = z.output<typeof CreateMandate>
 
 /** With a signature nothing else is needed; without one the credential decides. */
-export const RevokeMandate = z
-  .strictObject({
-    signature: Signature.optional(),
-    address: WalletAddress.optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
-  })
-  .meta({ id: 'RevokeMandate' })
-  .nullish()
+export const RevokeMandate = BodyIn('RevokeMandate', {
+  signature: Signature.optional(),
+  address: WalletAddress.optional().describe('The signing wallet; needed for contract wallets only.'),
+}).nullish()
 export type RevokeMandate = z.output<typeof RevokeMandate>
 
-export const RevocationMessage = z.object({ message: z.string(), expires_at: TimeOut }).meta({ id: 'RevocationMessage' })
+export const RevocationMessage = RecordOut('RevocationMessage', { message: z.string(), expires_at: TimeOut })
 
 export const ListMandates = PageQuery.extend({ status: z.enum(mandateStatuses).optional() })
 
-export const Mandate = z
-  .object({
-    id: IdOut('mandate'),
-    status: z.enum(mandateStatuses),
-    account_id: IdOut('account'),
-    workspace_id: IdOut('workspace'),
-    grant_id: IdOut('grant').nullable(),
-    description: z.string(),
-    max_total_minor: MinorOut,
-    max_per_payment_minor: MinorOut.nullable(),
-    max_payments: z.number().int().nullable(),
-    beneficiary_ids: z.array(IdOut('beneficiary')).meta({ description: 'Empty: any.' }),
-    payment_types: z.array(z.string()).meta({ description: 'Empty: any.' }),
-    valid_from: TimeOut,
-    expires_at: TimeOut,
-    spent_minor: MinorOut,
-    payments_made: z.number().int().meta({ description: 'How many payments were made under it.' }),
-    message: z.string().meta({ description: 'The text that was signed, as it was.' }),
-    signature: z.string(),
-    signer: z.string().meta({ description: 'The wallet that signed: its address, or `eip155:<chain>:<address>` of a contract.' }),
-    created_at: TimeOut,
-    revoked_at: TimeOut.nullable(),
-  })
-  .meta({ id: 'IntentMandate' })
+export const Mandate = RecordOut('IntentMandate', {
+  id: IdOut('mandate'),
+  status: z.enum(mandateStatuses),
+  account_id: IdOut('account'),
+  workspace_id: IdOut('workspace'),
+  grant_id: IdOut('grant').nullable(),
+  description: z.string(),
+  max_total_minor: MinorOut,
+  max_per_payment_minor: MinorOut.nullable(),
+  max_payments: z.number().int().nullable(),
+  beneficiary_ids: z.array(IdOut('beneficiary')).describe('Empty: any.'),
+  payment_types: z.array(z.string()).describe('Empty: any.'),
+  valid_from: TimeOut,
+  expires_at: TimeOut,
+  spent_minor: MinorOut,
+  payments_made: z.number().int().describe('How many payments were made under it.'),
+  message: z.string().describe('The text that was signed, as it was.'),
+  signature: z.string(),
+  signer: z.string().describe('The wallet that signed: its address, or `eip155:<chain>:<address>` of a contract.'),
+  created_at: TimeOut,
+  revoked_at: TimeOut.nullable(),
+})
 export type Mandate = z.output<typeof Mandate>

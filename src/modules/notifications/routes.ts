@@ -54,20 +54,15 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       })
     },
   )
-  routes.list('/v1/notifications', {
-    config: {
-      operation: 'notifications.list',
-      access: 'authenticated',
-      longLived: true,
-      refuses: ['forbidden', 'membership_suspended'],
-    },
-    schema: {
-      summary: 'List events',
-      description:
-        'The same events as a list, for polling and for programs that are started now and then: with `after` all later events, oldest first, and with `wait_seconds` as soon as there is one.',
-      querystring: NotificationsQuery,
-      response: { 200: pageOf(Notification) },
-    },
+  routes.list('/v1/notifications', 'notifications.list', {
+    access: 'authenticated',
+    longLived: true,
+    refuses: ['forbidden', 'membership_suspended'],
+    summary: 'List events',
+    description:
+      'The same events as a list, for polling and for programs that are started now and then: with `after` all later events, oldest first, and with `wait_seconds` as soon as there is one.',
+    querystring: NotificationsQuery,
+    response: { 200: pageOf(Notification) },
     of: ({ principal }) => principal.accountId,
     read: (page, request) => awaitNotifications(deps, { places, closing: closing.signal }, request, page),
     present: (rows) => rows.map((row) => presentNotification(row)),

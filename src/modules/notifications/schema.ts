@@ -1,24 +1,22 @@
 import { z } from 'zod'
 import { eventTypes, typePatterns } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, SeveralOf, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, RecordOut, SeveralOf, TimeIn, TimeOut } from '../../http/wire.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-export const Notification = z
-  .object({
-    id: IdOut('event'),
-    type: z.enum(eventTypes),
-    created_at: TimeOut,
-    account_id: IdOut('account'),
-    workspace_id: IdOut('workspace').nullable(),
-    data: z.unknown().meta({ description: 'The resource as REST returns it.' }),
-  })
-  .meta({ id: 'Event' })
+export const Notification = RecordOut('Event', {
+  id: IdOut('event'),
+  type: z.enum(eventTypes),
+  created_at: TimeOut,
+  account_id: IdOut('account'),
+  workspace_id: IdOut('workspace').nullable(),
+  data: z.unknown().describe('The resource as REST returns it.'),
+})
 export type Notification = z.output<typeof Notification>
 
 const Types = SeveralOf(z.enum(typePatterns))
   .optional()
-  .meta({ description: 'Only these types: `?type=payment.*&type=topup.succeeded`, or with commas.' })
+  .describe('Only these types: `?type=payment.*&type=topup.succeeded`, or with commas.')
 
 const After = bounded(100).transform((text, context): Uuid | 'start' => {
   if (text === 'start') return text
@@ -29,27 +27,28 @@ const After = bounded(100).transform((text, context): Uuid | 'start' => {
 
 export const NotificationsQuery = PageQuery.extend({
   type: Types,
-  after: After.optional().meta({
-    description: 'The last event that you have: the events after it, oldest first. `start`: from the oldest that is kept.',
-  }),
+  after: After.optional().describe(
+    'The last event that you have: the events after it, oldest first. `start`: from the oldest that is kept.',
+  ),
   wait_seconds: z.coerce
     .number()
     .int()
     .min(0)
     .max(25)
     .default(0)
-    .meta({ description: 'With `after`: how long to wait for the first event if there is none yet.' }),
-  created_after: TimeIn.optional().meta({ description: 'Only events after this time.' }),
-  created_before: TimeIn.optional().meta({ description: 'Only events before this time.' }),
+    .describe('With `after`: how long to wait for the first event if there is none yet.'),
+  created_after: TimeIn.optional().describe('Only events after this time.'),
+  created_before: TimeIn.optional().describe('Only events before this time.'),
 })
 export type NotificationsQuery = z.output<typeof NotificationsQuery>
 
 export const StreamQuery = z.object({
   type: Types,
-  last_event_id: bounded(200).optional().meta({
-    description:
+  last_event_id: bounded(200)
+    .optional()
+    .describe(
       'The last event that was received: the events since then are sent first. Browsers send it as the header `Last-Event-ID`, which has priority.',
-  }),
+    ),
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep

@@ -114,7 +114,7 @@ export const openNotificationStream = async (
   })
 }
 
-const mostAtOnce = 500
+const maxAtOnce = 500
 /** Before every event. */
 const beginning: Position = { transaction: '0', id: firstId }
 
@@ -151,7 +151,7 @@ export const listNotifications = async (
   for (
     let place: Position | null = start, more = true, size = take;
     more && collected.length < take;
-    size = Math.min(2 * size, mostAtOnce)
+    size = Math.min(2 * size, maxAtOnce)
   ) {
     const page: StoredEvent[] =
       after !== undefined && place

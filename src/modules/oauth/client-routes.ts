@@ -62,8 +62,10 @@ const requestRefusals = oauthRefusals(
 )
 
 /** A client that is told "invalid" throws its tokens away: during a hold they may be in the writes that were lost. */
-const perhapsLost = ({ witness }: Parts, error: unknown): unknown =>
-  error instanceof OAuthError && (error.code === 'invalid_grant' || error.code === 'invalid_client') && witness.mayHaveLost()
+const perhapsLost = ({ lossDetection }: Parts, error: unknown): unknown =>
+  error instanceof OAuthError &&
+  (error.code === 'invalid_grant' || error.code === 'invalid_client') &&
+  lossDetection.mayHaveLost()
     ? new OAuthError('temporarily_unavailable', 'The database has lost writes. Try again later.', { 'retry-after': '60' })
     : error
 

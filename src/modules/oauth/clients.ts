@@ -151,10 +151,8 @@ export const authenticateClient = async (
 
 const staleSeconds = 3600
 
-const touch = statement(
-  'oauth_clients.touch',
-  'update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)',
-)
+const touch = statement('oauth_clients.touch')`
+  update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)`
 /** The time is an hour stale at most: it only shows which registrations are idle. */
 export const touchClient = async (db: Db, { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>, at: Date) => {
   if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])

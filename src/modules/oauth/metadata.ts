@@ -8,7 +8,7 @@ type Field = readonly [value: string | boolean | string[], description?: string]
 
 const typeOf = ([value, description]: Field) => {
   const type = Array.isArray(value) ? z.array(z.string()) : typeof value === 'string' ? z.string() : z.boolean()
-  return description === undefined ? type : type.meta({ description })
+  return description === undefined ? type : type.describe(description)
 }
 
 type FieldsAt = (publicUrl: string, resource: ProtectedResource) => Readonly<Record<string, Field>>

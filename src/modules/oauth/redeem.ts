@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
@@ -148,29 +148,21 @@ const unansweredMs = 1_000
 /** Longer than a request waits here for its turn. */
 const rememberedMs = 10_000
 
-const arrive = statement(
-  'oauth.refresh_arrives',
-  `select least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as "arrivedAt"
-   from oauth_grants where handle = $1`,
-)
-const arrivedInTime = statement(
-  'oauth.refresh_came_before',
-  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as "inTime"
-   from oauth_access_tokens where grant_id = $1 and generation = $2`,
-)
+const arrive = statement('oauth.refresh_arrives')`
+  select least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as "arrivedAt"
+   from oauth_grants where handle = $1`
+const arrivedInTime = statement('oauth.refresh_came_before')`
+  select $3::timestamptz < rotated_at + make_interval(secs => $4) as "inTime"
+   from oauth_access_tokens where grant_id = $1 and generation = $2`
 
 /** Locks a grant by its token's handle, so that nothing has to be read first. */
-const lock = prepare(
-  'oauth.lock_grant',
-  { handle: 'text' },
-  (orm, at) =>
-    orm
-      .select({ id: grants.id })
-      .from(oauthGrants)
-      .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
-      .where(eq(oauthGrants.handle, at.handle))
-      .for('update', { of: grants }),
-  'pool',
+const lock = prepare('oauth.lock_grant', { handle: 'text' }, 'pool', (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(oauthGrants)
+    .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+    .where(eq(oauthGrants.handle, at.handle))
+    .for('update', { of: grants }),
 )
 
 const readAudience = (config: Config, { grant, state }: RowOf<typeof grantByHandle>, parameters: TokenParameters): Audience => {
@@ -282,6 +274,9 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
       return rotation
     })
     await wait(answerAfterMs)
+    // After a long turn of the event loop a timer fires before what came meanwhile is read: the next turn takes connections, the one after it requests.
+    await nextTurn()
+    await nextTurn()
     const until = openUntil.get(token)
     if (until !== undefined) openUntil.set(token, Math.min(until, performance.now()))
     return response

@@ -66,9 +66,7 @@ const registerAuthorize = (app: App, deps: Parts): void => {
             'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
           querystring: AuthorizeQuery,
           response: {
-            302: z.undefined().meta({
-              description: 'To the consent page, or back to the client with an error.',
-            }),
+            302: z.undefined().describe('To the consent page, or back to the client with an error.'),
             ...oauthRefusals(
               'invalid_request',
               'unsupported_response_type',
@@ -98,52 +96,46 @@ const ByUserCode = z.object({ user_code: bounded(40) })
 const registerConsent = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const decided = ['conflict', 'forbidden', 'capability_disabled', 'account_frozen', 'membership_suspended'] as const
-  routes.get('/v1/oauth/authorizations/:id', {
-    config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['forbidden'] },
-    schema: {
-      summary: 'Read the request of a client',
-      description: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
-      params: byId('oauth_authorization'),
-      response: { 200: Authorization },
-    },
+  routes.get('/v1/oauth/authorizations/:id', 'oauth.get_authorization', {
+    access: 'undelegated',
+    refuses: ['forbidden'],
+    summary: 'Read the request of a client',
+    description: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
+    params: byId('oauth_authorization'),
+    response: { 200: Authorization },
     read: ({ principal, params }) => readConsentRequest(deps, principal, params),
   })
-  routes.post('/v1/oauth/authorizations/:id/decision', {
-    config: { operation: 'oauth.decide_authorization', freshProof: 'by_content', access: 'undelegated', refuses: decided },
-    schema: {
-      summary: 'Consent or refuse',
-      description: 'Only a person decides, and can only reduce what was requested. Returns the next address of the browser.',
-      params: byId('oauth_authorization'),
-      body: AuthorizationDecision,
-      response: { 200: Decided },
-    },
+  routes.post('/v1/oauth/authorizations/:id/decision', 'oauth.decide_authorization', {
+    freshProof: 'by_content',
+    access: 'undelegated',
+    refuses: decided,
+    summary: 'Consent or refuse',
+    description: 'Only a person decides, and can only reduce what was requested. Returns the next address of the browser.',
+    params: byId('oauth_authorization'),
+    body: AuthorizationDecision,
+    response: { 200: Decided },
     work: async (tx, { principal, params, body }) => ok(await decideAuthorization(tx, deps, principal, params, body)),
   })
-  routes.get('/v1/oauth/device/:user_code', {
-    config: { operation: 'oauth.get_device', access: 'undelegated', credentialIssuing: true, refuses: ['forbidden'] },
-    schema: {
-      summary: 'Read the request of a device',
-      description: 'For the device page: the request with the code that the person typed.',
-      params: ByUserCode,
-      response: { 200: Authorization },
-    },
+  routes.get('/v1/oauth/device/:user_code', 'oauth.get_device', {
+    access: 'undelegated',
+    credentialIssuing: true,
+    refuses: ['forbidden'],
+    summary: 'Read the request of a device',
+    description: 'For the device page: the request with the code that the person typed.',
+    params: ByUserCode,
+    response: { 200: Authorization },
     read: ({ principal, params }) => readConsentRequest(deps, principal, params),
   })
-  routes.post('/v1/oauth/device/:user_code/decision', {
-    config: {
-      operation: 'oauth.decide_device',
-      freshProof: 'by_content',
-      access: 'undelegated',
-      credentialIssuing: true,
-      refuses: decided,
-    },
-    schema: {
-      summary: 'Consent to a device or refuse',
-      description: 'As for a browser; the device gets its token with its next poll.',
-      params: ByUserCode,
-      body: DeviceDecision,
-      response: { 200: Decided },
-    },
+  routes.post('/v1/oauth/device/:user_code/decision', 'oauth.decide_device', {
+    freshProof: 'by_content',
+    access: 'undelegated',
+    credentialIssuing: true,
+    refuses: decided,
+    summary: 'Consent to a device or refuse',
+    description: 'As for a browser; the device gets its token with its next poll.',
+    params: ByUserCode,
+    body: DeviceDecision,
+    response: { 200: Decided },
     work: async (tx, { principal, params, body }) => ok(await decideAuthorization(tx, deps, principal, params, body)),
   })
 }

@@ -11,7 +11,7 @@ import { found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
-import { effectiveTimeZone } from '../../policy/calendar.ts'
+import { readZones } from '../workspaces/queries.ts'
 import { cancelBatch } from './approvals/end.ts'
 import { wholeBatch } from './batch/again.ts'
 import { type BatchRecord, batchList, changedBatches, findBatch, linesOf, presentBatch, presentLines } from './batch/queries.ts'
@@ -20,7 +20,7 @@ import {
   CreatePaymentBatch,
   CreatePaymentBatchQuery,
   ListPaymentBatches,
-  mostItems,
+  maxItems,
   PaymentBatch,
   PaymentBatchLines,
   PaymentBatchPreview,
@@ -63,7 +63,7 @@ const charsetOf = (contentType: string | undefined): string | undefined =>
 const listOf = (bytes: Buffer, contentType: string | undefined, currency: string): PaymentList => {
   const text = textOfFile(bytes, charsetOf(contentType))
   if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
-  const list = readPaymentList(text, { maxItems: mostItems, currency })
+  const list = readPaymentList(text, { maxItems: maxItems, currency })
   if ('problems' in list) throw invalidFields(...list.problems)
   return list
 }
@@ -182,15 +182,13 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       )
     },
   )
-  routes.get(one, {
-    config: { operation: 'payment_batches.get', permission: 'payment.read' },
-    schema: {
-      summary: 'Read a payment batch',
-      description:
-        'One batch and the status of its items. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
-      params: byId('payment_batch'),
-      response: { 200: PaymentBatch },
-    },
+  routes.get(one, 'payment_batches.get', {
+    permission: 'payment.read',
+    summary: 'Read a payment batch',
+    description:
+      'One batch and the status of its items. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
+    params: byId('payment_batch'),
+    response: { 200: PaymentBatch },
     read: async ({ principal, params }) => presentBatch(found(await findBatch(deps.db, principal.workspace.id, params.id))),
   })
   app.get(
@@ -209,27 +207,22 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       const { workspace } = request.principal
       const record = found(await findBatch(deps.db, workspace.id, request.params.id))
       if (!wantsCsv(request)) return reply.send(presentLines(record, await deps.db.run(linesOf, { batchId: record.batch.id })))
-      const columns = resultColumns(effectiveTimeZone(workspace, deps.clock.now()))
-      const all = { workspaceId: workspace.id, batchId: record.batch.id, before: null, take: mostItems }
+      const columns = resultColumns(await readZones(deps.db, workspace))
+      const all = { workspaceId: workspace.id, batchId: record.batch.id, before: null, take: maxItems }
       return sendCsv(request, reply, `results-${formatId('payment_batch', record.batch.id)}`, columns, async ({ before }) =>
         before === null ? (await deps.db.run(namedPayments, all)).reverse().map(presentRow) : [],
       )
     },
   )
-  routes.post(`${one}/cancel`, {
-    config: {
-      operation: 'payment_batches.cancel',
-      permission: 'payment.create',
-      whileFrozen: true,
-      refuses: ['forbidden', 'conflict'],
-    },
-    schema: {
-      summary: 'Cancel a batch that waits for its approval or its time',
-      description:
-        'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',
-      params: byId('payment_batch'),
-      response: { 200: PaymentBatch },
-    },
+  routes.post(`${one}/cancel`, 'payment_batches.cancel', {
+    permission: 'payment.create',
+    whileFrozen: true,
+    refuses: ['forbidden', 'conflict'],
+    summary: 'Cancel a batch that waits for its approval or its time',
+    description:
+      'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',
+    params: byId('payment_batch'),
+    response: { 200: PaymentBatch },
     work: async (tx, { principal, params }) => ok(presentBatch(await cancelBatch(tx, principal, params.id))),
   })
 }

@@ -12,28 +12,22 @@ import type { Parts } from '../parts.ts'
 import { releasePayment } from './change.ts'
 import { lockPaymentWithAccount } from './queries.ts'
 
-const waiting = prepare(
-  'payments.waiting_for_rail',
-  { ...duePlaces, rails: 'text[]' },
-  (orm, at) =>
-    dueBehind(
-      orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
-      { id: payments.id, due: payments.updatedAt },
-      at,
-      sql`${payments.status} = 'processing'`,
-      isNotNull(payments.dispatchDueAt),
-      sql`${payments.rail} = any(${at.rails})`,
-    ),
-  'pool',
+const waiting = prepare('payments.waiting_for_rail', { ...duePlaces, rails: 'text[]' }, 'pool', (orm, at) =>
+  dueBehind(
+    orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
+    { id: payments.id, due: payments.updatedAt },
+    at,
+    sql`${payments.status} = 'processing'`,
+    isNotNull(payments.dispatchDueAt),
+    sql`${payments.rail} = any(${at.rails})`,
+  ),
 )
 
 /** Of these rails, those whose clock runs: an operator's pause stops it, and when the pause ends it begins anew. */
-const running = statement(
-  'rails.not_paused_since',
-  `select r.rail from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses p where p.rail = r.rail)
+const running = statement('rails.not_paused_since')`
+  select r.rail from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses p where p.rail = r.rail)
      and not exists (select from audit_log l where l.action = 'admin.resume_rail' and lower(l.action) = 'admin.resume_rail'
-       and l.id >= first_id_at($2::timestamptz - ${idSlack}) and l.at > $2 and l.after->>'rail' = r.rail)`,
-)
+       and l.id >= first_id_at($2::timestamptz - ${idSlack}) and l.at > $2 and l.after->>'rail' = r.rail)`
 
 /**
  * Fails payments that have waited too long for a rail that is down, with an alert at two thirds of that. They are in the queue, so no attempt of
@@ -65,8 +59,7 @@ export const createGiveUp = (deps: Sweeping & Pick<Parts, 'config' | 'rails'>): 
     for (const rail of rails) await announce(rail, waitSeconds)
     return sweepRows(
       deps,
-      'payments.give_up',
-      100,
+      { sweep: 'payments.give_up', batch: 100 },
       (place, take) => rowsBefore(rails, waitSeconds, place, take),
       ({ id }) =>
         inTx(deps.db, async (tx) => {

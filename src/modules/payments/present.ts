@@ -3,7 +3,7 @@ import type { Column } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { localDateTime } from '../../policy/calendar.ts'
+import { localDateTime, timeZoneAt, type Zones } from '../../policy/calendar.ts'
 import { withoutTrace } from '../policies/present.ts'
 import type { Decision } from '../policies/schema.ts'
 import type { NamedPayment, PaymentRecord } from './queries.ts'
@@ -78,11 +78,12 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-export const paymentColumns = (timeZone: string): readonly Column<Exported>[] => [
+/** The local times of a row are those of the zone in which its day was counted when it was made. */
+export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
-  ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZone)],
-  ['completed_local', ({ completedAt }) => completedAt && localDateTime(completedAt, timeZone)],
-  ['time_zone', () => timeZone],
+  ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZoneAt(zones, createdAt))],
+  ['completed_local', ({ completedAt, createdAt }) => completedAt && localDateTime(completedAt, timeZoneAt(zones, createdAt))],
+  ['time_zone', ({ createdAt }) => timeZoneAt(zones, createdAt)],
   columnOf('status'),
   ['amount', ({ amountMinor }) => formatMajor(amountMinor)],
   ...(['amount_minor', 'fee_minor', 'currency', 'beneficiary_id'] as const).map(columnOf),
@@ -107,7 +108,7 @@ const inResults = [
   ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by_name'],
   ...['requested_through', 'approved_by_names', 'metadata', 'id', 'batch_index', 'amount_minor', 'failure_code', 'completed_at'],
 ]
-export const resultColumns = (timeZone: string): readonly Column<Exported>[] => {
-  const all = paymentColumns(timeZone)
+export const resultColumns = (zones: Zones): readonly Column<Exported>[] => {
+  const all = paymentColumns(zones)
   return inResults.flatMap((name) => all.filter(([column]) => column === name))
 }

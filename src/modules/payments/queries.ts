@@ -34,23 +34,16 @@ export type PaymentStatus = PaymentRecord['status']
 
 export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { lane: 'joined' })
 
-const readHolders = prepare(
-  'payments.holders',
-  { ids: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({ accountId: payments.accountId, balanceAccountId: sql<Uuid>`${sql.raw(balanceAccountSql('workspaces'))}` })
-      .from(payments)
-      .innerJoin(workspaces, eq(workspaces.id, payments.workspaceId))
-      .where(sql`${payments.id} = any(${at.ids})`),
-  'pool',
+const readHolders = prepare('payments.holders', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+  orm
+    .select({ accountId: payments.accountId, balanceAccountId: sql<Uuid>`${sql.raw(balanceAccountSql('workspaces'))}` })
+    .from(payments)
+    .innerJoin(workspaces, eq(workspaces.id, payments.workspaceId))
+    .where(sql`${payments.id} = any(${at.ids})`),
 )
 
-const lockRows = prepare(
-  'payments.lock',
-  { ids: 'uuid[]' },
-  (orm, at) => orm.select().from(payments).where(sql`${payments.id} = any(${at.ids})`).orderBy(payments.id).for('update'),
-  'pool',
+const lockRows = prepare('payments.lock', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+  orm.select().from(payments).where(sql`${payments.id} = any(${at.ids})`).orderBy(payments.id).for('update'),
 )
 
 /**
@@ -210,8 +203,8 @@ const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) =
   )
 }
 
-const list = prepare('payments.list', { ...scope, ...page }, selectPage, 'page')
-const listRare = prepare('payments.list_rare', { ...scope, ...page }, selectPage, 'pool')
+const list = prepare('payments.list', { ...scope, ...page }, 'page', selectPage)
+const listRare = prepare('payments.list_rare', { ...scope, ...page }, 'pool', selectPage)
 
 /** An index for each would cost every payment more than these are asked for. */
 const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMinor', 'amountMaxMinor'] as const
@@ -234,27 +227,18 @@ const selectNamed = (orm: QueryBuilder) =>
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
 
 /** For readers outside this service. */
-export const namedPayments = prepare(
-  'payments.list_with_payee',
-  { ...scope, ...page },
-  (orm, at) => newestFirst(selectNamed(orm), inOrder, at, matching(at)),
-  'pool',
+export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, at) =>
+  newestFirst(selectNamed(orm), inOrder, at, matching(at)),
 )
 
 const changeScope = { ...scope, ...changePlaces } as const
 
-const changedPayments = prepare(
-  'payments.changes',
-  changeScope,
-  (orm, at) => inOrderOfChange(orm.select().from(payments), payments, at, matching(at)),
-  'pool',
+const changedPayments = prepare('payments.changes', changeScope, 'pool', (orm, at) =>
+  inOrderOfChange(orm.select().from(payments), payments, at, matching(at)),
 )
 
-const changedNamedPayments = prepare(
-  'payments.changes_with_payee',
-  changeScope,
-  (orm, at) => inOrderOfChange(selectNamed(orm), payments, at, matching(at)),
-  'pool',
+const changedNamedPayments = prepare('payments.changes_with_payee', changeScope, 'pool', (orm, at) =>
+  inOrderOfChange(selectNamed(orm), payments, at, matching(at)),
 )
 
 const readChangesBy =
@@ -287,21 +271,16 @@ const amount = sum(payments.amountMinor)
 /** Money that has left or is under way: the one definition of what was spent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-export const totals = prepare(
-  'payments.totals',
-  { ...scope, zone: 'text', since: 'text' },
-  (orm, at) =>
-    orm
-      .select({
-        status: payments.status,
-        date: sql<string | null>`(case when ${payments.status} in ${sql.raw(namesSql(spending))}
-          and ${payments.createdAt} >= ${at.since}::date::timestamp at time zone ${at.zone}
-          then (${payments.createdAt} at time zone ${at.zone})::date end)::text`,
-        count: count(),
-        amount,
-      })
-      .from(payments)
-      .where(matching(at, false))
-      .groupBy(sql`1, 2`),
-  'pool',
+export const totals = prepare('payments.totals', { ...scope, starts: 'timestamptz[]' }, 'pool', (orm, at) =>
+  orm
+    .select({
+      status: payments.status,
+      day: sql<number | null>`case when ${payments.status} in ${sql.raw(namesSql(spending))}
+          then nullif(width_bucket(${payments.createdAt}, ${at.starts}), 0) end`,
+      count: count(),
+      amount,
+    })
+    .from(payments)
+    .where(matching(at, false))
+    .groupBy(sql`1, 2`),
 )

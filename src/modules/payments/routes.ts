@@ -7,9 +7,9 @@ import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { readPositive } from '../../lib/money.ts'
-import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { attemptsOf } from '../attempts/attempt.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
+import { readZones } from '../workspaces/queries.ts'
 import { cancelPayment } from './approvals/end.ts'
 import { readAttention } from './attention/attention.ts'
 import { Attention } from './attention/schema.ts'
@@ -27,7 +27,7 @@ import {
   readMatching,
 } from './queries.ts'
 import { Receipt } from './receipt/schema.ts'
-import { buildReceipt } from './receipt/service.ts'
+import { createReceipts } from './receipt/service.ts'
 import { presentRefusal, refusalList } from './refusals/record.ts'
 import { ListPaymentRefusals, RefusedPayment } from './refusals/schema.ts'
 import type { Deps } from './request.ts'
@@ -56,15 +56,13 @@ const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> 
 
 export const registerPayments = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
-  routes.list('/v1/payment-refusals', {
-    config: { operation: 'payment_refusals.list', permission: 'payment.read' },
-    schema: {
-      summary: 'List refused payments',
-      description:
-        'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
-      querystring: ListPaymentRefusals,
-      response: { 200: pageOf(RefusedPayment) },
-    },
+  routes.list('/v1/payment-refusals', 'payment_refusals.list', {
+    permission: 'payment.read',
+    summary: 'List refused payments',
+    description:
+      'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
+    querystring: ListPaymentRefusals,
+    response: { 200: pageOf(RefusedPayment) },
     read: async (page, { principal: { workspace, grant }, query }) => {
       await deps.refusals.settled()
       return deps.db.run(refusalList, { workspaceId: workspace.id, within: grant?.id, ...filtersOf(query), ...page })
@@ -72,14 +70,12 @@ export const registerPayments = (app: App, deps: Deps): void => {
     idOf: (row) => row.refusal.id,
     present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
   })
-  routes.get('/v1/payments/attention', {
-    config: { operation: 'payments.attention', permission: 'payment.read' },
-    schema: {
-      summary: 'Read what needs a person',
-      description:
-        'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
-      response: { 200: Attention },
-    },
+  routes.get('/v1/payments/attention', 'payments.attention', {
+    permission: 'payment.read',
+    summary: 'Read what needs a person',
+    description:
+      'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
+    response: { 200: Attention },
     read: ({ principal }) => readAttention(deps, principal),
   })
   app.post(
@@ -121,7 +117,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const search = searchOf(filters, deps.config.CURRENCY)
       const source = await deps.reads.db()
       if (wantsCsv(request)) {
-        const columns = paymentColumns(effectiveTimeZone(workspace, deps.clock.now()))
+        const columns = paymentColumns(await readZones(deps.db, workspace))
         const read = since
           ? pagesOfChanges(deps.db, workspace.id, since, search)
           : ({ before, take }: PageRequest) =>
@@ -149,15 +145,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
       )
     },
   )
-  routes.list('/v1/beneficiaries/:id/payments', {
-    config: { operation: 'beneficiaries.payments', permission: 'payment.read' },
-    schema: {
-      summary: "List a beneficiary's payments",
-      description: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
-      params: byId('beneficiary'),
-      querystring: ListPaymentsTo,
-      response: { 200: pageOf(Payment) },
-    },
+  routes.list('/v1/beneficiaries/:id/payments', 'beneficiaries.payments', {
+    permission: 'payment.read',
+    summary: "List a beneficiary's payments",
+    description: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
+    params: byId('beneficiary'),
+    querystring: ListPaymentsTo,
+    response: { 200: pageOf(Payment) },
     of: async ({ principal: { workspace }, params }) => {
       found(await findBeneficiary(deps.db, workspace.id, params.id))
       return workspace.id
@@ -166,51 +160,45 @@ export const registerPayments = (app: App, deps: Deps): void => {
       listPayments(await deps.reads.db(), principal.workspace.id, page, { beneficiaryId: params.id, accountReference }),
     present: (rows) => rows.map((row) => presentListed(row)),
   })
-  routes.get(`${path}/summary`, {
-    config: { operation: 'payments.summary', permission: 'payment.read' },
-    schema: {
-      summary: 'Add up payments',
-      description: 'How many payments the filters of the list find, and what they add up to, by status.',
-      querystring: SummarizePayments,
-      response: { 200: PaymentTotals },
-    },
+  routes.get(`${path}/summary`, 'payments.summary', {
+    permission: 'payment.read',
+    summary: 'Add up payments',
+    description: 'How many payments the filters of the list find, and what they add up to, by status.',
+    querystring: SummarizePayments,
+    response: { 200: PaymentTotals },
     read: ({ principal, query: { days, ...filters } }) =>
       summarizePayments(deps, principal, searchOf(filters, deps.config.CURRENCY), days),
   })
-  routes.get(one, {
-    config: { operation: 'payments.get', permission: 'payment.read' },
-    schema: {
-      summary: 'Read a payment',
-      description:
-        'The source of truth for its state. `unknown`: it was sent, and the rail has not reported a result. The amount stays held. Do not pay again.',
-      params: byId('payment'),
-      response: { 200: Payment },
-    },
+  routes.get(one, 'payments.get', {
+    permission: 'payment.read',
+    summary: 'Read a payment',
+    description:
+      'The source of truth for its state. `unknown`: it was sent, and the rail has not reported a result. The amount stays held. Do not pay again.',
+    params: byId('payment'),
+    response: { 200: Payment },
     read: async ({ principal, params }) => {
       const record = found(await findPayment(deps.db, { workspaceId: principal.workspace.id, id: params.id }))
       return presentFollowed(deps.db, record)
     },
   })
-  routes.get(`${one}/receipt`, {
-    config: { operation: 'payments.receipt', permission: 'payment.read' },
-    schema: {
-      summary: 'Get the evidence for a payment',
-      description:
-        'Everything that proves how the payment was made: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
-      params: byId('payment'),
-      response: { 200: Receipt },
-    },
-    read: async ({ principal, params }) => found(await buildReceipt(deps.db, deps, principal.workspace.id, params.id)),
+  routes.get(`${one}/receipt`, 'payments.receipt', {
+    permission: 'payment.read',
+    summary: 'Get the evidence for a payment',
+    description:
+      'Everything that proves how the payment was made: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
+    params: byId('payment'),
+    response: { 200: Receipt },
+    read: async ({ principal, params }) => found(await createReceipts(deps.db, deps, principal.workspace.id)(params.id)),
   })
-  routes.post(`${one}/cancel`, {
-    config: { operation: 'payments.cancel', permission: 'payment.create', whileFrozen: true, refuses: ['forbidden', 'conflict'] },
-    schema: {
-      summary: 'Cancel a payment that waits for its approval or its time',
-      description:
-        'Cancels a payment that is scheduled or not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
-      params: byId('payment'),
-      response: { 200: Payment },
-    },
+  routes.post(`${one}/cancel`, 'payments.cancel', {
+    permission: 'payment.create',
+    whileFrozen: true,
+    refuses: ['forbidden', 'conflict'],
+    summary: 'Cancel a payment that waits for its approval or its time',
+    description:
+      'Cancels a payment that is scheduled or not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
+    params: byId('payment'),
+    response: { 200: Payment },
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, principal, params.id))),
   })
 }

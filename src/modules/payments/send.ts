@@ -22,8 +22,15 @@ import { nameBalances } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'
+import {
+  isListedAsLost,
+  isOlderThanLoss,
+  mayBeListed,
+  mayHaveBeenSent,
+  seedOf,
+  thoseThatMayBePaidTwice,
+} from './declared-losses.ts'
 import type { ChainAnswers } from './evaluation/authority.ts'
-import { isListedAsLost, isOlderThanLoss, mayBeListed, mayHaveBeenSent, seedOf, thoseThatMayBePaidTwice } from './lost-writes.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'
 import { settlePayments } from './settle.ts'
@@ -36,32 +43,28 @@ const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 't
 )
 
 /** Due, and without an attempt that may have been sent. */
-const lockDue = prepare(
-  'payments.lock_due',
-  { ids: 'uuid[]', at: 'timestamptz' },
-  (orm, at) =>
-    orm
-      .select({
-        payment: payments,
-        beneficiary: beneficiaries,
-        payer: sql<Uuid>`${sql.raw(owningAccountSql('payments.account_id'))}`,
-        earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
-        olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
-        listedAsLost: sql<boolean>`${sql.raw(isListedAsLost('payments'))}`,
-      })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .where(
-        and(
-          sql`${payments.id} = any(${at.ids})`,
-          eq(payments.status, 'processing'),
-          lte(payments.dispatchDueAt, at.at),
-          sql`not exists (select from rail_attempts a where a.subject_id = ${payments.id} and a.state <> 'not_sent')`,
-        ),
-      )
-      .orderBy(payments.dispatchDueAt, payments.id)
-      .for('update', { of: payments }),
-  'pool',
+const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, at) =>
+  orm
+    .select({
+      payment: payments,
+      beneficiary: beneficiaries,
+      payer: sql<Uuid>`${sql.raw(owningAccountSql('payments.account_id'))}`,
+      earlier: sql<Earlier>`${sql.raw(earlierSql('payments.id'))}`,
+      olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
+      listedAsLost: sql<boolean>`${sql.raw(isListedAsLost('payments'))}`,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .where(
+      and(
+        sql`${payments.id} = any(${at.ids})`,
+        eq(payments.status, 'processing'),
+        lte(payments.dispatchDueAt, at.at),
+        sql`not exists (select from rail_attempts a where a.subject_id = ${payments.id} and a.state <> 'not_sent')`,
+      ),
+    )
+    .orderBy(payments.dispatchDueAt, payments.id)
+    .for('update', { of: payments }),
 )
 
 type DuePayment = Omit<RowOf<typeof lockDue>, 'payment'> & { payment: PaymentRecord }

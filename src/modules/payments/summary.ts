@@ -2,44 +2,41 @@ import { balanceAccountsOf, type Principal } from '../../auth/principal.ts'
 import { type Database, statement } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { paymentStatuses } from '../../db/transitions.ts'
-import { ever, inWorkspace, localDate, never, periodSql, storedSql } from '../../ledger/hours.ts'
-import { lastDays } from '../../lib/clock.ts'
+import { dayNumber, ever, inWorkspace, never, periodSql, storedSql } from '../../ledger/hours.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
-import { effectiveTimeZone, periodsAt, startOfDate } from '../../policy/calendar.ts'
+import { lastDaysIn } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
+import { readZones } from '../workspaces/queries.ts'
 import { type PaymentSearch, type PaymentStatus, readMatching, spending, totals } from './queries.ts'
 import type { PaymentTotals } from './schema.ts'
 
-type Asked = { workspace: Principal['workspace']; zone: string; firstDay: string }
+type Asked = { workspace: Principal['workspace']; starts: readonly Date[] }
 
-/** `date`: the local day, of payments from `since` on. */
-type PaymentSum = { date: string | null; status: PaymentStatus; count: number; amountMinor: Minor }
+/** `day`: the number of the local day, of payments from the first on. */
+type PaymentSum = { day: number | null; status: PaymentStatus; count: number; amountMinor: Minor }
 
-const days = { zone: '$5::text', since: '$6::timestamptz' }
 const between = (begins: string, ends: string): string => `p.created_at >= ${begins} and p.created_at < ${ends}
   and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
   and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
 
 /** Most have succeeded: they are what is left of all. `is true` keeps times from being looked up in an index of all workspaces. */
-const sums = statement(
-  'payments.sums',
-  `with ${periodSql('$3::timestamptz', '$4::timestamptz', days)},
+const sums = statement('payments.sums')`
+  with ${periodSql('$3::timestamptz', '$4::timestamptz', '$5')},
    made as (
-     select ${localDate('h.hour', days)} as date, h.entries as payments, h.went_out_minor as minor from ${storedSql('any($1::uuid[])')}
+     select ${dayNumber('h.hour', '$5')} as day, h.entries as payments, h.went_out_minor as minor from ${storedSql('any($1::uuid[])')}
      where h.workspace_id = $2::uuid and h.type = 'made'
      union all
-     select ${localDate('p.created_at', days)}, 1, p.amount_minor from edges e cross join lateral (
+     select ${dayNumber('p.created_at', '$5')}, 1, p.amount_minor from edges e cross join lateral (
        select p.created_at, p.amount_minor from payments p where ${between('e.begins', 'e.ends')}) as p),
    others as (
-     select ${localDate('p.created_at', days)} as date, p.status, count(*) as payments, sum(p.amount_minor) as minor from payments p
+     select ${dayNumber('p.created_at', '$5')} as day, p.status, count(*) as payments, sum(p.amount_minor) as minor from payments p
      where p.workspace_id = $2::uuid and p.status in ${namesSql(paymentStatuses.filter((status) => status !== 'succeeded'))}
        and (p.created_at >= $3::timestamptz and p.created_at < $4::timestamptz) is true group by 1, 2)
-   select date::text, status, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
-     select date, 'succeeded' as status, payments, minor from made
-     union all select date, 'succeeded', -payments, -minor from others
-     union all select date, status, payments, minor from others) as s
-   group by 1, 2 having sum(payments) > 0 order by 1, 2`,
-)
+   select day, status, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
+     select day, 'succeeded' as status, payments, minor from made
+     union all select day, 'succeeded', -payments, -minor from others
+     union all select day, status, payments, minor from others) as s
+   group by 1, 2 having sum(payments) > 0 order by 1, 2`
 
 /** What sums are stored by: any other filter asks for each payment. */
 const storedBy: readonly string[] = ['statuses', 'createdAfter', 'createdBefore']
@@ -49,17 +46,17 @@ const isStored = (search: PaymentSearch): boolean =>
 /** Times are whole milliseconds, and both bounds are outside. */
 const readStored = async (
   db: Database,
-  { workspace, zone, firstDay }: Asked,
+  { workspace, starts }: Asked,
   { createdAfter, createdBefore, statuses }: PaymentSearch,
 ): Promise<PaymentSum[]> => {
   const begins = createdAfter ? new Date(createdAfter.getTime() + 1) : ever
-  const values = [balanceAccountsOf(workspace), workspace.id, begins, createdBefore ?? never, zone, startOfDate(firstDay, zone)]
+  const values = [balanceAccountsOf(workspace), workspace.id, begins, createdBefore ?? never, starts]
   return (await db.query<PaymentSum>(sums, values)).filter(({ status }) => statuses?.includes(status) ?? true)
 }
 
-const readPlain = async (db: Database, { workspace, zone, firstDay }: Asked, search: PaymentSearch): Promise<PaymentSum[]> => {
+const readPlain = async (db: Database, { workspace, starts }: Asked, search: PaymentSearch): Promise<PaymentSum[]> => {
   const rows = await readMatching(db, workspace.id, search, (db, filter) =>
-    db.run(totals, { workspaceId: workspace.id, ...filter, zone, since: firstDay }),
+    db.run(totals, { workspaceId: workspace.id, ...filter, starts }),
   )
   return rows.map(({ amount, ...row }) => ({ ...row, amountMinor: BigInt(amount ?? '0') }))
 }
@@ -75,17 +72,15 @@ export const summarizePayments = async (
   search: PaymentSearch,
   days: number,
 ): Promise<PaymentTotals> => {
-  const at = deps.clock.now()
-  const zone = effectiveTimeZone(workspace, at)
-  const dates = lastDays(periodsAt(at, zone).day, days)
-  const rows = await (isStored(search) ? readStored : readPlain)(deps.db, { workspace, zone, firstDay: dates[0] ?? '' }, search)
+  const { dates, starts } = lastDaysIn(await readZones(deps.db, workspace), deps.clock.now(), days)
+  const rows = await (isStored(search) ? readStored : readPlain)(deps.db, { workspace, starts }, search)
   const spent = rows.filter(({ status }) => spending.includes(status))
-  const spentBy = Map.groupBy(spent, ({ date }) => date)
+  const spentBy = Map.groupBy(spent, ({ day }) => day)
   return {
     currency: deps.config.CURRENCY,
     ...totalOf(rows),
     spent: totalOf(spent),
     by_status: [...Map.groupBy(rows, ({ status }) => status)].map(([status, own]) => ({ status, ...totalOf(own) })),
-    by_day: dates.map((date) => ({ date, ...totalOf(spentBy.get(date)) })),
+    by_day: dates.map((date, index) => ({ date, ...totalOf(spentBy.get(index + 1)) })),
   }
 }

@@ -1,6 +1,6 @@
 import { isNotNull, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
@@ -10,7 +10,7 @@ import { inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
-import { MessageDigest } from '../../http/wire.ts'
+import { BodyIn, MessageDigest } from '../../http/wire.ts'
 import { conflict, found, invalidFields, orRefusal, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
@@ -29,15 +29,12 @@ import { archived, type Changer, changePolicy, newVersion, nothingPending, type 
 // A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it. What waits is the resulting
 // terms (waiting.ts), so what takes effect is what the text said.
 
-export const ConfirmChange = z
-  .strictObject({
-    ...signedText('pending_change.message'),
-    message_digest: MessageDigest.optional().meta({
-      description:
-        'The SHA-256 of the `pending_change.message` that was shown, in hexadecimal. If the text has changed since, the confirmation is refused: 409, reason `message_changed`.',
-    }),
-  })
-  .meta({ id: 'ConfirmPolicyChange' })
+export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
+  ...signedText('pending_change.message'),
+  message_digest: MessageDigest.optional().describe(
+    'The SHA-256 of the `pending_change.message` that was shown, in hexadecimal. If the text has changed since, the confirmation is refused: 409, reason `message_changed`.',
+  ),
+})
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
 /**
@@ -46,9 +43,8 @@ export type ConfirmChange = z.output<typeof ConfirmChange>
  * - `mayManage`: the requester may, with the grant through which it asked;
  * - `counted`: which of the two count as approvers.
  */
-const readStanding = statement(
-  'policies.change_standing',
-  `select ${asksForTwo('p', 'required_approval_count')} and (
+const readStanding = statement('policies.change_standing')`
+  select ${asksForTwo('p', 'required_approval_count')} and (
        exists (select from members o join accounts a on a.id = o.account_id
          where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
        or exists (select from audit_log l where l.workspace_id = w.id and l.action in ('member.update', 'member.remove', 'member.leave')
@@ -61,8 +57,7 @@ const readStanding = statement(
        and c.role in ${namesSql(decidingRoles)} and ${countsUnder('c', 'w', '(select p.*)', '$4::timestamptz')}) as counted
    from spending_policies p join workspaces w on w.id = p.workspace_id join accounts a on a.id = $2
      left join members m on m.workspace_id = w.id and m.account_id = a.id
-   where p.id = $1`,
-)
+   where p.id = $1`
 type Standing = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
 
 const standingOf = async (tx: Tx, policy: PolicyRecord, requester: Uuid, confirmer: Uuid | null): Promise<Standing> => {

@@ -36,11 +36,9 @@ export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'work
   return found(policy)
 }
 
-const deciders = statement(
-  'policies.deciders',
-  `select m.account_id as id from members m join accounts a on a.id = m.account_id
-   where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`,
-)
+const deciders = statement('policies.deciders')`
+  select m.account_id as id from members m join accounts a on a.id = m.account_id
+   where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`
 
 /** `known`: those that the policy names already, who may be on leave. */
 export const requireApprovers = async (
@@ -63,6 +61,7 @@ export const requireApprovers = async (
 export const policyList = prepare(
   'policies.list',
   { workspaceId: 'uuid', active: 'flag?', madeBy: 'uuid?', before: 'uuid?', take: 'rows' },
+  'page',
   (orm, at) =>
     newestFirst(
       orm.select().from(spendingPolicies),
@@ -72,21 +71,16 @@ export const policyList = prepare(
       at.active && isNull(spendingPolicies.archivedAt),
       at.madeBy && or(eq(spendingPolicies.createdByGrantId, at.madeBy), eq(spendingPolicies.changedByGrantId, at.madeBy)),
     ),
-  'page',
 )
 
-const counters = prepare(
-  'policies.counters',
-  { ids: 'text', day: 'date', month: 'date' },
-  (orm, at) =>
-    orm
-      .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
-      .from(usageCounters)
-      .where(
-        sql`${usageCounters.subjectId} = any(${at.ids}::uuid[])
+const counters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'joined', (orm, at) =>
+  orm
+    .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
+    .from(usageCounters)
+    .where(
+      sql`${usageCounters.subjectId} = any(${at.ids}::uuid[])
           and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${at.day}), ('month', ${at.month}), ('total', '${sql.raw(totalStart)}'))`,
-      ),
-  'joined',
+    ),
 )
 
 /** In the workspace's current day and month. */

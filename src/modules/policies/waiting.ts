@@ -107,10 +107,8 @@ type Asked = {
   renewed: boolean
 }
 
-const readPeople = statement(
-  'policies.people',
-  `select id, ${personNameSql('named.id')} as name from unnest($1::uuid[]) as named(id)`,
-)
+const readPeople = statement('policies.people')`
+  select id, ${personNameSql('named.id')} as name from unnest($1::uuid[]) as named(id)`
 
 /** The columns of a change that waits from now on. `policy`: the version that it is laid over. */
 export const waitingColumns = async (

@@ -8,11 +8,12 @@ import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { countedTotals, isInTotal, policyApplies, totalStart } from '../../policy/scope-sql.ts'
-import { queueMail, timeText } from '../mail/service.ts'
+import { queueMail } from '../mail/service.ts'
 import { changedBy, type Maker } from '../makers.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -21,9 +22,8 @@ const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, at
   orm.delete(usageCounters).where(eq(usageCounters.subjectId, at.id)),
 )
 
-const seed = statement(
-  'policies.seed_counters',
-  `with counted as (
+const seed = statement('policies.seed_counters')`
+  with counted as (
      select t.day, sum(t.used_minor) as used, sum(t.payments) as payments from ${countedTotals} group by t.day)
    insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
    select 'policy', $1::uuid, w.account_id, c.period, c.day, c.used, c.payments
@@ -35,8 +35,7 @@ const seed = statement(
        cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id, $7::timestamptz as total_counted_since) as s
      where p.workspace_id = $3 and p.created_at > $7::timestamptz - interval '91 days' and ${isInTotal('s', 'p')}
        and p.status in ${countedPaymentsSql} and ${policyApplies('s', 'p')} having count(*) > 0) as c
-   cross join (select ${balanceAccountSql('w')} as account_id from workspaces w where w.id = $3) as w`,
-)
+   cross join (select ${balanceAccountSql('w')} as account_id from workspaces w where w.id = $3) as w`
 
 export const nothingPending = {
   pendingChangeResult: null,
@@ -61,7 +60,8 @@ const mailChange = (tx: Tx, { id, workspaceId, name, pendingChangeBy: by, ...pol
   queueMail(tx, {
     ...{ kind: 'policy_change_waits', cause, to: 'deciders', except: by, by: { accountId: by, label: null }, workspaceId },
     ...{ about: { kind: 'policy', id }, path: `/policies/${formatId('policy', id)}` },
-    values: { policy: quoted(name), effective: timeText(policy.pendingChangeEffectiveAt) },
+    values: { policy: quoted(name) },
+    times: { effective: isoTime(policy.pendingChangeEffectiveAt) },
   })
 }
 

@@ -20,15 +20,14 @@ export const registerProof = (app: App, deps: Parts): void => {
     async (_request, reply) =>
       reply.header('cache-control', 'public, max-age=300').send(presentKeys(await listSigningKeys(deps.db))),
   )
-  routes.get('/.well-known/audit-log', {
-    config: { operation: 'proof.log', access: 'public', refuses: ['not_found'] },
-    schema: {
-      summary: 'Read the head of the sealed log',
-      description:
-        'The audit log is sealed in a Merkle tree (RFC 6962). Keep a head that you have seen: with its size as `from` the answer proves that the log has only grown since.',
-      querystring: LogQuery,
-      response: { 200: SealedLog },
-    },
+  routes.get('/.well-known/audit-log', 'proof.log', {
+    access: 'public',
+    refuses: ['not_found'],
+    summary: 'Read the head of the sealed log',
+    description:
+      'The audit log is sealed in a Merkle tree (RFC 6962). Keep a head that you have seen: with its size as `from` the answer proves that the log has only grown since.',
+    querystring: LogQuery,
+    response: { 200: SealedLog },
     read: ({ query }) => readSealedLog(deps.db, deps.config, deps.receiptKeys, query.from),
   })
 }

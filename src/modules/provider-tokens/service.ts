@@ -14,18 +14,14 @@ import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 const fetchSeconds = 3
 
 // The times of the database decide, and a write depends on the number that was read: beyond drizzle.
-const read = statement(
-  'provider_tokens.read',
-  `select token_ciphertext as ciphertext, token_key_id as "keyId", expires_at as until, begun,
+const read = statement('provider_tokens.read')`
+  select token_ciphertext as ciphertext, token_key_id as "keyId", expires_at as until, begun,
      ended < begun and begun_at > now() - interval '${fetchSeconds} seconds' as "isFetched"
-   from provider_tokens where provider = $1`,
-)
-const begin = statement(
-  'provider_tokens.begin',
-  `insert into provider_tokens (provider, begun, begun_at, ended) values ($1, 1, now(), 0)
+   from provider_tokens where provider = $1`
+const begin = statement('provider_tokens.begin')`
+  insert into provider_tokens (provider, begun, begun_at, ended) values ($1, 1, now(), 0)
    on conflict (provider) do update set begun = provider_tokens.begun + 1, begun_at = now() where provider_tokens.begun = $2
-   returning begun`,
-)
+   returning begun`
 const keep = prepareWrite(
   'provider_tokens.keep',
   { provider: 'text', number: 'int', ciphertext: 'bytea', keyId: 'text', until: 'timestamptz' },

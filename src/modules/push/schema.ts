@@ -1,13 +1,11 @@
 import { ECDH } from 'node:crypto'
 import { z } from 'zod'
 import { presenter } from '../../http/presenter.ts'
-import { bounded, IdOut, TimeOut } from '../../http/wire.ts'
+import { BodyIn, bounded, IdOut, RecordOut, TimeOut } from '../../http/wire.ts'
 
-export const PushKey = z
-  .object({
-    public_key: z.string().meta({ description: 'What `pushManager.subscribe()` takes as `applicationServerKey` (VAPID).' }),
-  })
-  .meta({ id: 'PushKey' })
+export const PushKey = RecordOut('PushKey', {
+  public_key: z.string().describe('What `pushManager.subscribe()` takes as `applicationServerKey` (VAPID).'),
+})
 
 const base64url = (bytes: number) =>
   bounded(100)
@@ -24,19 +22,19 @@ const isPoint = (bytes: Buffer): boolean => {
   }
 }
 
-export const CreatePushSubscription = z
-  .strictObject({
-    endpoint: bounded(2048).meta({ description: 'The address at a push service, as the browser names it.' }),
-    expirationTime: z.number().nullish().meta({ description: 'As a browser sends it; not used.' }),
-    keys: z.strictObject({
-      p256dh: base64url(65).refine(isPoint, 'must be a public key of P-256').meta({ description: 'The browser’s public key.' }),
-      auth: base64url(16).meta({ description: 'The browser’s secret of 16 bytes.' }),
-    }),
-  })
-  .meta({ id: 'CreatePushSubscription' })
+export const CreatePushSubscription = BodyIn('CreatePushSubscription', {
+  endpoint: bounded(2048).describe('The address at a push service, as the browser names it.'),
+  expirationTime: z.number().nullish().describe('As a browser sends it; not used.'),
+  keys: z.strictObject({
+    p256dh: base64url(65).refine(isPoint, 'must be a public key of P-256').describe('The browser’s public key.'),
+    auth: base64url(16).describe('The browser’s secret of 16 bytes.'),
+  }),
+})
 export type CreatePushSubscription = z.output<typeof CreatePushSubscription>
 
-export const PushSubscription = z
-  .object({ id: IdOut('push_subscription'), created_at: TimeOut, user_agent: z.string().nullable() })
-  .meta({ id: 'PushSubscription' })
+export const PushSubscription = RecordOut('PushSubscription', {
+  id: IdOut('push_subscription'),
+  created_at: TimeOut,
+  user_agent: z.string().nullable(),
+})
 export const presentSubscription = presenter(PushSubscription)

@@ -27,14 +27,10 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
 // The query is text, because `sessionIsActive` is text. A subscription ends with its session, and with the key that its browser subscribed to.
 const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p
   where coalesce(p.vapid_key = $4, true) and (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
-const live = statement(
-  'push_subscriptions.live',
-  `${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`,
-)
-const told = statement(
-  'push_subscriptions.told',
-  `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
-)
+const live = statement('push_subscriptions.live')`
+  ${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`
+const told = statement('push_subscriptions.told')`
+  ${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`
 
 type Live = { clock: Clock; config: Config; push: Pick<Push, 'publicKey'> | null }
 const readLive =

@@ -22,29 +22,25 @@ const filters = {
   createdBefore: 'timestamptz?',
 } as const
 
-const list = prepare(
-  'request_log.list',
-  { accountId: 'uuid', ...filters, before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(
-      orm.select().from(requestLog),
-      { owner: requestLog.accountId, id: requestLog.id },
-      at,
-      ownedBy(requestLog.accountId, at.accountId),
-      at.within &&
-        sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
-      at.grantId && eq(requestLog.grantId, at.grantId),
-      at.requestId && eq(requestLog.requestId, at.requestId),
-      at.first && gte(requestLog.id, at.first),
-      at.last && lte(requestLog.id, at.last),
-      at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
-      createdBetween(
-        { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: at.accountId } },
-        at.createdAfter,
-        at.createdBefore,
-      ),
+const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before: 'uuid?', take: 'rows' }, 'page', (orm, at) =>
+  newestFirst(
+    orm.select().from(requestLog),
+    { owner: requestLog.accountId, id: requestLog.id },
+    at,
+    ownedBy(requestLog.accountId, at.accountId),
+    at.within &&
+      sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+    at.grantId && eq(requestLog.grantId, at.grantId),
+    at.requestId && eq(requestLog.requestId, at.requestId),
+    at.first && gte(requestLog.id, at.first),
+    at.last && lte(requestLog.id, at.last),
+    at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
+    createdBetween(
+      { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: at.accountId } },
+      at.createdAfter,
+      at.createdBefore,
     ),
-  'page',
+  ),
 )
 
 /**

@@ -11,9 +11,9 @@ import { newId } from '../../lib/ids.ts'
 type Row = typeof requestLog.$inferInsert
 
 const writeAfterMs = 500
-const mostInStatement = 1_000
+const maxInStatement = 1_000
 /** At most this many requests are kept while the database takes none. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 
 /**
  * Requests are noted in memory and written together a moment later. What a process had not written when it was killed is lost.
@@ -49,8 +49,8 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     waiting = []
     if (dropped > 0) deps.logger.warn({ requests: dropped }, 'requests are missing in the request log')
     dropped = 0
-    for (let at = 0; at < rows.length; at += mostInStatement) {
-      await insert(rows.slice(at, at + mostInStatement))
+    for (let at = 0; at < rows.length; at += maxInStatement) {
+      await insert(rows.slice(at, at + maxInStatement))
     }
   }
   const flush = () => {
@@ -59,7 +59,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
   }
   return {
     note: (answered) => {
-      if (waiting.length >= mostWaiting) {
+      if (waiting.length >= maxWaiting) {
         dropped += 1
         return
       }
@@ -73,17 +73,15 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
 const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
 
 /** At most this many of an account are kept, the newest. */
-const mostOfAccount = 10_000
+const maxOfAccount = 10_000
 
-const trim = statement(
-  'request_log.trim',
-  `with cut as (
+const trim = statement('request_log.trim')`
+  with cut as (
      select account_id, (select newer.id from request_log newer where newer.account_id = r.account_id order by newer.account_id desc, newer.id desc offset $1 limit 1) as id
      from request_log r group by account_id having count(*) > $1)
-   delete from request_log r using cut where r.account_id = cut.account_id and r.id <= cut.id`,
-)
+   delete from request_log r using cut where r.account_id = cut.account_id and r.id <= cut.id`
 
 export const pruneRequestLog = async (db: Db, before: Date): Promise<void> => {
   await prune(db, { removal, before })
-  await db.query(trim, [mostOfAccount])
+  await db.query(trim, [maxOfAccount])
 }

@@ -31,9 +31,8 @@ export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callba
 /** Stops a sender that knows an attempt's secret from filling the disk. */
 const keptPerAttempt = 100
 
-const keepDeliveries = statement(
-  'callback_deliveries.keep',
-  `with kept as (
+const keepDeliveries = statement('callback_deliveries.keep')`
+  with kept as (
      insert into callback_deliveries (id, attempt_id, account_id, kind, source_ip, authentic, received_at)
      select x.id, x.attempt, (select a.account_id from rail_attempts a where a.id = x.attempt), x.kind, x.source, true, $7
      from (select *, row_number() over (partition by attempt order by id) as n
@@ -44,8 +43,7 @@ const keepDeliveries = statement(
      insert into callback_bodies (id, body_ciphertext, body_key_id)
      select x.id, x.body, x.key from unnest($1::uuid[], $4::bytea[], $5::text[]) as x(id, body, key) join kept on kept.id = x.id)
    select id, account_id is not null or exists (select from callback_deliveries d join write_losses l on l.ended_at > d.received_at
-     where d.attempt_id = kept.attempt_id and d.authentic) as known from kept`,
-)
+     where d.attempt_id = kept.attempt_id and d.authentic) as known from kept`
 
 type Authentic = Arrival & { attemptId: Uuid }
 type Kept = { stored: boolean; known: boolean }
@@ -82,14 +80,14 @@ const noteRefused = async (
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 
-const mostInStatement = 64
+const maxInStatement = 64
 
 /** Deliveries of one moment are stored together, and processed after the answer. `mayNote`: whether a refusal may be stored. */
 export const createReceiver = (deps: Parts) => {
   const keep = joinTurn<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
     inFlight: 1,
-    maxKeys: mostInStatement,
+    maxKeys: maxInStatement,
   })
   return async (arrival: Arrival, mayNote: () => boolean): Promise<void> => {
     const { attemptId } = arrival
@@ -97,7 +95,7 @@ export const createReceiver = (deps: Parts) => {
     if (knowsSecret && arrival.allowedSource) {
       const { stored, known } = await keep({ ...arrival, attemptId })
       // Only this service can have made the secret, and it records an attempt before it sends it.
-      if (!known) deps.witness.reportLoss('a provider reports about an attempt that is not there')
+      if (!known) deps.lossDetection.reportLoss('a provider reports about an attempt that is not there')
       if (stored) return
     }
     const attempt = attemptId === null ? undefined : await findAttempt(deps.db, { id: attemptId })

@@ -6,7 +6,7 @@ import { type Lane, othersAfterSeconds, pickFairly, type Room, type Task } from 
 import { secondsAfter } from '../../lib/clock.ts'
 import { firstId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
-import { contended, createAccountQueue, mostInBatch, type Outcome } from '../../queue/account-queue.ts'
+import { contended, createAccountQueue, maxInBatch, type Outcome } from '../../queue/account-queue.ts'
 import { adapterOf, claimWithinSeconds, insertAttempts, type Outgoing, orderForRail } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
@@ -22,7 +22,7 @@ const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor,
   return { id: orderNames.attemptOf(order, send), subjectId, accountId, amountMinor, ...order, generation, send }
 }
 
-const mostGenerations = 5
+const maxGenerations = 5
 
 /** An attempt whose names belong to another payment is recorded under the next names. */
 const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
@@ -30,7 +30,7 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
   const recorded: Recorded[] = []
   let open = outgoing
   for (let skipped = 0; open.length > 0; skipped += 1) {
-    if (skipped === mostGenerations) throw new Error('no free name was found for an order')
+    if (skipped === maxGenerations) throw new Error('no free name was found for an order')
     const times = { nextCheckAt: secondsAfter(at, claimWithinSeconds), createdAt: at, updatedAt: at }
     const named = open.map((each) => ({
       outgoing: each,
@@ -72,9 +72,8 @@ const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: 
  * $8: a lane's own rows, and the time up to which it takes others; or null. $9: the rail, of which nothing is due while it is paused.
  */
 const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
-  statement(
-    name,
-    `with recursive tenants as (
+  statement(name)`
+  with recursive tenants as (
        (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > $2 and account_id <> all($6::uuid[])
           and not exists (select from rail_pauses where rail = $9) order by account_id limit 1)
        union all
@@ -87,8 +86,7 @@ const dueByTenant = (name: string, table: string, rail: string, chainApproval: s
        where dispatch_due_at <= $1 ${rail} and account_id = tenant.account_id and id <> all($3::uuid[])
          and ($7::uuid[] is null or dispatch_due_at <= $8 or id = any($7))
        order by dispatch_due_at, id limit $5) as due
-     order by due.dispatch_due_at, due.id`,
-  )
+     order by due.dispatch_due_at, due.id`
 const chainApproval = `(select d.approval_id from approval_decisions d where d.approval_id = due.approval_id and ${isContractSigned('d')} limit 1)`
 
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
@@ -120,8 +118,8 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     name,
     logger: deps.logger,
     work: (due, wait) => claimDue(deps, lane, due, wait),
-    mostShared: 1,
-    mostWaiting: 3,
+    maxShared: 1,
+    maxWaiting: 3,
   })
   const taskOf = ({ id, tenant, chainApprovalId }: DueRow): Task => ({
     key: id,
@@ -139,8 +137,8 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     // Takes nothing while the rail is down or the database may have lost writes: what is due stays due, and no try is counted.
     // A rail that may work again gets one trial call.
     claim: async (offered) => {
-      if (deps.witness.trusted() === undefined) await deps.witness.check()
-      if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
+      if (deps.lossDetection.trusted() === undefined) await deps.lossDetection.check()
+      if (deps.lossDetection.trusted() === undefined) return { tasks: [], more: false }
       const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail].free()) }
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
@@ -162,7 +160,7 @@ export const createSendingLanes = (deps: Parts): { payments: Lane[]; topups: Lan
 }
 
 /** Deliveries that are read and not processed yet: they need no connection until their batch begins. */
-const mostTaken = 256
+const maxTaken = 256
 
 /** What arrives during a batch forms the next one. One that has failed is never in a batch with others again. */
 export const createDeliveriesLane = (deps: Parts): Lane => {
@@ -170,8 +168,8 @@ export const createDeliveriesLane = (deps: Parts): Lane => {
     name: 'deliveries',
     logger: deps.logger,
     work: (batch, wait) => processDeliveries(deps, batch, wait),
-    mostShared: 1,
-    mostWaiting: 3,
+    maxShared: 1,
+    maxWaiting: 3,
   })
   const taskOf = (row: OpenDelivery): Task => ({
     key: row.id,
@@ -180,12 +178,12 @@ export const createDeliveriesLane = (deps: Parts): Lane => {
   })
   return {
     name: 'deliveries',
-    limit: mostTaken,
+    limit: maxTaken,
     claim: async (room) => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
-      const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: mostTaken })
-      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, mostInBatch) })
+      const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: maxTaken })
+      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, maxInBatch) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },
   }

@@ -33,6 +33,7 @@ import { applyEvidence, disputedOf, type OpenAttempt, openAttempts } from './evi
 export const openDeliveries = prepare(
   'deliveries.open',
   { taken: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
+  'pool',
   (orm, at) =>
     orm
       .select({
@@ -57,7 +58,6 @@ export const openDeliveries = prepare(
       )
       .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
       .limit(at.take),
-  'pool',
 )
 
 export type OpenDelivery = RowOf<typeof openDeliveries>
@@ -168,23 +168,19 @@ const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Pro
 }
 
 /** Skips deliveries that another process has processed. */
-const lockBodies = prepare(
-  'deliveries.lock',
-  { ids: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({
-        id: callbackDeliveries.id,
-        kind: callbackDeliveries.kind,
-        ciphertext: callbackBodies.bodyCiphertext,
-        keyId: callbackBodies.bodyKeyId,
-      })
-      .from(callbackDeliveries)
-      .innerJoin(callbackBodies, eq(callbackBodies.id, callbackDeliveries.id))
-      .where(and(sql`${callbackDeliveries.id} = any(${at.ids})`, isNull(callbackDeliveries.processedAt)))
-      .orderBy(callbackDeliveries.id)
-      .for('update', { of: callbackDeliveries }),
-  'pool',
+const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+  orm
+    .select({
+      id: callbackDeliveries.id,
+      kind: callbackDeliveries.kind,
+      ciphertext: callbackBodies.bodyCiphertext,
+      keyId: callbackBodies.bodyKeyId,
+    })
+    .from(callbackDeliveries)
+    .innerJoin(callbackBodies, eq(callbackBodies.id, callbackDeliveries.id))
+    .where(and(sql`${callbackDeliveries.id} = any(${at.ids})`, isNull(callbackDeliveries.processedAt)))
+    .orderBy(callbackDeliveries.id)
+    .for('update', { of: callbackDeliveries }),
 )
 
 const readReport = (
@@ -254,7 +250,7 @@ export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], w
   )
 
 /** Two minutes, with the pauses between tries: long enough for a failure that ends by itself. */
-const mostFailures = 8
+const maxFailures = 8
 
 const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, at) =>
   orm
@@ -268,7 +264,7 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
 const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })
-    if (!counted || counted.failures < mostFailures) return false
+    if (!counted || counted.failures < maxFailures) return false
     const attempt = await findAttempt(tx, { id: pending.attemptId })
     updateRow(tx, callbackDeliveries, pending, { verdict: 'unbookable', processedAt: tx.at })
     const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = pending

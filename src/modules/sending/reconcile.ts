@@ -1,14 +1,15 @@
+import { and, eq, getTableColumns, lte, sql } from 'drizzle-orm'
 import { type Database, inTx, statement } from '../../db/client.ts'
 import { serverSql } from '../../db/loss-detection.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
-import { payments } from '../../db/tables/payments.ts'
+import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'
 import {
   type AttemptRecord,
   adapterOf,
-  attemptColumns,
   attemptForRail,
   findAttempt,
   orderForRail,
@@ -17,22 +18,20 @@ import {
   secondsToNextQuery,
   silenceSeconds,
 } from '../attempts/attempt.ts'
-import { forEachRow } from '../for-each-row.ts'
+import { sweepOf } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { repeatPayment } from '../payments/send.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { permissionFrom, recordAbandoned, recordAccepted } from './send.ts'
 
-const permit = statement(
-  'attempts.permit_repeat',
-  `update rail_attempts a set asked_at = $2, updated_at = $2
+const permit = statement('attempts.permit_repeat')`
+  update rail_attempts a set asked_at = $2, updated_at = $2
    where a.id = $1 and a.state = 'lost' and a.fingerprint = $3 and a.created_at > $4 and $5 = (select ${serverSql})
      and exists (select from payments p where p.id = a.subject_id and p.status = 'unknown')
      and not exists (select from rail_pauses r where r.rail = a.rail)
      and ($6::text is null or exists (select from duplicate_checks c where c.rail = a.rail and c.account = $6))
-   returning a.id`,
-)
+   returning a.id`
 
 /**
  * `permit` demands that the answer is still lost, the order is the same to the byte and sent within the hour, and a test showed that duplicates
@@ -40,7 +39,7 @@ const permit = statement(
  */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission =>
   permissionFrom(deps.clock, deps.clock.now(), async (fingerprint) => {
-    const server = deps.witness.trusted()
+    const server = deps.lossDetection.trusted()
     if (server === undefined) return false
     const at = deps.clock.now()
     const oldest = secondsAfter(at, -repeatWithinSeconds)
@@ -80,32 +79,31 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
   await recordRepeat(deps.db, attempt, submission)
 }
 
-const batchSize = 20
-
-const due = statement(
-  'attempts.due',
-  `select ${attemptColumns} from rail_attempts where next_check_at <= $1 and state not in ('resolved', 'not_sent')
-   order by next_check_at limit ${batchSize} for update skip locked`,
-)
-const postpone = statement(
-  'attempts.postpone',
-  `update rail_attempts a set checks = checks + 1, asked_at = coalesce(a.asked_at, $3), checked_at = $3,
-     next_check_at = x.next_check_at, updated_at = $3
-   from unnest($1::uuid[], $2::timestamptz[]) as x(id, next_check_at) where a.id = x.id`,
-)
-
 /** The time of the next query is set before this one is sent: a crash costs one interval. */
-const claim = (db: Database): Promise<AttemptRecord[]> =>
-  inTx(db, async (tx) => {
-    const now = tx.at
-    const attempts = await tx.query<AttemptRecord>(due, [now])
-    const next = attempts.map(({ kind, createdAt, checks }) => {
-      const isTooOld = kind === 'topup' && now > secondsAfter(createdAt, queryTopupsForSeconds)
-      return isTooOld ? null : secondsAfter(now, secondsToNextQuery(checks + 1))
-    })
-    if (attempts.length > 0) await tx.query(postpone, [attempts.map(({ id }) => id), next, now])
-    return attempts
-  })
+const postpone = prepareWrite(
+  'attempts.postpone',
+  { id: 'uuid', checks: 'int', now: 'timestamptz', next: 'timestamptz|null' },
+  (orm, at) =>
+    orm
+      .update(railAttempts)
+      .set({
+        checks: sql`${railAttempts.checks} + 1`,
+        askedAt: sql`coalesce(${railAttempts.askedAt}, ${at.now})`,
+        checkedAt: at.now,
+        nextCheckAt: at.next,
+        updatedAt: at.now,
+      })
+      .where(and(eq(railAttempts.id, at.id), eq(railAttempts.checks, at.checks), lte(railAttempts.nextCheckAt, at.now)))
+      .returning({ id: railAttempts.id }),
+)
+
+/** False when another process has it. */
+const claim = async ({ db, clock }: Parts, { id, kind, createdAt, checks }: AttemptRecord): Promise<boolean> => {
+  const now = clock.now()
+  const isTooOld = kind === 'topup' && now > secondsAfter(createdAt, queryTopupsForSeconds)
+  const next = isTooOld ? null : secondsAfter(now, secondsToNextQuery(checks + 1))
+  return (await db.run(postpone, { id, checks, now, next })).length > 0
+}
 
 const noEvidence: Evidence = {
   kind: 'unknown',
@@ -131,6 +129,7 @@ const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<Attemp
 }
 
 const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> => {
+  if (!(await claim(deps, dueAttempt))) return
   const isUnsent = dueAttempt.state === 'recorded' || dueAttempt.state === 'sending'
   const attempt = isUnsent ? await abandoned(deps, dueAttempt) : dueAttempt
   if (!attempt) return
@@ -144,10 +143,14 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   await repeatLost(deps, dueAttempt)
 }
 
-export const reconcile = async (deps: Parts): Promise<void> => {
-  for (let full = true; full; ) {
-    const attempts = await claim(deps.db)
-    full = attempts.length === batchSize
-    await forEachRow(deps, 'attempts.reconcile', attempts, (attempt) => queryRail(deps, attempt), { atOnce: batchSize })
-  }
-}
+const maxAtOnce = 20
+
+export const reconcile = sweepOf(
+  'attempts.reconcile',
+  {
+    ...{ id: railAttempts.id, due: railAttempts.nextCheckAt, fields: getTableColumns(railAttempts) },
+    where: [sql`${railAttempts.state} not in ('resolved', 'not_sent')`],
+    ...{ batch: maxAtOnce, atOnce: maxAtOnce },
+  },
+  queryRail,
+)

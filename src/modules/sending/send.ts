@@ -33,25 +33,23 @@ import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 export type SendLane = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
 
-const claimRight = statement(
-  'attempts.claim',
-  `update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
+const claimRight = statement('attempts.claim')`
+  update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
    from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
    where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
      and case a.kind when 'payment' then (select status from payments where id = a.subject_id) = 'processing'
        else (select status from topups where id = a.subject_id) = 'pending' end
-   returning a.id`,
-)
+   returning a.id`
 
 type Claim = { id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }
 
-const mostInStatement = 256
+const maxInStatement = 256
 
 /** Only the process that has the right may call the rail. One statement checks all conditions, so a process that slept sends nothing. */
 const createClaimer = (deps: Parts) =>
   joinTurn<Claim, boolean>({
     query: async (asked) => {
-      const server = deps.witness.trusted()
+      const server = deps.lossDetection.trusted()
       if (server === undefined) return asked.map(() => false)
       const at = deps.clock.now()
       const rows = await deps.db.query<{ id: Uuid }>(claimRight, [
@@ -62,13 +60,13 @@ const createClaimer = (deps: Parts) =>
         server,
       ])
       const claimed = new Set(rows.map(({ id }) => id))
-      deps.db.mark.note('sent', [...claimed])
+      deps.db.recoveryPoint.note('sent', [...claimed])
       // Perhaps because another server answered.
-      if (claimed.size < asked.length) deps.witness.doubt()
+      if (claimed.size < asked.length) deps.lossDetection.doubt()
       return asked.map(({ id }) => claimed.has(id))
     },
     inFlight: 2,
-    maxKeys: mostInStatement,
+    maxKeys: maxInStatement,
   })
 
 /** The time is read last: a process that slept before sends nothing. */
@@ -123,15 +121,13 @@ const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Pr
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
-const accept = statement(
-  'attempts.accept',
-  `update rail_attempts a set
+const accept = statement('attempts.accept')`
+  update rail_attempts a set
      state = case when a.state = any($4::text[]) then 'submitted' else a.state end,
      next_check_at = case when a.state = any($4::text[]) then $5 else a.next_check_at end,
      provider_request = coalesce(a.provider_request, x.request), provider_conversation = coalesce(a.provider_conversation, x.conversation),
      updated_at = $6
-   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`,
-)
+   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`
 
 type Accepted = ProviderReference & { id: Uuid }
 
@@ -225,7 +221,7 @@ export const createSender = (deps: Parts) => {
       return taken.map(() => undefined)
     },
     inFlight: 1,
-    maxKeys: mostInStatement,
+    maxKeys: maxInStatement,
   })
 
   const send = async (lane: SendLane, { outgoing, order }: Recorded): Promise<void> => {

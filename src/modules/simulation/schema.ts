@@ -1,31 +1,28 @@
 import { z } from 'zod'
-import { IdIn, MinorOut, Name, PositiveMinorIn, VisibleText } from '../../http/wire.ts'
+import { BodyIn, IdIn, MinorOut, Name, PositiveMinorIn, VisibleText } from '../../http/wire.ts'
 import { PaymentType } from '../payment-type.ts'
 import { CreatePayment } from '../payments/schema.ts'
 import { Decision, policyInput } from '../policies/schema.ts'
 
-export const Simulate = z
-  .strictObject({
-    beneficiary_id: IdIn('beneficiary'),
-    amount_minor: PositiveMinorIn,
-    payment_type: PaymentType.optional(),
-    account_reference: VisibleText(20).nullish(),
-    mandate_id: IdIn('mandate').nullish(),
-    duplicate_of: CreatePayment.shape.duplicate_of,
-    on_duplicate: CreatePayment.shape.on_duplicate,
-    execute_at: CreatePayment.shape.execute_at.meta({
-      description:
-        'Decide as for a payment that is scheduled for this time: its day and month, without what is used of the limits and without the balance, which are looked at then.',
-    }),
-    policy: z
-      .strictObject({ ...policyInput, name: Name.optional() })
-      .optional()
-      .meta({ description: 'Decide as if this policy existed as well.' }),
-  })
-  .meta({ id: 'Simulate' })
+export const Simulate = BodyIn('Simulate', {
+  beneficiary_id: IdIn('beneficiary'),
+  amount_minor: PositiveMinorIn,
+  payment_type: PaymentType.optional(),
+  account_reference: VisibleText(20).nullish(),
+  mandate_id: IdIn('mandate').nullish(),
+  duplicate_of: CreatePayment.shape.duplicate_of,
+  on_duplicate: CreatePayment.shape.on_duplicate,
+  execute_at: CreatePayment.shape.execute_at.describe(
+    'Decide as for a payment that is scheduled for this time: its day and month, without what is used of the limits and without the balance, which are looked at then.',
+  ),
+  policy: z
+    .strictObject({ ...policyInput, name: Name.optional() })
+    .optional()
+    .describe('Decide as if this policy existed as well.'),
+})
 export type Simulate = z.output<typeof Simulate>
 
 export const Simulation = Decision.extend({
-  fee_minor: MinorOut.meta({ description: 'The fee that the payment would have.' }),
+  fee_minor: MinorOut.describe('The fee that the payment would have.'),
 }).meta({ id: 'Simulation' })
 export type Simulation = z.output<typeof Simulation>

@@ -67,11 +67,9 @@ const entriesOf = (
 export type Simulated = { decision: Decision; refusal: Refusal | null; feeMinor: Minor }
 
 /** What a policy would have counted by now: the same sums that seeding would charge to it. */
-const usageNow = statement(
-  'simulation.usage',
-  `select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
-     coalesce(sum(t.used_minor), 0)::bigint as "monthMinor", 0::bigint as "totalMinor" from ${countedTotals}`,
-)
+const usageNow = statement('simulation.usage')`
+  select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
+     coalesce(sum(t.used_minor), 0)::bigint as "monthMinor", 0::bigint as "totalMinor" from ${countedTotals}`
 
 const proposedRules = async (
   tx: Tx,

@@ -7,28 +7,26 @@ import { dateAfter, isoTime } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { effectiveTimeZone, localDateTime, periodsAt, startOfDateIn, type ZoneSchedule } from '../../policy/calendar.ts'
+import { localDateTime, periodsAt, startOfDateIn, timeZoneAt, type Zones } from '../../policy/calendar.ts'
 import { Period, type ReadStatement, StatementEntry } from './schema.ts'
 
-const mostDays = 366
+const maxDays = 366
 
 const lastOfMonth = (date: string): string => {
   const [year = 0, month = 1] = date.split('-').map(Number)
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
 }
 
-/**
- * Days are inclusive, in the workspace's time zone of that time; times are shown in the zone of the period's end. Throws a 400 that names the field.
- */
-export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, zones: ZoneSchedule) => {
-  const first = from ?? (to === undefined ? periodsAt(now, effectiveTimeZone(zones, now)).month : `${to.slice(0, 7)}-01`)
+/** Days are inclusive, in the workspace's time zone of that time; `timeZone` is that of the period's end. Throws a 400 that names the field. */
+export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, zones: Zones) => {
+  const first = from ?? (to === undefined ? periodsAt(now, timeZoneAt(zones, now)).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
   if (last < first) throw invalidFields({ path: 'to', message: 'must not be before from' })
-  if (dateAfter(first, mostDays) <= last)
-    throw invalidFields({ path: 'to', message: `must be at most ${mostDays} days after from` })
+  if (dateAfter(first, maxDays) <= last)
+    throw invalidFields({ path: 'to', message: `must be at most ${maxDays} days after from` })
   const [start, end] = [startOfDateIn(zones, first), startOfDateIn(zones, dateAfter(last, 1))]
-  const timeZone = effectiveTimeZone(zones, new Date(Math.min(now.getTime(), end.getTime() - 1)))
-  return { from: first, to: last, timeZone, start, end }
+  const timeZone = timeZoneAt(zones, new Date(Math.min(now.getTime(), end.getTime() - 1)))
+  return { from: first, to: last, timeZone, zones, start, end }
 }
 
 /** `unfinishedAt`: when it was read, where its last day has not ended. */
@@ -86,10 +84,10 @@ const ofEntry =
   (line: Line): string | null =>
     'entry' in line ? value(line.entry) : null
 
-export const columnsOf = (timeZone: string, currency: string, hasBalances: boolean): readonly Column<Line>[] => [
-  ['date', ({ at }) => localDateTime(at, timeZone).slice(0, 10)],
-  ['time', ({ at }) => localDateTime(at, timeZone).slice(11)],
-  ['time_zone', () => timeZone],
+export const columnsOf = (zones: Zones, currency: string, hasBalances: boolean): readonly Column<Line>[] => [
+  ['date', ({ at }) => localDateTime(at, timeZoneAt(zones, at)).slice(0, 10)],
+  ['time', ({ at }) => localDateTime(at, timeZoneAt(zones, at)).slice(11)],
+  ['time_zone', ({ at }) => timeZoneAt(zones, at)],
   ['type', (line) => ('entry' in line ? line.entry.type : line.balance)],
   ['payee', ofEntry(({ payeeName }) => payeeName)],
   ['destination', ofEntry(({ payeeMask }) => payeeMask)],
@@ -110,6 +108,8 @@ export const columnsOf = (timeZone: string, currency: string, hasBalances: boole
   ['requested_by', ofEntry(({ requestedBy }) => requestedBy && formatId('account', requestedBy))],
   ['approved_by', ofEntry(({ approvedBy }) => approvedBy.map(({ id }) => formatId('account', id)).join(' '))],
   ['batch_id', ofEntry(({ batchId }) => batchId && formatId('payment_batch', batchId))],
+  ['batch_index', ofEntry(({ batchIndex }) => batchIndex?.toString() ?? null)],
+  ['idempotency_key', ofEntry(({ idempotencyKey }) => idempotencyKey)],
   ['payment_id', ofEntry(({ paymentId }) => paymentId && formatId('payment', paymentId))],
   ['topup_id', ofEntry(({ topupId }) => topupId && formatId('topup', topupId))],
   ['metadata', ofEntry(({ metadata }) => JSON.stringify(metadata))],

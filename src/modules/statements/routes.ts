@@ -14,8 +14,8 @@ type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { quer
 export const registerStatements = (app: App, deps: Parts): void => {
   const { CURRENCY: currency } = deps.config
   const csv = (request: StatementRequest, reply: FastifyReply, opened: Opened): FastifyReply => {
-    const { from, to, timeZone, unfinishedAt } = opened.period
-    const columns = columnsOf(timeZone, currency, opened.of.workspaceId === null)
+    const { from, to, zones, unfinishedAt } = opened.period
+    const columns = columnsOf(zones, currency, opened.of.workspaceId === null)
     return sendCsv(request, reply, `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`, columns, readLines(opened))
   }
   /** Oldest first; the cursor names the last entry of the page before. */

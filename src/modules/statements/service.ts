@@ -8,6 +8,7 @@ import {
   type StatementSummary,
 } from '../../ledger/statement.ts'
 import type { Parts } from '../parts.ts'
+import { readZones } from '../workspaces/queries.ts'
 import { type Line, periodOf, type ReadPeriod } from './present.ts'
 import type { ReadStatement } from './schema.ts'
 
@@ -44,13 +45,13 @@ export const readLines =
 
 /** A person's own balance, or the workspace's. */
 export const openStatement = async (
-  { clock, reads }: Pick<Parts, 'clock' | 'reads'>,
+  { clock, db, reads }: Pick<Parts, 'clock' | 'db' | 'reads'>,
   principal: Principal,
   query: Pick<ReadStatement, 'from' | 'to'>,
   isOfWorkspace: boolean,
 ): Promise<Opened> => {
   const { workspace } = principal
-  const period = periodOf(query, clock.now(), workspace)
+  const period = periodOf(query, clock.now(), await readZones(db, workspace))
   const of: StatementOf = {
     ownerId: isOfWorkspace ? workspace.balanceAccountId : principal.accountId,
     workspaceId: isOfWorkspace && !seesWholeBalance(principal) ? workspace.id : null,

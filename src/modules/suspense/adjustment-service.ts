@@ -33,6 +33,7 @@ const lockAdjustment = selectRow('adjustments.lock', adjustments, ['id'], { lock
 const list = prepare(
   'adjustments.list',
   { status: 'text?', accountId: 'uuid?', workspaceId: 'uuid?', before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) =>
     newestFirst(
       orm.select().from(adjustments),
@@ -43,7 +44,6 @@ const list = prepare(
       at.workspaceId &&
         sql`${adjustments.accountId} in (select h.id from accounts h where h.holder_of_workspace_id = ${at.workspaceId})`,
     ),
-  'pool',
 )
 
 export const listAdjustments = (

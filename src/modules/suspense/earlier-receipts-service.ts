@@ -30,12 +30,10 @@ const kinds = Object.keys(sources) as Kind[]
 const pages = Object.fromEntries(
   kinds.map((kind) => [
     kind,
-    statement(
-      `receipts.earlier_${kind}`,
-      `select s.id, s.rail, s.direction, s.receipt, s.minor as "amountMinor", s.receipt is not null and (select count(*) from receipt_claims c
+    statement(`receipts.earlier_${kind}`)`
+  select s.id, s.rail, s.direction, s.receipt, s.minor as "amountMinor", s.receipt is not null and (select count(*) from receipt_claims c
          where c.owner_id = s.id and c.direction = s.direction and c.receipt_key = upper(s.receipt)) = 0 as due
        from (${sources[kind]}) as s order by s.id`,
-    ),
   ]),
 )
 

@@ -39,6 +39,7 @@ export const raiseProviderAlert = async (tx: Tx, told: Told): Promise<void> => {
 const list = prepare(
   'provider_alerts.list',
   { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) =>
     newestFirst(
       orm.select().from(providerAlerts),
@@ -47,7 +48,6 @@ const list = prepare(
       at.open && isNull(providerAlerts.resolvedAt),
       at.resolved && isNotNull(providerAlerts.resolvedAt),
     ),
-  'pool',
 )
 
 export const listProviderAlerts = (

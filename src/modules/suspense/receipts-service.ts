@@ -42,17 +42,14 @@ const booksAt = (name: string): readonly string[] => {
 
 const keyOf = ({ rail, direction, receipt }: ReceiptName): string => `${providerOfBook(rail)}:${direction}:${receiptKey(receipt)}`
 
-const waitForReceipts = statement(
-  'receipts.lock',
-  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
-)
+const waitForReceipts = statement('receipts.lock')`
+  select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name`
 
 const forms = '(x.receipt, upper(x.receipt), lower(x.receipt))'
 
 /** Claims, and the rows of releases that wrote none. */
-const findHolders = statement(
-  'receipts.holders',
-  `select x.direction, upper(x.receipt) as receipt, h.kind, h.id, h."amountMinor", 
+const findHolders = statement('receipts.holders')`
+  select x.direction, upper(x.receipt) as receipt, h.kind, h.id, h."amountMinor", 
      coalesce((select s.resolved_at is null from suspense_items s where h.kind = 'suspense' and s.id = h.id), false) as "isOpen",
      (select s.outcome from suspense_items s where h.kind = 'suspense' and s.id = h.id) as outcome
    from unnest($3::text[], $4::text[]) as x(direction, receipt)
@@ -72,8 +69,7 @@ const findHolders = statement(
      select 'suspense', i.id, i.amount_minor from suspense_items i
      where i.rail = any($2::text[]) and i.provider_receipt in ${forms} and i.transfer_id is not null
        and x.direction = case when i.direction = 'out' then 'out' when i.subject_kind = 'payment' then 'return' else 'in' end
-       and (i.resolved_at is null or i.outcome in ('assigned', 'adjusted'))) as h`,
-)
+       and (i.resolved_at is null or i.outcome in ('assigned', 'adjusted'))) as h`
 
 type HolderRow = Holder & Pick<ReceiptName, 'direction' | 'receipt'> & Pick<SuspenseRecord, 'outcome'>
 

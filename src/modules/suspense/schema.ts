@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { adjustmentKinds, adjustmentStatuses } from '../../db/tables/adjustments.ts'
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import { BodyIn, bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, RecordOut, TimeOut, VisibleText } from '../../http/wire.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { Reason } from '../identity/schema.ts'
 
-const Direction = z.enum(['credit', 'debit']).meta({ description: "credit raises the account's balance, debit lowers it." })
+const Direction = z.enum(['credit', 'debit']).describe("credit raises the account's balance, debit lowers it.")
 const By = z
   .string()
   .meta({ description: "An administrator's account, or `shell:` and a user's name.", example: 'acc_01h455vb4pex5vsknk084sn02q' })
@@ -14,23 +14,25 @@ const By = z
 export const Adjustment = z
   .object({
     id: IdOut('ledger'),
-    kind: z.enum(adjustmentKinds).meta({
-      description:
+    kind: z
+      .enum(adjustmentKinds)
+      .describe(
         'balance: a correction of a balance. payment_failed and late_success_written_off: an outcome of the payment that the organisation pays for, decided by resolving it.',
-    }),
-    status: z.enum(adjustmentStatuses).meta({
-      description:
+      ),
+    status: z
+      .enum(adjustmentStatuses)
+      .describe(
         'pending: a second administrator must agree; no money has moved. cancelled: its payment ended otherwise while it waited, such as by an answer of its rail.',
-    }),
-    account_id: IdOut('account').meta({ description: 'Whose balance it is; of a team, its owning account.' }),
-    workspace_id: IdOut('workspace').nullable().meta({ description: 'The team whose balance it is; null for an account’s own.' }),
-    payment_id: IdOut('payment').nullable().meta({ description: 'The payment whose outcome it is; null for a balance.' }),
+      ),
+    account_id: IdOut('account').describe('Whose balance it is; of a team, its owning account.'),
+    workspace_id: IdOut('workspace').nullable().describe('The team whose balance it is; null for an account’s own.'),
+    payment_id: IdOut('payment').nullable().describe('The payment whose outcome it is; null for a balance.'),
     direction: Direction,
     amount_minor: MinorOut,
     currency: z.string(),
     reason: z.string(),
     requested_by: By,
-    decided_by: By.nullable().meta({ description: 'Who decided it.' }),
+    decided_by: By.nullable().describe('Who decided it.'),
     created_at: TimeOut,
     decided_at: TimeOut.nullable(),
   })
@@ -44,7 +46,7 @@ export type Adjustment = z.output<typeof Adjustment>
 export const CreateAdjustment = z
   .strictObject({
     account_id: IdIn('account').optional(),
-    workspace_id: IdIn('workspace').optional().meta({ description: 'For the balance of a team: instead of `account_id`.' }),
+    workspace_id: IdIn('workspace').optional().describe('For the balance of a team: instead of `account_id`.'),
     direction: Direction,
     amount_minor: PositiveMinorIn,
     reason: Reason,
@@ -74,23 +76,21 @@ export const SuspenseItem = z
     rail: z.string(),
     direction: z.enum(['in', 'out']),
     reason: z.enum(suspenseReasons),
-    sender_name: z.string().nullable().meta({ description: 'Of a deposit: the payer, as the provider reports the name.' }),
-    payment_reference: z.string().nullable().meta({ description: 'Of a deposit: the account number that the payer typed.' }),
-    paid_at: TimeOut.nullable().meta({ description: 'When the provider was paid.' }),
+    sender_name: z.string().nullable().describe('Of a deposit: the payer, as the provider reports the name.'),
+    payment_reference: z.string().nullable().describe('Of a deposit: the account number that the payer typed.'),
+    paid_at: TimeOut.nullable().describe('When the provider was paid.'),
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
-    amount_minor: MinorOut.nullable().meta({ description: 'Null where the provider states none that can be read.' }),
-    booked: z.boolean().meta({ description: 'Whether the amount is booked on the suspense account.' }),
+    amount_minor: MinorOut.nullable().describe('Null where the provider states none that can be read.'),
+    booked: z.boolean().describe('Whether the amount is booked on the suspense account.'),
     outcome: z.enum(suspenseOutcomes).nullable(),
     note: z.string().nullable(),
     resolved_by: z.string().nullable(),
     proposal: z
       .object({ outcome: z.enum(suspenseOutcomes), by: By })
       .nullable()
-      .meta({
-        description: 'What an administrator asked for beyond what one may move alone: a second one sends the same outcome.',
-      }),
+      .describe('What an administrator asked for beyond what one may move alone: a second one sends the same outcome.'),
     created_at: TimeOut,
     resolved_at: TimeOut.nullable(),
   })
@@ -99,22 +99,22 @@ export type SuspenseItem = z.output<typeof SuspenseItem>
 
 export const FindSuspense = PageQuery.extend({ status: z.enum(['open', 'resolved']).optional() })
 
-export const ResolveSuspense = z
-  .strictObject({
-    outcome: z.enum(suspenseOutcomes).exclude(['assigned']).meta({
-      description:
-        '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider reversed it. `explained`: it was booked elsewhere, or never moved.',
-    }),
-    note: VisibleText(500),
-  })
-  .meta({ id: 'ResolveSuspense' })
+export const ResolveSuspense = BodyIn('ResolveSuspense', {
+  outcome: z
+    .enum(suspenseOutcomes)
+    .exclude(['assigned'])
+    .describe(
+      '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider reversed it. `explained`: it was booked elsewhere, or never moved.',
+    ),
+  note: VisibleText(500),
+})
 export type ResolveSuspense = z.output<typeof ResolveSuspense>
 
 export const AssignSuspense = z
   .strictObject({
     account_id: IdIn('account').optional(),
-    workspace_id: IdIn('workspace').optional().meta({ description: 'The workspace whose balance is credited.' }),
-    topup_id: IdIn('topup').optional().meta({ description: 'The top-up that the payer meant; its account is credited.' }),
+    workspace_id: IdIn('workspace').optional().describe('The workspace whose balance is credited.'),
+    topup_id: IdIn('topup').optional().describe('The top-up that the payer meant; its account is credited.'),
     note: bounded(500).trim().min(1),
   })
   .refine((named) => [named.account_id, named.workspace_id, named.topup_id].filter((id) => id !== undefined).length === 1, {
@@ -124,18 +124,16 @@ export const AssignSuspense = z
   .meta({ id: 'AssignSuspense' })
 export type AssignSuspense = z.output<typeof AssignSuspense>
 
-export const EnterAmount = z
-  .strictObject({
-    amount_minor: PositiveMinorIn.meta({ description: 'What the provider says has moved, asked for by a person.' }),
-    note: VisibleText(500),
-  })
-  .meta({ id: 'EnterAmount' })
+export const EnterAmount = BodyIn('EnterAmount', {
+  amount_minor: PositiveMinorIn.describe('What the provider says has moved, asked for by a person.'),
+  note: VisibleText(500),
+})
 export type EnterAmount = z.output<typeof EnterAmount>
 
 export const ResolveSuspenseItems = ResolveSuspense.extend({
-  ids: z.array(IdIn('suspense')).min(1).max(100).meta({ description: 'The open items; each gets its own row in the audit log.' }),
+  ids: z.array(IdIn('suspense')).min(1).max(100).describe('The open items; each gets its own row in the audit log.'),
 }).meta({ id: 'ResolveSuspenseItems' })
-export const SuspenseItems = z.object({ data: z.array(SuspenseItem) }).meta({ id: 'SuspenseItems' })
+export const SuspenseItems = RecordOut('SuspenseItems', { data: z.array(SuspenseItem) })
 
 export const ProviderAlert = z
   .object({
@@ -149,9 +147,7 @@ export const ProviderAlert = z
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
-    amount_minor: MinorOut.nullable().meta({
-      description: 'As the provider states it; null where it states none that can be read.',
-    }),
+    amount_minor: MinorOut.nullable().describe('As the provider states it; null where it states none that can be read.'),
     note: z.string().nullable(),
     created_at: TimeOut,
     resolved_at: TimeOut.nullable(),
@@ -163,4 +159,4 @@ export const ProviderAlert = z
   })
 export type ProviderAlert = z.output<typeof ProviderAlert>
 
-export const ResolveProviderAlert = z.strictObject({ note: VisibleText(500) }).meta({ id: 'ResolveProviderAlert' })
+export const ResolveProviderAlert = BodyIn('ResolveProviderAlert', { note: VisibleText(500) })

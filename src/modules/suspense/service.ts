@@ -49,6 +49,7 @@ const selectItems = (orm: QueryBuilder) =>
 const listItems = prepare(
   'suspense.list',
   { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) =>
     newestFirst(
       selectItems(orm),
@@ -57,7 +58,6 @@ const listItems = prepare(
       at.open && isNull(suspenseItems.resolvedAt),
       at.resolved && isNotNull(suspenseItems.resolvedAt),
     ),
-  'pool',
 )
 
 export const listSuspense = (db: Db, status: 'open' | 'resolved' | undefined, page: PageRequest): Promise<SuspenseView[]> =>
@@ -160,8 +160,9 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
   )
   for (const { row, alerted } of recorded) {
     const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt } = row
+    const subject = { attempt_id: attemptId, subject_kind: row.subjectKind ?? null, subject_id: row.subjectId ?? null }
     const amount_minor = amountMinor === null ? null : formatMinor(amountMinor)
-    const after = { rail, direction, reason, provider_receipt, amount_minor }
+    const after = { rail, direction, reason, provider_receipt, amount_minor, ...subject }
     audit(tx, { accountId: null, origin: null, way: 'rail' }, 'suspense.record', { subject: id, after })
     if (alerted) continue
     const attempt = attemptId === null ? {} : { attempt: attemptId }

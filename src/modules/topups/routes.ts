@@ -38,15 +38,13 @@ export const registerTopups = (app: App, deps: Parts): void => {
         initiateTopup(tx, deps, { principal: request.principal, input: request.body, once }),
       ),
   )
-  routes.get('/v1/topups/:id', {
-    config: { operation: 'topups.get', permission: 'topup.read' },
-    schema: {
-      summary: 'Read a top-up',
-      description:
-        'The source of truth for the state of a top-up, also after a missed event. `expired` means that no answer came in time; a success that the provider proves later is still credited.',
-      params: byId('topup'),
-      response: { 200: Topup },
-    },
+  routes.get('/v1/topups/:id', 'topups.get', {
+    permission: 'topup.read',
+    summary: 'Read a top-up',
+    description:
+      'The source of truth for the state of a top-up, also after a missed event. `expired` means that no answer came in time; a success that the provider proves later is still credited.',
+    params: byId('topup'),
+    response: { 200: Topup },
     read: async ({ principal, params }) =>
       presentTopup(found(await findTopup(deps.db, { workspaceId: principal.workspace.id, id: params.id }))),
   })

@@ -18,12 +18,14 @@ const PhoneNumberIn = bounded(40)
     example: '0712345678',
   })
 
-const Method = z.enum(topupMethods).meta({
-  description: [
-    `${collectionRail}: a prompt on the phone that \`phone_number\` names, for \`amount_minor\`.`,
-    ...depositRails.map((rail) => `${rail}: ${deposits[rail].label}; \`instructions\` say where to pay in.`),
-  ].join(' '),
-})
+const Method = z
+  .enum(topupMethods)
+  .describe(
+    [
+      `${collectionRail}: a prompt on the phone that \`phone_number\` names, for \`amount_minor\`.`,
+      ...depositRails.map((rail) => `${rail}: ${deposits[rail].label}; \`instructions\` say where to pay in.`),
+    ].join(' '),
+  )
 
 export const InitiateTopup = z
   .strictObject({
@@ -51,33 +53,33 @@ export type InitiateTopup = z.output<typeof InitiateTopup>
 export const Topup = z
   .object({
     id: IdOut('topup'),
+    workspace_id: IdOut('workspace'),
     status: z.enum(topupStatuses),
-    amount_minor: MinorOut.nullable().meta({ description: 'What was asked for; null for a deposit of any amount.' }),
-    received_minor: MinorOut.nullable().meta({
-      description:
-        'What was credited when it succeeded. Later deposits under the same account number are credited too: the history lists each.',
-    }),
+    amount_minor: MinorOut.nullable().describe('What was asked for; null for a deposit of any amount.'),
+    received_minor: MinorOut.nullable().describe(
+      'What was credited when it succeeded. Later deposits under the same account number are credited too: the history lists each.',
+    ),
     currency: z.string(),
     method: Method,
     phone_number_mask: z
       .string()
       .nullable()
       .meta({ example: '********5678' })
-      .meta({ description: 'The last digits of the phone that was prompted; null for a deposit.' }),
+      .describe('The last digits of the phone that was prompted; null for a deposit.'),
     instructions: z
       .union([
-        z.object({ paybill: z.string().meta({ description: 'The paybill to pay in at.' }), account_number: z.string() }),
+        z.object({ paybill: z.string().describe('The paybill to pay in at.'), account_number: z.string() }),
         z.object({ bank_code: z.string(), account_number: z.string(), reference: z.string() }),
       ])
       .nullable()
-      .meta({ description: 'Where to pay in, and under which account number or reference. Spaces and case do not matter.' }),
-    expires_at: TimeOut.meta({ description: 'When the top-up expires. Money that arrives later is still credited.' }),
-    idempotency_key: z.string().nullable().meta({ description: 'The `Idempotency-Key` of the request that created it.' }),
+      .describe('Where to pay in, and under which account number or reference. Spaces and case do not matter.'),
+    expires_at: TimeOut.describe('When the top-up expires. Money that arrives later is still credited.'),
+    idempotency_key: z.string().nullable().describe('The `Idempotency-Key` of the request that created it.'),
     metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),
     failure_code: z.enum(failureCodes).nullable(),
     failure_message: z.string().nullable(),
-    provider_code: z.string().nullable().meta({ description: "The rail's own code." }),
+    provider_code: z.string().nullable().describe("The rail's own code."),
     created_at: TimeOut,
     updated_at: TimeOut,
     completed_at: TimeOut.nullable(),

@@ -17,23 +17,19 @@ const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'tim
 )
 
 /** Without an attempt that may have been sent. Their accounts are locked. */
-const due = prepare(
-  'topups.due',
-  { ids: 'uuid[]', at: 'timestamptz' },
-  (orm, at) =>
-    orm
-      .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
-      .from(topups)
-      .where(
-        and(
-          sql`${topups.id} = any(${at.ids})`,
-          eq(topups.status, 'pending'),
-          lte(topups.dispatchDueAt, at.at),
-          sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
-        ),
-      )
-      .orderBy(topups.dispatchDueAt, topups.id),
-  'pool',
+const due = prepare('topups.due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, at) =>
+  orm
+    .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
+    .from(topups)
+    .where(
+      and(
+        sql`${topups.id} = any(${at.ids})`,
+        eq(topups.status, 'pending'),
+        lte(topups.dispatchDueAt, at.at),
+        sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
+      ),
+    )
+    .orderBy(topups.dispatchDueAt, topups.id),
 )
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>

@@ -36,16 +36,14 @@ const windowsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullabl
   { of: 'account', seconds: 60, most: perAccountMinute, message: `An account asks at most ${perAccountMinute} phones a minute.` },
 ]
 
-const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
-const countWindows = statement(
-  'topups.count_windows',
-  `select count(t.id)::int as prompts, min(t.created_at) as first
+const lockPhone = statement('topups.lock_phone')`select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`
+const countWindows = statement('topups.count_windows')`
+  select count(t.id)::int as prompts, min(t.created_at) as first
    from unnest($1::text[], $2::timestamptz[]) with ordinality as w(of, since, place) left join lateral (
      select id, created_at from topups where w.of = 'phone' and phone_fingerprint = any($3::bytea[]) and created_at > w.since
      union select id, created_at from topups where w.of = 'account' and account_id = $4 and created_at > w.since
      union select id, created_at from topups where w.of = 'account' and initiator_account_id = $5 and created_at > w.since) as t on true
-   group by w.place order by w.place`,
-)
+   group by w.place order by w.place`
 
 type Counted = ReturnType<typeof windowsOf>[number] & { prompts: number; first: Date | null }
 
@@ -144,14 +142,14 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
 }
 
 /** One of a hundred million account numbers is taken by chance alone. */
-const mostDraws = 10
+const maxDraws = 10
 
 /** Under an account number of its own, at which the payer pays in. */
 const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
   const common = { ...begun, amountMinor: amount ?? null, expiresAt: daysAfter(tx.at, depositDays) }
-  for (let count = 1; count <= mostDraws; count += 1) {
+  for (let count = 1; count <= maxDraws; count += 1) {
     const depositCode = newDepositCode()
     const topup = withAnswer({ ...common, depositCode, instructions: adapter.instructions(depositCode) })
     if (await insertOnce(tx, topups, topup, topups.depositCode)) return topup

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { presenter } from '../../http/presenter.ts'
 import { routesOf } from '../../http/routes.ts'
-import { MinorOut } from '../../http/wire.ts'
+import { MinorOut, RecordOut } from '../../http/wire.ts'
 import { type TrialBalanceLine, totalsOf, trialBalance } from '../../ledger/reports.ts'
 import type { Parts } from '../parts.ts'
 
@@ -13,16 +13,12 @@ const Sides = z.object({
   pending_credits_minor: MinorOut,
 })
 
-const TrialBalance = z
-  .object({
-    currency: z.string(),
-    lines: z.array(
-      Sides.extend({ account: z.string().meta({ description: 'A system account, or `customers`: all of them together.' }) }),
-    ),
-    totals: Sides,
-    balanced: z.boolean().meta({ description: 'Debits equal credits, for posted and for pending amounts.' }),
-  })
-  .meta({ id: 'TrialBalance' })
+const TrialBalance = RecordOut('TrialBalance', {
+  currency: z.string(),
+  lines: z.array(Sides.extend({ account: z.string().describe('A system account, or `customers`: all of them together.') })),
+  totals: Sides,
+  balanced: z.boolean().describe('Debits equal credits, for posted and for pending amounts.'),
+})
 
 const shown = presenter(Sides)
 
@@ -38,13 +34,11 @@ export const presentTrialBalance = (lines: readonly TrialBalanceLine[], currency
 
 export const registerAdminLedger = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.get('/v1/admin/ledger/trial-balance', {
-    config: { operation: 'admin.trial_balance', access: 'admin' },
-    schema: {
-      summary: 'Read the trial balance',
-      description: 'Every ledger account with its debits and credits, which are equal in total.',
-      response: { 200: TrialBalance },
-    },
+  routes.get('/v1/admin/ledger/trial-balance', 'admin.trial_balance', {
+    access: 'admin',
+    summary: 'Read the trial balance',
+    description: 'Every ledger account with its debits and credits, which are equal in total.',
+    response: { 200: TrialBalance },
     read: async () => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
   })
 }

@@ -1,16 +1,23 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { identities } from '../../db/tables/accounts.ts'
+import { emailKeyOf } from '../../db/tables/columns.ts'
+import { notificationSettings } from '../../db/tables/mail.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { type Clock, daysAfter, isoTime } from '../../lib/clock.ts'
+import { emailKey } from '../../lib/email-key.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
+import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { requireRoom } from '../bounds.ts'
-import { queueMailTo, timeText } from '../mail/service.ts'
+import { queueMailTo } from '../mail/service.ts'
 import type { Parts } from '../parts.ts'
 import { mailNewApprover, mayDecide, mayOffer, ownersOnly, rolesSince } from './member-service.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
@@ -36,15 +43,32 @@ const ttlDays = 7
 
 type Mailing = Pick<Parts, 'derivations' | 'vault'>
 
+const languageOf = prepare('invitations.language', { email: 'text' }, (orm, at) =>
+  orm
+    .select({ language: notificationSettings.language })
+    .from(notificationSettings)
+    .innerJoin(identities, eq(identities.accountId, notificationSettings.accountId))
+    .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`))
+    .limit(1),
+)
+
 /** Once. The link can be copied as well. */
-const mailInvitation = async (tx: Tx, deps: Mailing, { name }: WorkspaceRecord, invitation: InvitationRecord, secret: string) => {
+const mailInvitation = async (
+  tx: Tx,
+  deps: Mailing,
+  workspace: WorkspaceRecord,
+  invitation: InvitationRecord,
+  secret: string,
+) => {
   const { id, workspaceId, email, role, expiresAt, invitedBy } = invitation
   if (email === null) return
-  const by = quoted((await findInviter(tx, { id: invitedBy }))?.displayName ?? formatId('account', invitedBy))
-  const values = { by, workspace: quoted(name), role, expires: timeText(expiresAt) }
+  const [inviter, known] = await Promise.all([findInviter(tx, { id: invitedBy }), tx.run(languageOf, { email: emailKey(email) })])
+  const by = quoted(inviter?.displayName ?? formatId('account', invitedBy))
+  const content = { values: { by, workspace: quoted(workspace.name), role }, times: { expires: isoTime(expiresAt) } }
   const about = { kind: 'invitation', id } as const
-  const cause = { kind: 'invitation', cause: `invitation/${id}`, workspaceId, about, values, path: '/invitation' } as const
-  queueMailTo(tx, deps, cause, { accountId: null, email, language: 'en', secret })
+  const cause = { ...content, kind: about.kind, cause: `invitation/${id}`, workspaceId, about, path: '/invitation' }
+  const zone = effectiveTimeZone(workspace, tx.at)
+  queueMailTo(tx, deps, { ...cause, zone }, { accountId: null, email, language: known[0]?.language ?? 'en', secret })
 }
 
 export const createInvitation = async (tx: Tx, deps: Mailing, principal: Principal, input: CreateInvitation) => {
@@ -128,10 +152,15 @@ const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: Invi
   return { invitation, workspace }
 }
 
-const refuseUnusable = (invitation: InvitationRecord, now: Date): void => {
+const refuseUnusable = async (db: Db, invitation: InvitationRecord, now: Date): Promise<void> => {
   const status = invitationStatus(invitation, now)
   if (status === 'pending') return
-  throw conflict(`The invitation is ${status === 'accepted' ? 'used' : status}.`, `invitation_${status}`)
+  const inviter = await findInviter(db, { id: invitation.invitedBy })
+  const whom = inviter?.displayName ?? 'the member who sent it'
+  throw conflict(
+    `The invitation is ${status === 'accepted' ? 'used' : status}. Ask ${whom} for a new one.`,
+    `invitation_${status}`,
+  )
 }
 
 const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
@@ -151,7 +180,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   const member = await findMembership(tx, workspace.id, accountId)
   if (invitation.acceptedBy === accountId && member) return { workspace, member }
   const { at } = tx
-  refuseUnusable(invitation, at)
+  await refuseUnusable(tx, invitation, at)
   if (member) throw conflict('This account is already a member of the workspace.', 'already_member')
   requireOpen(workspace)
   const joined = {
@@ -185,7 +214,7 @@ export const previewInvitation = async (db: Database, clock: Clock, principal: P
   if (!workspace) throw notFound()
   await requireAddressee(db, principal.accountId, invitation)
   const now = clock.now()
-  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, now)
+  if (invitation.acceptedBy !== principal.accountId) await refuseUnusable(db, invitation, now)
   const inviter = await findInviter(db, { id: invitation.invitedBy })
   return {
     workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },

@@ -7,9 +7,10 @@ import { prepareWrite, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { queueMail, timeText } from '../mail/service.ts'
+import { queueMail } from '../mail/service.ts'
 import type { Parts } from '../parts.ts'
 import { noteAct } from '../session-acts.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
@@ -52,7 +53,7 @@ export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accou
   const { id, accountId, workspaceId, role } = member
   queueMail(tx, {
     ...{ kind: 'new_approver', cause: `member/${id}/${tx.at.toISOString()}`, to: 'deciders', workspaceId, path: '/workspace' },
-    ...{ values: { role, at: timeText(tx.at) }, by: { accountId, label: null } },
+    ...{ values: { role }, times: { at: isoTime(tx.at) }, by: { accountId, label: null } },
   })
 }
 

@@ -6,10 +6,11 @@ import { type Places, prepare } from '../../db/prepare.ts'
 import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { accounts, identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../db/tables/columns.ts'
-import { balanceAccountSql, invitations, members, workspaces } from '../../db/tables/workspaces.ts'
+import { balanceAccountSql, invitations, members, workspaces, workspaceTimeZones } from '../../db/tables/workspaces.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../../lib/wallet-name.ts'
+import { type ZoneSchedule, type Zones, zonesOf } from '../../policy/calendar.ts'
 
 /** `holderStatus`: a workspace is stopped while the account that holds its balance is not active. */
 export type WorkspaceRecord = Omit<typeof workspaces.$inferSelect, 'balanceAccountId'> & {
@@ -42,9 +43,21 @@ const among = prepare('workspaces.by_ids', { ids: 'uuid[]' }, (orm, at) =>
 export const listWorkspacesWith = async (db: Db, ids: readonly Uuid[]): Promise<WorkspaceRecord[]> =>
   ids.length === 0 ? [] : db.run(among, { ids })
 
-const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
+const byId = prepare('workspaces.by_id', { id: 'uuid' }, 'joined', selectById)
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
+
+const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'joined', (orm, at) =>
+  orm
+    .select({ timeZone: workspaceTimeZones.timeZone, fromAt: workspaceTimeZones.fromAt })
+    .from(workspaceTimeZones)
+    .where(eq(workspaceTimeZones.workspaceId, at.id))
+    .orderBy(asc(workspaceTimeZones.fromAt)),
+)
+
+/** Every zone that the workspace had, for days that are over. Of today the workspace's own columns know enough. */
+export const readZones = async (db: Db, workspace: ZoneSchedule & { id: Uuid }): Promise<Zones> =>
+  zonesOf(workspace, await db.run(keptZones, { id: workspace.id }))
 
 /**
  * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may then be out of date. Not FOR UPDATE,
@@ -80,6 +93,7 @@ export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Prom
 export const membershipList = prepare(
   'workspaces.memberships',
   { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
+  'page',
   (orm, at) =>
     newestFirst(
       orm
@@ -92,7 +106,6 @@ export const membershipList = prepare(
       eq(members.accountId, at.accountId),
       at.only && eq(workspaces.id, at.only),
     ),
-  'page',
 )
 
 /** The workspaces that draw on an account's balance: its personal one, and teams that share it. */
@@ -152,12 +165,8 @@ const named = (orm: QueryBuilder) =>
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
 
-export const memberList = prepare(
-  'members.list',
-  { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(named(orm), { owner: members.workspaceId, id: members.id }, at, ownedBy(members.workspaceId, at.workspaceId)),
-  'page',
+export const memberList = prepare('members.list', { workspaceId: 'uuid', before: 'uuid?', take: 'rows' }, 'page', (orm, at) =>
+  newestFirst(named(orm), { owner: members.workspaceId, id: members.id }, at, ownedBy(members.workspaceId, at.workspaceId)),
 )
 
 export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>

@@ -60,40 +60,38 @@ export const registerWorkspaces = (
     viewMembership(tx, currency, principal, membership)
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
-  routes.list('/v1/workspaces', {
-    config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
-    schema: {
-      summary: 'List your workspaces',
-      description: 'Every workspace that the account is a member of, with its role there.',
-      querystring: PageQuery,
-      response: { 200: pageOf(WorkspaceView) },
-    },
+  routes.list('/v1/workspaces', 'workspaces.list', {
+    permission: 'workspace.read',
+    whileNotAdmitted: true,
+    summary: 'List your workspaces',
+    description: 'Every workspace that the account is a member of, with its role there.',
+    querystring: PageQuery,
+    response: { 200: pageOf(WorkspaceView) },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal: { accountId, grant, workspace } }) =>
       deps.db.run(membershipList, { accountId, only: grant && workspace.id, ...page }),
     idOf: (row) => row.workspace.id,
     present: (rows, { principal }) => viewMemberships(deps.db, currency, principal, rows),
   })
-  routes.post('/v1/workspaces', {
-    config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },
-    schema: {
-      summary: 'Create a workspace',
-      description:
-        'A workspace for a team, with a balance of its own, which is empty: top it up before its first payment. The account that creates it stays its owning account, which is no claim to its money.',
-      body: CreateWorkspace,
-      response: { 201: WorkspaceView },
-    },
+  routes.post('/v1/workspaces', 'workspaces.create', {
+    permission: 'workspace.manage',
+    idempotent: true,
+    summary: 'Create a workspace',
+    description:
+      'A workspace for a team, with a balance of its own, which is empty: top it up before its first payment. The account that creates it stays its owning account, which is no claim to its money.',
+    body: CreateWorkspace,
+    response: { 201: WorkspaceView },
     work: async (tx, request) =>
       created(await view(tx, request, await createWorkspace(tx, deps.config, openHolder, request.principal, request.body))),
   })
-  routes.get('/v1/workspaces/current', {
-    config: { operation: 'workspaces.current', access: 'authenticated', whileNotAdmitted: true, refuses: ['forbidden'] },
-    schema: {
-      summary: 'Read the current workspace',
-      description:
-        'The workspace that this credential works in, and the role of the caller. A caller without a grant may name another one with `Workspace-Id`.\n\nA caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
-      response: { 200: WorkspaceView },
-    },
+  routes.get('/v1/workspaces/current', 'workspaces.current', {
+    access: 'authenticated',
+    whileNotAdmitted: true,
+    refuses: ['forbidden'],
+    summary: 'Read the current workspace',
+    description:
+      'The workspace that this credential works in, and the role of the caller. A caller without a grant may name another one with `Workspace-Id`.\n\nA caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
+    response: { 200: WorkspaceView },
     read: async ({ principal }) => {
       const { workspace, role, memberStatus: status } = principal
       if (!role || !status)
@@ -104,184 +102,143 @@ export const registerWorkspaces = (
       return presentWorkspaceView({ workspace, role, status, balance }, currency)
     },
   })
-  routes.put('/v1/workspaces/current', {
-    config: {
-      operation: 'workspaces.switch',
-      access: 'undelegated',
-      whileFrozen: true,
-      whileNotAdmitted: true,
-      refuses: ['forbidden', 'membership_suspended'],
-    },
-    schema: {
-      summary: 'Switch to another workspace',
-      description: 'For sessions and dashboard tokens. A grant is bound to its workspace.',
-      body: SwitchWorkspace,
-      response: { 200: WorkspaceView },
-    },
+  routes.put('/v1/workspaces/current', 'workspaces.switch', {
+    access: 'undelegated',
+    whileFrozen: true,
+    whileNotAdmitted: true,
+    refuses: ['forbidden', 'membership_suspended'],
+    summary: 'Switch to another workspace',
+    description: 'For sessions and dashboard tokens. A grant is bound to its workspace.',
+    body: SwitchWorkspace,
+    response: { 200: WorkspaceView },
     work: async (tx, request) =>
       ok(await view(tx, request, await switchWorkspace(tx, request.principal, request.body.workspace_id))),
   })
-  routes.patch('/v1/workspaces/current', {
-    config: { operation: 'workspaces.update', freshProof: 'by_content', permission: 'workspace.manage' },
-    schema: {
-      summary: 'Change the workspace',
-      description:
-        'Its name and its time zone, which decides when a day and a month begin. A new time zone applies from the next local month.',
-      body: UpdateWorkspace,
-      response: { 200: WorkspaceView },
-    },
+  routes.patch('/v1/workspaces/current', 'workspaces.update', {
+    freshProof: 'by_content',
+    permission: 'workspace.manage',
+    summary: 'Change the workspace',
+    description:
+      'Its name and its time zone, which decides when a day and a month begin. A new time zone applies from the next local month.',
+    body: UpdateWorkspace,
+    response: { 200: WorkspaceView },
     work: async (tx, request) =>
       ok(await view(tx, request, await updateWorkspace(tx, deps.config, request.principal, request.body))),
   })
-  routes.post('/v1/workspaces/current/freeze', {
-    config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true },
-    schema: {
-      summary: 'Freeze the workspace',
-      description:
-        'Stops all payments and changes until the workspace is unfrozen. Revoking, archiving, rejecting and cancelling stay possible; payments under way finish.',
-      body: FreezeWorkspace,
-      response: { 200: WorkspaceView },
-    },
+  routes.post('/v1/workspaces/current/freeze', 'workspaces.freeze', {
+    permission: 'workspace.manage',
+    whileFrozen: true,
+    summary: 'Freeze the workspace',
+    description:
+      'Stops all payments and changes until the workspace is unfrozen. Revoking, archiving, rejecting and cancelling stay possible; payments under way finish.',
+    body: FreezeWorkspace,
+    response: { 200: WorkspaceView },
     work: async (tx, request) =>
       ok(await view(tx, request, await freezeWorkspace(tx, deps.config, request.principal, request.body.reason))),
   })
-  routes.post('/v1/workspaces/current/unfreeze', {
-    config: {
-      operation: 'workspaces.unfreeze',
-      freshProof: 'always',
-      permission: 'workspace.manage',
-      access: 'undelegated',
-      whileFrozen: true,
-      refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
-    },
-    schema: {
-      summary: 'Unfreeze the workspace',
-      description: 'Payments and changes are possible again.',
-      response: { 200: WorkspaceView },
-    },
+  routes.post('/v1/workspaces/current/unfreeze', 'workspaces.unfreeze', {
+    freshProof: 'always',
+    permission: 'workspace.manage',
+    access: 'undelegated',
+    whileFrozen: true,
+    refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
+    summary: 'Unfreeze the workspace',
+    description: 'Payments and changes are possible again.',
+    response: { 200: WorkspaceView },
     work: async (tx, request) => ok(await view(tx, request, await unfreezeWorkspace(tx, deps.config, request.principal))),
   })
-  routes.list('/v1/workspaces/current/members', {
-    config: { operation: 'members.list', permission: 'workspace.read' },
-    schema: {
-      summary: 'List members',
-      description: 'Who works in this workspace, with role and state.',
-      querystring: PageQuery,
-      response: { 200: pageOf(Member) },
-    },
+  routes.list('/v1/workspaces/current/members', 'members.list', {
+    permission: 'workspace.read',
+    summary: 'List members',
+    description: 'Who works in this workspace, with role and state.',
+    querystring: PageQuery,
+    response: { 200: pageOf(Member) },
     read: (page, { principal }) => deps.db.run(memberList, { workspaceId: principal.workspace.id, ...page }),
     present: (rows) => rows.map(presentMember),
   })
-  routes.patch('/v1/workspaces/current/members/:id', {
-    config: {
-      operation: 'members.update',
-      freshProof: 'by_content',
-      permission: 'workspace.manage',
-      refuses: ['forbidden', 'last_owner'],
-    },
-    schema: {
-      summary: 'Change a member',
-      description:
-        'Gives another role, or suspends and reinstates. The last owner and the owning account stay owners (409 `last_owner`).',
-      params: byId('member'),
-      body: UpdateMember,
-      response: { 200: Member },
-    },
+  routes.patch('/v1/workspaces/current/members/:id', 'members.update', {
+    freshProof: 'by_content',
+    permission: 'workspace.manage',
+    refuses: ['forbidden', 'last_owner'],
+    summary: 'Change a member',
+    description:
+      'Gives another role, or suspends and reinstates. The last owner and the owning account stay owners (409 `last_owner`).',
+    params: byId('member'),
+    body: UpdateMember,
+    response: { 200: Member },
     work: async (tx, { principal, params, body }) => ok(presentMember(await updateMember(tx, deps, principal, params.id, body))),
     concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
   })
-  routes.delete('/v1/workspaces/current/members/:id', {
+  routes.delete('/v1/workspaces/current/members/:id', 'members.remove', {
     // A member who may read the workspace may leave it; the service asks for more to remove another member.
-    config: {
-      operation: 'members.remove',
-      freshProof: 'by_content',
-      permission: ['workspace.manage', 'workspace.read'],
-      whileFrozen: true,
-      refuses: ['forbidden', 'account_frozen', 'last_owner'],
-    },
-    schema: {
-      summary: 'Remove a member',
-      description:
-        'Ends the membership and every grant that the member has given in this workspace.\n\nOne’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
-      params: byId('member'),
-      response: { 200: Member },
-    },
+    freshProof: 'by_content',
+    permission: ['workspace.manage', 'workspace.read'],
+    whileFrozen: true,
+    refuses: ['forbidden', 'account_frozen', 'last_owner'],
+    summary: 'Remove a member',
+    description:
+      'Ends the membership and every grant that the member has given in this workspace.\n\nOne’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
+    params: byId('member'),
+    response: { 200: Member },
     work: async (tx, { principal, params }) =>
       ok(presentRemoved(await removeMember(tx, deps, principal, params.id, endDelegations))),
     concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
   })
-  routes.post('/v1/workspaces/current/invitations', {
-    config: {
-      operation: 'invitations.create',
-      freshProof: 'always',
-      permission: 'workspace.manage',
-      access: 'undelegated',
-      idempotent: true,
-      refuses: ['forbidden'],
-    },
-    schema: {
-      summary: 'Invite a member',
-      description:
-        'Makes a one-time token, shown in this answer only. Addressed to an e-mail or a wallet, only an account that has it can accept.',
-      body: CreateInvitation,
-      response: { 201: InvitationWithToken },
-    },
+  routes.post('/v1/workspaces/current/invitations', 'invitations.create', {
+    freshProof: 'always',
+    permission: 'workspace.manage',
+    access: 'undelegated',
+    idempotent: true,
+    refuses: ['forbidden'],
+    summary: 'Invite a member',
+    description:
+      'Makes a one-time token, shown in this answer only. Addressed to an e-mail or a wallet, only an account that has it can accept.',
+    body: CreateInvitation,
+    response: { 201: InvitationWithToken },
     work: async (tx, { principal, body }) => {
       const { invitation, token } = await createInvitation(tx, deps, principal, body)
       return created({ ...show(invitation), token }, ['token'])
     },
   })
-  routes.list('/v1/workspaces/current/invitations', {
-    config: { operation: 'invitations.list', permission: 'workspace.manage' },
-    schema: {
-      summary: 'List invitations',
-      description: 'Invitations of the workspace, with their state.',
-      querystring: PageQuery,
-      response: { 200: pageOf(Invitation) },
-    },
+  routes.list('/v1/workspaces/current/invitations', 'invitations.list', {
+    permission: 'workspace.manage',
+    summary: 'List invitations',
+    description: 'Invitations of the workspace, with their state.',
+    querystring: PageQuery,
+    response: { 200: pageOf(Invitation) },
     read: (page, { principal }) => listInvitations(deps.db, principal.workspace.id, page),
     present: (rows) => rows.map(show),
   })
-  routes.delete('/v1/workspaces/current/invitations/:id', {
-    config: { operation: 'invitations.revoke', permission: 'workspace.manage', whileFrozen: true, refuses: ['conflict'] },
-    schema: {
-      summary: 'Revoke an invitation',
-      description: 'Its token stops working. Doing it again gives the same answer.',
-      params: byId('invitation'),
-      response: { 200: Invitation },
-    },
+  routes.delete('/v1/workspaces/current/invitations/:id', 'invitations.revoke', {
+    permission: 'workspace.manage',
+    whileFrozen: true,
+    refuses: ['conflict'],
+    summary: 'Revoke an invitation',
+    description: 'Its token stops working. Doing it again gives the same answer.',
+    params: byId('invitation'),
+    response: { 200: Invitation },
     work: async (tx, { principal, params }) => ok(show(await revokeInvitation(tx, principal, params.id))),
   })
-  routes.ask('/v1/workspaces/invitations/preview', {
-    config: {
-      operation: 'invitations.preview',
-      // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
-      access: 'undelegated',
-      whileFrozen: true,
-      changesNothing: true,
-      refuses: ['forbidden', 'conflict'],
-    },
-    schema: {
-      summary: 'Preview an invitation',
-      description: 'Whose workspace it is for and with which role, before it is accepted.',
-      body: PreviewInvitation,
-      response: { 200: InvitationPreview },
-    },
+  routes.ask('/v1/workspaces/invitations/preview', 'invitations.preview', {
+    // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
+    access: 'undelegated',
+    whileFrozen: true,
+    changesNothing: true,
+    refuses: ['forbidden', 'conflict'],
+    summary: 'Preview an invitation',
+    description: 'Whose workspace it is for and with which role, before it is accepted.',
+    body: PreviewInvitation,
+    response: { 200: InvitationPreview },
     read: ({ principal, body }) => previewInvitation(deps.db, deps.clock, principal, body.token),
   })
-  routes.post('/v1/workspaces/invitations/accept', {
-    config: {
-      operation: 'invitations.accept',
-      access: 'undelegated',
-      idempotent: true,
-      refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
-    },
-    schema: {
-      summary: 'Accept an invitation',
-      description: 'Makes the account of the caller a member. Again by the same account: the same answer.',
-      body: AcceptInvitation,
-      response: { 200: WorkspaceView },
-    },
+  routes.post('/v1/workspaces/invitations/accept', 'invitations.accept', {
+    access: 'undelegated',
+    idempotent: true,
+    refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
+    summary: 'Accept an invitation',
+    description: 'Makes the account of the caller a member. Again by the same account: the same answer.',
+    body: AcceptInvitation,
+    response: { 200: WorkspaceView },
     work: async (tx, request) => ok(await view(tx, request, await acceptInvitation(tx, request.principal, request.body.token))),
   })
 }
@@ -289,27 +246,24 @@ export const registerWorkspaces = (
 export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const view = (workspace: WorkspaceRecord) => presentWorkspace(shownOf(workspace), deps.config.CURRENCY)
-  routes.post('/v1/admin/workspaces/:id/suspend', {
-    config: { operation: 'admin.suspend_workspace', access: 'admin' },
-    schema: {
-      summary: 'Suspend a workspace',
-      description: 'Freezes it so that only an administrator can end the freeze.',
-      params: byId('workspace'),
-      body: SuspendWorkspace,
-      response: { 200: Workspace },
-    },
+  routes.post('/v1/admin/workspaces/:id/suspend', 'admin.suspend_workspace', {
+    access: 'admin',
+    summary: 'Suspend a workspace',
+    description: 'Freezes it so that only an administrator can end the freeze.',
+    params: byId('workspace'),
+    body: SuspendWorkspace,
+    response: { 200: Workspace },
     work: async (tx, { principal, params, body }) =>
       ok(view(await suspendWorkspace(tx, deps, principal, params.id, body.reason))),
   })
-  routes.post('/v1/admin/workspaces/:id/reinstate', {
-    config: { operation: 'admin.reinstate_workspace', access: 'admin', refuses: ['separation_of_duties'] },
-    schema: {
-      summary: 'Reinstate a workspace',
-      description: 'Ends the suspension.',
-      params: byId('workspace'),
-      body: ReinstateWorkspace,
-      response: { 200: Workspace },
-    },
+  routes.post('/v1/admin/workspaces/:id/reinstate', 'admin.reinstate_workspace', {
+    access: 'admin',
+    refuses: ['separation_of_duties'],
+    summary: 'Reinstate a workspace',
+    description: 'Ends the suspension.',
+    params: byId('workspace'),
+    body: ReinstateWorkspace,
+    response: { 200: Workspace },
     work: async (tx, { principal, params, body }) =>
       ok(view(await reinstateWorkspace(tx, deps, principal, params.id, body.reason))),
   })

@@ -51,9 +51,10 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   audit-log export [--format ndjson|csv] [--cursor <cursor>] [--limit <n>]
                                                the whole log in the order of commits, for another system; --cursor: that of the last row it has
   persons export <account>                     everything that is stored about a person, as JSON
-  verify [--scope recent] [--head <sequence>:<hash>]
+  verify [--scope recent|unfinished] [--head <sequence>:<hash>]
                                                holds the data against every promise (recent: what changed since the last time, when that
-                                               was within a week), and the audit log against a seal that was kept outside
+                                               was within a week; unfinished: goes on where the last check was stopped), and the audit log
+                                               against a seal that was kept outside
   migrate [--serve-as <role>] [--minutes <n>]  brings the database to this release: as the tables' owner, before its processes start. A table
                                                that is in use is tried again for 10 minutes. --serve-as: what the service's role may do
   finish-upgrade [--minutes <n>]               after the last process of the version before has ended: drops what only that version needs, and

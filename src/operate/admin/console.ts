@@ -3,13 +3,16 @@ import { pino } from 'pino'
 import type { Deps } from '../../app.ts'
 import { createParts } from '../../app.ts'
 import { noRails } from '../../app-rails.ts'
-import { loadConfig } from '../../config.ts'
+import { type Config, loadConfig } from '../../config.ts'
+import { sqlState } from '../../db/errors.ts'
 import { migrationsCheck } from '../../db/migrate.ts'
+import { probeServer } from '../../db/pooler.ts'
 import { fitInstallation } from '../../db/start.ts'
 import { findKeys } from '../../dev/development-keys.ts'
 import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/start.ts'
 import { StartupError } from '../../lib/errors.ts'
 import { type Operator, shellOperator } from '../../modules/operators.ts'
+import { explain, needsDirectUrl } from '../../process/database.ts'
 import { readEnvironment } from '../../process/environment.ts'
 import { readTime } from '../../process/rails.ts'
 
@@ -30,13 +33,22 @@ const nameAtShell = (): string => {
   }
 }
 
+/** Postgres itself: a pooler ends statements by the service's time-out, and an old one forgets prepared ones. */
+export const openDatabase = async (config: Config = loadConfig(readEnvironment())) => {
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = config
+  if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
+  const url = DATABASE_DIRECT_URL ?? DATABASE_URL
+  const { pooler } = await probeServer(url, {}).catch((error: unknown) => {
+    throw explain(error, 'the database')
+  })
+  if (pooler) throw new StartupError(needsDirectUrl)
+  return { url, stop: async () => undefined }
+}
+
 /** The same settings, keys and database as the service, whether it runs or not. It applies no migration and runs no job. */
 export const openConsole = async (): Promise<Console> => {
   const config = loadConfig(readEnvironment())
-  const database =
-    config.DATABASE_URL === undefined
-      ? await attachEmbeddedPostgres(config.DATA_DIR)
-      : { url: config.DATABASE_URL, stop: async () => undefined }
+  const database = await openDatabase(config)
   try {
     const keys = await findKeys(config)
     const clock = await readTime(config)
@@ -61,6 +73,6 @@ export const openConsole = async (): Promise<Console> => {
     return { deps, databaseUrl: database.url, operator: shellOperator(nameAtShell()), close }
   } catch (error) {
     await database.stop()
-    throw error
+    throw sqlState(error) === undefined ? error : explain(error, 'the database')
   }
 }

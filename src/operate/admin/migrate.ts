@@ -1,24 +1,12 @@
 import { pino } from 'pino'
-import { loadConfig } from '../../config.ts'
 import { connect } from '../../db/connect.ts'
 import { type MigrateOptions, migrate } from '../../db/migrate.ts'
-import { probeServer } from '../../db/pooler.ts'
 import { grantServing, withClient } from '../../db/start.ts'
-import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/start.ts'
 import { countHours } from '../../ledger/hours.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { StartupError } from '../../lib/errors.ts'
-import { explain, needsDirectUrl } from '../../process/database.ts'
-import { readEnvironment } from '../../process/environment.ts'
+import { explain } from '../../process/database.ts'
 import { type Arguments, UsageError } from './arguments.ts'
-
-const openDatabase = async () => {
-  const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = loadConfig(readEnvironment())
-  if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
-  const url = DATABASE_DIRECT_URL ?? DATABASE_URL
-  if ((await probeServer(url, {})).pooler) throw new StartupError(needsDirectUrl)
-  return { url, stop: async () => undefined }
-}
+import { openDatabase } from './console.ts'
 
 /** So that statements have their sums when the first process of this release starts. An hour of transfers is one statement. */
 const countAll = async (url: string): Promise<void> => {
@@ -37,9 +25,7 @@ type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'o
 const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
   const { minutes = '10' } = options
   if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
-  const database = await openDatabase().catch((error: unknown) => {
-    throw explain(error, 'the database')
-  })
+  const database = await openDatabase()
   try {
     return await work(database.url, {
       patienceMs: Number(minutes) * 60_000,

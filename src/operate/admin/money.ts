@@ -5,7 +5,7 @@ import { readFees, trialBalance } from '../../ledger/reports.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { formatId, idPrefixes } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
+import { type AttemptRecord, attemptsOf, type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
 import { FindPayments, ResolvePayment } from '../../modules/payments/schema.ts'
@@ -37,12 +37,31 @@ const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, provide
   created_at: createdAt.toISOString(),
 })
 
+/** By what a provider finds it. */
+const presentAttempt = ({ reference, orderId, providerRequest, providerConversation, createdAt }: AttemptRecord) => ({
+  reference,
+  order_id: orderId,
+  provider_request: providerRequest,
+  provider_conversation: providerConversation,
+  created_at: createdAt.toISOString(),
+})
+
 const Times = z.object({ after: TimeIn.optional(), before: TimeIn.optional() })
 
 export const moneyCommands = {
   'payments list': async ({ deps }, { options: { status, attention } }) =>
     (await listAllPayments(deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment),
-  'payments unknown': async ({ deps }) => (await listAllPayments(deps.db, { status: 'unknown' }, everything)).map(presentPayment),
+  'payments unknown': async ({ deps }) => {
+    const payments = await listAllPayments(deps.db, { status: 'unknown' }, everything)
+    const sent = Map.groupBy(
+      await attemptsOf(
+        deps.db,
+        payments.map(({ id }) => id),
+      ),
+      ({ subjectId }) => subjectId,
+    )
+    return payments.map((payment) => ({ ...presentPayment(payment), attempts: sent.get(payment.id)?.map(presentAttempt) ?? [] }))
+  },
   'payments find': async ({ deps }, args) =>
     (await traceByProviderName(deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
   'payments resolve': async ({ deps, operator }, args) => {

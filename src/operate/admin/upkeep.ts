@@ -11,7 +11,7 @@ import {
 } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
-import { factsOf, unverifiedSince, verifyAll } from '../verify/verify.ts'
+import { factsOf, findUnfinished, unverifiedSince, verifyAll } from '../verify/verify.ts'
 import { type Commands, fieldsOf, UsageError, write } from './arguments.ts'
 import { rotateKeys } from './keys.ts'
 
@@ -63,15 +63,28 @@ export const upkeepCommands = {
   },
   verify: async ({ deps }, { options }) => {
     const { scope } = options
-    if (scope !== undefined && scope !== 'recent') throw new UsageError('--scope is recent; without it everything is checked')
+    if (scope !== undefined && scope !== 'recent' && scope !== 'unfinished')
+      throw new UsageError('--scope is recent or unfinished; without it everything is checked')
     const all = factsOf(deps)
+    const from = scope === 'unfinished' ? await findUnfinished(deps.db) : undefined
+    if (scope === 'unfinished' && !from) throw new UsageError('no check was stopped before its end: leave --scope out')
     const since = scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
-    const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
-    const { kept, broken, seconds } = await verifyAll(deps.db, facts, ({ invariant, promise, breaches }) => {
-      console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
-      for (const subject of breaches) console.log(`              ${subject}`)
+    const facts = {
+      ...all,
+      ...(from && { now: from.now }),
+      since,
+      ...(options.head !== undefined && { head: readHead(options.head) }),
+    }
+    const { kept, broken, seconds } = await verifyAll(deps.db, facts, {
+      from,
+      onRows: (rows) => console.log(`              ${rows} rows`),
+      onResult: ({ invariant, promise, breaches }) => {
+        console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
+        for (const subject of breaches) console.log(`              ${subject}`)
+      },
     })
-    console.log(`\nlooked at ${since === null ? 'everything' : `what changed since ${since.toISOString()}`} in ${seconds} s`)
+    const whole = from ? `the rest of the check of ${from.now.toISOString()}` : 'everything'
+    console.log(`\nlooked at ${since === null ? whole : `what changed since ${since.toISOString()}`} in ${seconds} s`)
     console.log(`${kept} promises kept, ${broken} broken`)
     if (broken > 0) process.exitCode = 1
   },

@@ -82,10 +82,11 @@ const play = async (exercise: (typeof exercises)[number], folder: string) => {
   const child = spawn(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', exercise.file, '-t', pattern, '--reporter=json', `--outputFile=${answers}`],
-    { cwd: root, env: { ...process.env, FAULTS: 'full', FAULT_REPORT: figures }, stdio: 'ignore' },
+    { cwd: root, env: { ...process.env, FAULTS: 'full', FAULT_REPORT: figures }, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   await new Promise((resolve) => child.once('close', resolve))
-  const { testResults }: { testResults: Result[] } = JSON.parse(await readFile(answers, 'utf8'))
+  // Tests that could not run wrote why, and no answers.
+  const { testResults }: { testResults: Result[] } = JSON.parse(await readFile(answers, 'utf8').catch(() => '{"testResults":[]}'))
   const played = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== 'skipped')
   const lines = (await readFile(figures, 'utf8').catch(() => '')).split('\n').filter(Boolean)
   return { played, figures: lines.map((line): { name: string; value: number | string } => JSON.parse(line)) }

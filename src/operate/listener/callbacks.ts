@@ -9,8 +9,8 @@ import { createReceiver } from '../../modules/sending/deliveries.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 
 const windowMs = 60_000
-const mostOfNetwork = 20
-const mostOfAll = 200
+const maxOfNetwork = 20
+const maxOfAll = 200
 
 /** Whether a refused delivery of this network is stored. The rest of a minute, also of many networks together, is answered and discarded. */
 const createAllowance = (clock: Clock) => {
@@ -22,7 +22,7 @@ const createAllowance = (clock: Clock) => {
       began = now
       noted = []
     }
-    if (noted.length >= mostOfAll || noted.filter((each) => each === network).length >= mostOfNetwork) return false
+    if (noted.length >= maxOfAll || noted.filter((each) => each === network).length >= maxOfNetwork) return false
     noted.push(network)
     return true
   }

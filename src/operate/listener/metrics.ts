@@ -62,9 +62,8 @@ const agoSql = (time: string): string => `coalesce(greatest(extract(epoch from $
  * rails; `$3`: those that pay, and `$4` how many seconds a payment may wait for one. A new service has not verified anything, and this must not
  * raise an alert: NaN until the first check.
  */
-const measure = statement(
-  'metrics.rows',
-  `with people as (
+const measure = statement('metrics.rows')`
+  with people as (
      select 'payment_unknown' as kind, count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'
      union all select 'late_success', count(*), min(late_success_at) from payments where late_success_at is not null and late_success_resolved_at is null
      union all select 'suspense', count(*), min(created_at) from suspense_items where resolved_at is null
@@ -103,15 +102,14 @@ const measure = statement(
        from unnest($2::text[] || array(select rail from rail_pauses)) as r(rail) cross join (values ${pauseCauses.map((cause) => `('${cause}')`).join(', ')}) as c(cause)
      union all select 'promises_verified_age_seconds', json_build_object('scope', s.scope), case when v.at is null then 'NaN' else ${agoSql('v.at')} end
        from (values ('whole'), ('recent')) as s(scope) left join verify_points v on v.name = s.scope
-     union all select 'promises_broken', '{}', coalesce((totals ->> 'broken')::numeric, 0) from verify_points where name = 'last') as m`,
-)
+     union all select 'promises_broken', '{}', coalesce((totals ->> 'broken')::numeric, 0) from verify_points where name = 'last') as m`
 type Measured = { gauge: GaugeName; labels: Record<string, string>; value: number }
 
-export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'rails' | 'witness'> & { feed: Feed }
+export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'rails' | 'lossDetection'> & { feed: Feed }
 
 /** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
 const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
-  const { alerts, clock, config, db, feed, rails, witness } = deps
+  const { alerts, clock, config, db, feed, rails, lossDetection } = deps
   const made = new Map(
     Object.entries(gauges).map(([name, [help, ...labelNames]]) => [
       name,
@@ -131,7 +129,7 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
       set('rail_calls', { rail }, underWay)
     }
     for (const [alert, count] of Object.entries(alerts.counts())) set('operator_alerts', { alert }, count)
-    set('clock_differs_seconds', {}, witness.clockDiffersByMs() / 1000)
+    set('clock_differs_seconds', {}, lossDetection.clockDiffersByMs() / 1000)
   }
   const readRows = async () => {
     const now = clock.now()

@@ -1,6 +1,5 @@
 import { type FastifyRequest, fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { describeError, translateDatabaseError } from '../../db/errors.ts'
 import type { App, Departure } from '../../http/app-type.ts'
 import { readForwardedAddresses } from '../../http/client-address.ts'
@@ -10,24 +9,7 @@ import { Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../../modules/parts.ts'
 import { registerCallbacks } from './callbacks.ts'
 import type { Metrics } from './metrics.ts'
-
-/** Where the sandbox is, and how its time and ours are moved forward. */
-export type SandboxControl = { url: string; advance: (seconds: number) => Promise<void> }
-
-const Advance = z.strictObject({ advance_seconds: z.int().min(1).max(34_560_000) })
-
-/** For a sandbox only. What becomes due by the new time is done before the answer. JSON only: no page of another site can post it. */
-const registerTestClock = (operator: App, deps: Pick<Parts, 'clock' | 'jobs'>, sandbox: SandboxControl): void => {
-  operator.get('/sandbox', async (_request, reply) => reply.redirect(`${sandbox.url}/control`))
-  operator.get('/sandbox/clock', async (_request, reply) => reply.send({ now: deps.clock.now().toISOString() }))
-  operator.post('/sandbox/clock', async (request, reply) => {
-    const parsed = Advance.safeParse(request.body)
-    if (!parsed.success) return reply.code(400).send({ error: 'invalid_request', message: 'advance_seconds: 1 to 34560000' })
-    await sandbox.advance(parsed.data.advance_seconds)
-    await deps.jobs.sweep()
-    return reply.send({ now: deps.clock.now().toISOString() })
-  })
-}
+import { hasControlToken, registerSandbox, type SandboxControl } from './sandbox.ts'
 
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
@@ -43,12 +25,13 @@ const localName = ({ socket }: FastifyRequest): string => {
  * Answers 403 to a request for another host: a page whose name was pointed at this address could otherwise read metrics and move the sandbox's
  * clock from a browser behind our firewall. Browsers always send `Host`, so a probe without one is answered.
  */
-const registerOwnHosts = (app: App, config: { operatorUrl: string; OPERATOR_ALLOWED_HOSTS: readonly string[] }): void => {
+const registerOwnHosts = (app: App, config: Parts['config']): void => {
   const own = new Set([...loopback, nameIn(new URL(config.operatorUrl).host), ...config.OPERATOR_ALLOWED_HOSTS.map(nameIn)])
   readForwardedAddresses(app)
   app.addHook('onRequest', (request, reply, done) => {
     const { host } = request.headers
     if (host === undefined || own.has(nameIn(host)) || nameIn(host) === localName(request)) return done()
+    if (hasControlToken(request, config.SANDBOX_TOKEN)) return done()
     void reply.code(403).send({ error: 'forbidden', message: 'OPERATOR_ALLOWED_HOSTS does not list this host name.' })
   })
 }
@@ -87,7 +70,7 @@ export const createOperator = async (
   metrics.serve(app)
   registerOperatorErrors(app)
   registerCallbacks(app, deps)
-  if (sandbox) registerTestClock(app, deps, sandbox)
+  if (sandbox) registerSandbox(app, deps, sandbox)
   app.get('/healthz', async () => ({ status: 'ok' }))
   return app
 }

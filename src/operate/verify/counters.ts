@@ -4,6 +4,10 @@ import { everyPayee, isInTotal, noGrant, policyApplies, totalApplies, totalStart
 
 const counting = `p.status in ${countedPaymentsSql}`
 
+/** The zone of workspace `w` when policy `s` was last altered. */
+const zoneAtUpdate = `case when w.next_time_zone_from <= s.updated_at then w.next_time_zone else coalesce((
+  select z.time_zone from workspace_time_zones z where z.workspace_id = w.id and z.from_at <= s.updated_at order by z.from_at desc limit 1), w.time_zone) end`
+
 /** The payments that count for grants and mandates, and the totals that count for policies, as sums. */
 const counted = `
   select g.id, k.period, k.start, sum(p.amount_minor) as used, count(*) as payments
@@ -35,7 +39,7 @@ export const counterChecks = sqlChecks({
       where c.used > 0 and not exists (select from usage_counters k where k.subject_id = c.id and k.period = c.period and k.period_start = c.start)
         -- A policy counts from the month in which it was last altered.
         and not exists (select from spending_policies s join workspaces w on w.id = s.workspace_id
-                        where s.id = c.id and c.start < date_trunc('month', s.updated_at at time zone w.time_zone)::date)`,
+                        where s.id = c.id and c.start < date_trunc('month', s.updated_at at time zone ${zoneAtUpdate})::date)`,
     "an owner's totals of a day are the sum and the number of the payments that count in it": `
       with counted as (
         select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id,

@@ -104,6 +104,7 @@ const otherwise = sqlChecks({
         and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
     'rails are paused, duplicate checks passed and keys of receipts retired as the audit log says': `
       select rail as subject from rail_pauses where cause = 'operator' and ${newestOf('rail')} is distinct from 'admin.pause_rail'
+        or cause = 'operator' and not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and (a.after->>'rail', a.at) = (rail, paused_at))
       union all
       select r.rail from (select distinct a.after->>'rail' as rail from audit_log a where lower(a.action) = 'admin.pause_rail') as r
       where ${newestOf('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)

@@ -2,12 +2,14 @@ import { recoverSigner } from '../../auth/wallet.ts'
 import type { Check, CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
+import { unpack } from '../../lib/packed-text.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
-import { seedOf } from '../../modules/payments/lost-writes.ts'
+import { seedOf } from '../../modules/payments/declared-losses.ts'
+import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './told.ts'
 
 /** A check of each row that a query reads behind `$1`. */
@@ -15,11 +17,12 @@ const ofRows = <Row extends { id: Uuid }>(
   promise: string,
   text: string,
   isRight: (row: Row, facts: CheckFacts) => boolean,
+  take?: number,
 ): Check => ({
   invariant: 'I21',
   promise,
   find: (db, facts) =>
-    findInPages<Row>(db, facts, text, (rows) => rows.filter((row) => !isRight(row, facts)).map(({ id }) => id)),
+    findInPages<Row>(db, facts, text, (rows) => rows.filter((row) => !isRight(row, facts)).map(({ id }) => id), take),
 })
 
 type Destination = {
@@ -37,7 +40,7 @@ type Destination = {
 
 const isOwnDestination = (row: Destination, facts: CheckFacts): boolean => {
   const { workspaceId, rail, bankCode, accountReference, fingerprint } = row
-  const destination = facts.open(row, destinationContext(row.id, workspaceId))
+  const destination = facts.open(row, destinationContext(row.id, workspaceId))?.toString()
   if (destination === undefined || fingerprint === null) return false
   // Of a closed account: forgotten.
   if (destination === '') return true
@@ -104,6 +107,8 @@ const batches = ofRows<Batch>(
          from payments p where p.batch_id = t.id) as i
        where t.id > $1 and t.updated_at >= $since`,
   ({ root, count, leaves, isSum }) => isSum && leaves.length === count && rootOfLeaves(leaves) === root,
+  // A batch has up to a thousand leaves of 300 bytes.
+  20,
 )
 
 type Signed = { id: Uuid; message: string; signature: string; signer: string; binds: string[] }
@@ -138,13 +143,56 @@ const decisions = signedTexts(
   `where t.id > $1 and t.via = 'signature' and t.decided_at >= $since`,
 )
 
+type Delivery = { id: Uuid; ciphertext: Buffer; keyId: string; isTold: boolean; names: string[] }
+
+const mayBeName = /[\w-]{8,}/g
+
+const namesOfOthers = `select unnest(array[provider_request, provider_conversation]) as name from rail_attempts
+  where provider_request = any($1::text[]) or provider_conversation = any($1::text[])`
+
+/** A name that is missing in what the provider sent is another order's if an attempt has a name that is there instead. */
+const breachesOfBodies = async (db: Db, facts: CheckFacts, rows: readonly Delivery[]): Promise<string[]> => {
+  const read = rows.map((row) => {
+    const packed = row.isTold ? facts.open(row, deliveryContext(row.id)) : undefined
+    return { ...row, body: packed && unpack(packed) }
+  })
+  const doubtful = read.filter(({ body, names }) => body !== undefined && !names.every((name) => body.includes(name)))
+  const words = doubtful.flatMap(({ body = '' }) => body.match(mayBeName) ?? [])
+  const others = words.length === 0 ? [] : await db.query<{ name: string | null }>(namesOfOthers, [words])
+  const isSwapped = ({ body = '', names }: (typeof read)[number]) =>
+    others.some(({ name }) => name !== null && !names.includes(name) && body.includes(name))
+  return read.filter((row) => row.body === undefined || (doubtful.includes(row) && isSwapped(row))).map(({ id }) => id)
+}
+
+const deliveries: Check = {
+  invariant: 'I21',
+  promise: 'a delivery is as it arrived, and names its order as the provider had named it',
+  find: (db, facts) =>
+    findInPages<Delivery>(
+      db,
+      facts,
+      `select t.id, t.body_ciphertext as ciphertext, t.body_key_id as "keyId", coalesce(d.authentic, false) as "isTold",
+         case when d.verdict = 'applied' then array_remove(array[a.provider_request, a.provider_conversation], null) else '{}' end as names
+       from callback_bodies t left join callback_deliveries d on d.id = t.id left join rail_attempts a on a.id = d.attempt_id
+       where t.id > $1 and coalesce(d.received_at, $now) >= $since`,
+      (rows) => breachesOfBodies(db, facts, rows),
+    ),
+}
+
 type Event = { id: Uuid; transaction: string; type: string; workspaceId: Uuid | null; paymentId: Uuid | null; data: Fields }
 type Written = { transaction: string; subjectId: Uuid; workspaceId: Uuid | null; after: Fields | null }
 
 const writtenWith = `select transaction::text, subject_id as "subjectId", workspace_id as "workspaceId", after from audit_log
   where subject_id = any($1::uuid[]) and transaction = any($2::text[]::xid8[])`
 
-const withoutSignature = ({ signature: _, signer: __, ...data }: Fields): Fields => data
+/**
+ * The signature of a revocation is another one than that of its mandate. The log has a time at which a change of a zone was taken back, the workspace
+ * has none.
+ */
+const comparable = ({ type, data }: Event): Fields => {
+  const left = type === 'mandate.revoked' ? ['signature', 'signer'] : data.time_zone_from === null ? ['time_zone_from'] : []
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !left.includes(name)))
+}
 
 const breachesAmong = async (db: Db, events: readonly Event[]): Promise<string[]> => {
   const subjectOf = ({ paymentId, data }: Event): Uuid | undefined => paymentId ?? parseAnyId(String(data.id))
@@ -155,8 +203,7 @@ const breachesAmong = async (db: Db, events: readonly Event[]): Promise<string[]
   const byPlace = Map.groupBy(written, ({ transaction, subjectId }) => `${transaction} ${subjectId}`)
   return events.flatMap((event) => {
     const entries = byPlace.get(`${event.transaction} ${subjectOf(event)}`) ?? []
-    // The signature of a revocation is another one than that of its mandate.
-    const data = event.type === 'mandate.revoked' ? withoutSignature(event.data) : event.data
+    const data = comparable(event)
     const isTold = ({ after, workspaceId }: Written) => {
       const place = workspaceId && event.workspaceId && { workspace_id: workspaceId }
       return namesThatDiffer({ ...after, ...place }, data).length === 0
@@ -179,4 +226,4 @@ const events: Check = {
     ),
 }
 
-export const evidenceChecks: readonly Check[] = [destinations, attempts, batches, mandates, decisions, events]
+export const evidenceChecks: readonly Check[] = [destinations, attempts, batches, mandates, decisions, deliveries, events]

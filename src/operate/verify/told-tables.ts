@@ -204,6 +204,16 @@ export const toldTables: Readonly<Record<string, Told>> = {
     columns: (after, action) => (action === 'admin.resolve_suspense_request' ? {} : after),
   },
   reconciliation_differences: {},
+  reconciliations: { made: ['admin.reconcile'] },
+  provider_alerts: { before: () => ({ resolved: false }) },
+  provider_movements: {
+    made: ['admin.name_movement'],
+    columns: ({ direction, amount_minor, provider_receipt, ...after }) => ({
+      ...after,
+      receipt: provider_receipt,
+      amount_minor: `${direction === 'out' ? '-' : ''}${amount_minor}`,
+    }),
+  },
   approvals: {
     since: 'updated_at',
     more: `jsonb_build_object('snapshot', (select p.snapshot from payments p where p.id = t.payment_id and p.execute_at is null))`,

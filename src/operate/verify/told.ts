@@ -44,6 +44,7 @@ export const typeIdSql = (kind: IdKind, column: string): string =>
 type Page = { id: Uuid; row: Fields; log: Entry[] | null }
 
 const pageSize = 500
+const pagesOfPortion = 20
 
 /** Reads all rows behind `$1`, a page at a time, and stops at the number of breaches that are named. */
 export const findInPages = async <Row extends { id: Uuid }>(
@@ -51,14 +52,18 @@ export const findInPages = async <Row extends { id: Uuid }>(
   facts: Period,
   text: string,
   breachesOf: (rows: readonly Row[]) => Promise<string[]> | string[],
+  take = pageSize,
 ): Promise<string[]> => {
   const found: string[] = []
-  for (let last = firstId; found.length < most; ) {
-    const rows = await rowsOf<Row>(db, facts, `${text} order by t.id limit ${pageSize}`, last)
+  let count = 0
+  for (let last = facts.behind ?? firstId; found.length < most; ) {
+    const rows = await rowsOf<Row>(db, facts, `${text} order by t.id limit ${take}`, last)
     found.push(...(await breachesOf(rows)))
     const end = rows.at(-1)
-    if (end === undefined || rows.length < pageSize) break
+    if (end === undefined || rows.length < take) break
     last = end.id
+    count += rows.length
+    if (found.length === 0 && count % (pagesOfPortion * take) === 0) await facts.onPortion?.(last, count)
   }
   return found.slice(0, most)
 }
@@ -108,10 +113,18 @@ const revocations: readonly AuditAction[] = [
 const isStatus = (action: AuditAction): boolean =>
   /^(approval|payment_batch)\.(approved|cancelled|completed|expired|failed|processing|rejected)$/.test(action)
 
+/** How long it took is what a person is told, and what bounds its day. */
+const completions: readonly string[] = ['completed', 'succeeded', 'failed', 'cancelled', 'rejected', 'expired', 'returned']
+const isCompleted = (action: AuditAction): boolean => {
+  const [resource = '', status = ''] = action.split('.')
+  return ['payment', 'payment_batch', 'topup'].includes(resource) && completions.includes(status)
+}
+
 /** What an action tells besides what its entry names. */
 const implied: Readonly<Partial<Record<AuditAction, (entry: Entry) => Fields>>> = {
   'admin.assign_suspense': () => ({ resolved: true, outcome: 'assigned' }),
   'admin.resolve_difference': () => ({ resolved: true }),
+  'admin.resolve_provider_alert': () => ({ resolved: true }),
   'admin.resolve_suspense': () => ({ resolved: true }),
   'admin.workspace_reinstate': () => ({ suspended: false }),
   'admin.workspace_suspend': () => ({ suspended: true }),
@@ -126,7 +139,10 @@ const impliedBy = (entry: Entry): Fields | undefined => {
   const { action, at } = entry
   if (ends.includes(action)) return { gone: true }
   if (revocations.includes(action)) return { revoked: true, revoked_at: at }
-  return isStatus(action) ? { status: action.split('.')[1] } : implied[action]?.(entry)
+  return {
+    ...(isStatus(action) ? { status: action.split('.')[1] } : implied[action]?.(entry)),
+    ...(isCompleted(action) && { completed_at: at }),
+  }
 }
 
 const making = ({ owner }: Told, { at, workspaceId, accountId }: Entry): Fields => ({

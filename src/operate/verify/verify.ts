@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Check, CheckFacts } from '../../db/check.ts'
+import type { Check, CheckFacts, Portions } from '../../db/check.ts'
 import { type Database, type Db, inTx } from '../../db/client.ts'
 import { connect } from '../../db/connect.ts'
 import { upsertRow } from '../../db/prepare-write.ts'
@@ -8,6 +8,7 @@ import { verifyPoints } from '../../db/tables/rails.ts'
 import { readLastSealBefore, sealPurpose } from '../../events/seal.ts'
 import { ledgerChecks } from '../../ledger/checks.ts'
 import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../../modules/parts.ts'
 import { accessChecks } from './access.ts'
 import { auditChainChecks } from './audit-chain.ts'
@@ -15,6 +16,7 @@ import { counterChecks } from './counters.ts'
 import { entryChecks } from './entries.ts'
 import { evidenceChecks } from './evidence.ts'
 import { receiptChecks } from './receipts.ts'
+import { recordChecks } from './records.ts'
 import { stateChecks } from './states.ts'
 
 export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => {
@@ -28,7 +30,7 @@ export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 
     tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
     open: (sealed, context) => {
       try {
-        return vault.open(sealed, context)
+        return vault.openBytes(sealed, context)
       } catch {
         return undefined
       }
@@ -45,17 +47,28 @@ export const checks: readonly Check[] = [
   ...accessChecks,
   ...entryChecks,
   ...receiptChecks,
+  ...recordChecks,
   ...evidenceChecks,
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
 
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
+/** Where a check goes on: behind a promise, and behind a row of those of the next one. */
+type Place = { kept: string; row?: Uuid | undefined }
+
 /** Checks the data against every promise that can be read from them, while the service runs. */
-export async function* verify(db: Db, facts: CheckFacts): AsyncGenerator<Result> {
+export async function* verify(
+  db: Db,
+  facts: CheckFacts,
+  { kept, row: behind }: Place = { kept: '' },
+  onPortion?: Portions['onPortion'],
+): AsyncGenerator<Result> {
   const sealed = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
-  const period = { ...facts, sealedThrough: sealed?.transaction ?? '0' }
-  for (const { invariant, promise, find } of checks) yield { invariant, promise, breaches: await find(db, period) }
+  const period = { ...facts, sealedThrough: sealed?.transaction ?? '0', ...(onPortion && { onPortion }) }
+  const first = checks.findIndex(({ promise }) => promise === kept) + 1
+  for (const [index, { invariant, promise, find }] of checks.slice(first).entries())
+    yield { invariant, promise, breaches: await find(db, index === 0 && first > 0 ? { ...period, behind } : period) }
 }
 
 /** Everything is checked once a week; on the days between, only what was created and changed since the last check. */
@@ -90,16 +103,47 @@ export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' |
   inTx(db, async (tx) => {
     const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
     const point = { through: now.toISOString(), totals, at: now }
+    if (since === null) await tx.query(`delete from verify_points where name = 'unfinished'`)
     for (const name of ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])])
       await upsertRow(tx, verifyPoints, { name, ...point }, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
-export const verifyAll = async (db: Database, facts: CheckFacts, onResult: (result: Result) => void): Promise<Summary> => {
+export type Unfinished = Place & { now: Date }
+
+/** The whole check that was stopped before its end; it goes on with the time at which it began. */
+export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> => {
+  const point = await findPoint(db, { name: 'unfinished' })
+  return point && { kept: point.through, row: point.totals.row as Uuid | undefined, now: point.at }
+}
+
+/** Kept while nothing was found: what is broken is looked at again. */
+const keepPlace = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
+  inTx(db, async (tx) => {
+    const place = { name: 'unfinished', through: kept, totals: row === undefined ? {} : { row }, at: now }
+    await upsertRow(tx, verifyPoints, place, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
+  })
+
+type Reporting = { onResult: (result: Result) => void; from?: Place | undefined; onRows?: (rows: number) => void }
+
+/** With `onRows`, how far a whole check came is kept, so that another one can go on from there. */
+export const verifyAll = async (
+  db: Database,
+  facts: CheckFacts,
+  { onResult, from: begun, onRows }: Reporting,
+): Promise<Summary> => {
   const from = performance.now()
   const summary = { kept: 0, broken: 0, seconds: 0 }
-  for await (const result of verify(db, facts)) {
+  let { kept } = begun ?? { kept: '' }
+  const isResumable = () => onRows !== undefined && facts.since === null && summary.broken === 0
+  const onPortion = async (row: Uuid, rows: number) => {
+    onRows?.(rows)
+    if (isResumable()) await keepPlace(db, { kept, row, now: facts.now })
+  }
+  for await (const result of verify(db, facts, begun, onPortion)) {
     onResult(result)
     summary[result.breaches.length === 0 ? 'kept' : 'broken'] += 1
+    kept = result.promise
+    if (isResumable()) await keepPlace(db, { kept, now: facts.now })
   }
   summary.seconds = Math.round((performance.now() - from) / 100) / 10
   await keepPoint(db, facts, summary)
@@ -111,11 +155,12 @@ export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken 
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {
     const at = { ...facts(), since: await unverifiedSince(db, clock.now()) }
-    const summary = await verifyAll(db, at, ({ invariant, promise, breaches }) => {
+    const onResult = ({ invariant, promise, breaches }: Result) => {
       if (breaches.length === 0) return
       logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
       onBroken({ invariant, promise })
-    })
+    }
+    const summary = await verifyAll(db, at, { onResult })
     logger.info({ ...summary, since: at.since }, 'the data were checked against every promise')
   } finally {
     await db.close()

@@ -33,7 +33,7 @@ import { type DarajaOptions, lacksProduct } from './gateway.ts'
 
 const nothing = '1001'
 /** A longer list, of a hundred thousand payments, is treated as an error. */
-const mostPages = 1_000
+const maxPages = 1_000
 const marginMs = 300_000
 /** A payment that came in an hour later was not made by the prompt. */
 const promptMs = 3_600_000
@@ -45,7 +45,7 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
   const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
   const payments: unknown[] = []
   const seen = new Set<string>()
-  for (let page = 0; page < mostPages; page += 1) {
+  for (let page = 0; page < maxPages; page += 1) {
     const answer = await send('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
     const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
     // Nothing in the period, or a shortcode that is not registered: what is known of that time is then a difference.

@@ -3,8 +3,10 @@ import { parseId } from '../../../src/lib/ids.ts'
 import { createMandate } from '../../harness/mandates.ts'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
+import { continueWith, newPerson } from '../../identity/sign-in/providers.ts'
+import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
-import { shareVisit, visitAs } from '../visit.ts'
+import { follow, shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const accountFlows = (world: World): void => {
@@ -37,6 +39,55 @@ export const accountFlows = (world: World): void => {
     await page.getByText('Wallet unlinked').waitFor()
     await page.getByText('This is your only sign-in method').waitFor()
     expect(complaints).toEqual([])
+  })
+
+  test('what is mailed is chosen on the account page, an address that refuses mails is named there, and the sandbox’s mailbox has an invitation that can be followed', async () => {
+    const { email } = newPerson()
+    const { cookie } = await continueWith(world.service, 'google', { email, name: 'Amina Otieno' })
+    const api = world.service.api.as({ cookie })
+    const { id: accountId } = (await api.get('/v1/accounts/me')).body
+    const { context, page, complaints, close } = await visitAs(world, { accountId, api, cookie, wallet: newWallet() })
+    const settings = async () => (await api.get('/v1/accounts/me/notification-settings')).body
+    await page.goto('/account')
+    await page.getByText(`To ${email}`).waitFor()
+    await page.getByLabel('Money is short for what is scheduled').uncheck()
+    await page.getByLabel('Language').selectOption('Kiswahili')
+    await expect.poll(settings).toMatchObject({ balance: { email: false }, lists: { email: true }, language: 'sw' })
+    await page.reload()
+    await expect.poll(() => page.getByLabel('Language').inputValue()).toBe('sw')
+    expect(await page.getByLabel('Money is short for what is scheduled').isChecked()).toBe(false)
+    await world.service.deps.db.query('update identities set mail_refused_at = $1 where email = $2', [
+      world.service.clock.now(),
+      email,
+    ])
+    await page.reload()
+    await page.getByText(`Mails to ${email} come back`).waitFor()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'account-mail')
+
+    await page.goto('/workspace/new')
+    await page.getByLabel('Name', { exact: true }).fill('Duka Ltd')
+    await page.getByRole('button', { name: 'Create workspace' }).click()
+    await page.getByRole('button', { name: 'Workspace Duka Ltd' }).first().waitFor()
+    await follow(page, '/workspace')
+    await page.getByRole('button', { name: 'Invite' }).click()
+    const guest = newPerson().email
+    await page.getByLabel('Only for').fill(guest)
+    await page.getByRole('button', { name: 'Create invitation' }).click()
+    await page.getByText(`It was mailed to ${guest}`).waitFor()
+    const link = (await page.locator('[data-secret]').textContent()) ?? ''
+    await takeScreenshots(page, 'invitation-made')
+    await world.service.settle()
+    await page.goto('/sandbox/mail')
+    await page.getByText(`To ${guest}`).waitFor()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
+    await takeScreenshots(page, 'mailbox')
+    const invited = await continueWith(world.service, 'google', { email: guest, name: 'Brian Kamau' })
+    await context.addCookies([{ name: 'service_session', value: invited.cookie.replace(/^.*=/, ''), url: world.service.api.url }])
+    await page.locator(`a[href="${link}"]`).click()
+    await page.getByRole('heading', { name: 'Join Duka Ltd' }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test('before a wallet is unlinked, the mandates and approvals that end with it are counted, in every workspace', async () => {

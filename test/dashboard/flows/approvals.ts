@@ -69,6 +69,57 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
+  test('only whom a policy names is asked and can decide; when they are on leave an owner names another, and the page says who may and who has', async () => {
+    world.service.clock.set(new Date())
+    const team = await createTeam(world.service)
+    const [amina, brian] = [await team.join('approver', 'Amina Otieno'), await team.join('approver', 'Brian Kamau')]
+    const owner = team.within(team.owner)
+    const rule = { name: 'Coffee', approval_threshold_minor: '100000', approver_ids: [amina.accountId] }
+    const policy = (await owner.post('/v1/spending-policies', rule)).body
+    const [id] = await team.hold('250000')
+    const not = /^A policy lets only Amina Otieno decide this\./
+    const [other, manager] = [await visitAs(world, brian), await visitAs(world, team.owner)]
+    const waiting = other.page.getByRole('link', { name: /Approvals 1 waiting/ }).first()
+    await other.page.goto(`/approvals/${id}`)
+    await other.page.getByText(not).waitFor()
+    await other.page.getByText('Who can decide').waitFor()
+    await expect.poll(() => other.page.getByRole('button', { name: /^(Approve|Reject)/ }).count()).toBe(0)
+    await expect.poll(() => waiting.count()).toBe(0)
+    const { data: members } = (await owner.get('/v1/workspaces/current/members')).body
+    const { id: memberId } = members.find((one: { account_id: string }) => one.account_id === amina.accountId)
+    const headers = { 'workspace-id': team.workspaceId }
+    await team.owner.api.patch(`/v1/workspaces/current/members/${memberId}`, { status: 'suspended' }, { headers })
+    await manager.page.goto(`/approvals/${id}`)
+    await manager.page.getByText(not).waitFor()
+    await manager.page.getByText('No one right now').waitFor()
+    const refused = 'The payment needs 1 approval by people whom a policy names, and no one of them can give one.'
+    await manager.page.getByText(refused).first().waitFor()
+    await follow(manager.page, `/policies/${policy.id}`)
+    const approvers = manager.page.getByRole('group', { name: 'Only these people approve' })
+    await approvers.getByLabel('Brian Kamau').check()
+    await approvers.getByLabel('Amina Otieno').uncheck()
+    await manager.page.getByRole('button', { name: 'Save policy' }).click()
+    await expect
+      .poll(async () => (await owner.get(`/v1/spending-policies/${policy.id}`)).body.approver_ids)
+      .toEqual([brian.accountId])
+    await other.page.reload()
+    await waiting.waitFor()
+    await other.page
+      .getByRole('button', { name: /^Approve/ })
+      .first()
+      .click()
+    await other.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Approve KES/ })
+      .click()
+    await other.page.getByText(/Approved: KES\s2,500 to Roastery Kiambu is on its way/).waitFor()
+    await follow(manager.page, `/approvals/${id}`)
+    await manager.page.getByText('Approved by Brian Kamau').waitFor()
+    await expect.poll(() => manager.page.getByText(/^Who (else )?can decide$/).count()).toBe(0)
+    expect([...other.complaints, ...manager.complaints]).toEqual([])
+    await Promise.all([other.close(), manager.close()])
+  })
+
   test('can be decided by keyboard alone: choose, reject, give a reason', async () => {
     const home = await createHousehold(world.service)
     const { page, close } = await visitAs(world, home.person)

@@ -11,7 +11,8 @@ import { fund } from '../../harness/money.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { connectAgent } from '../../mcp/connect.ts'
 import { type ListFile, listFiles } from '../../payments/list-files.ts'
-import { follow, visitAs } from '../visit.ts'
+import { takeScreenshots } from '../screenshots.ts'
+import { desk, follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const rows = `name,phone,amount,narrative
@@ -117,6 +118,8 @@ export const batchFlows = (world: World): void => {
     await bar.and(page.locator('[aria-valuenow="2"]')).waitFor()
     await page.getByText('2 succeeded').waitFor()
     await expect.poll(() => page.getByText(/^Approved by$/).count()).toBe(1)
+    await page.getByText('Opened by you').waitFor()
+    await takeScreenshots(page, 'batch')
     await page.goto('/statements')
     await page.getByRole('heading', { name: 'Out by payee' }).waitFor()
     await page
@@ -124,6 +127,58 @@ export const batchFlows = (world: World): void => {
       .first()
       .waitFor()
     expect(complaints).toEqual([])
+
+    const paid = (await payer.api.get('/v1/payments')).body.data
+    const idOf = (name: string) => paid.find(({ beneficiary }: Json) => beneficiary.display_name === name)?.beneficiary_id
+    await payer.api.delete(`/v1/beneficiaries/${idOf('Baraka Mwangi')}`)
+    await page.goto(`/payments/batches/${batch.id}`)
+    await page.getByRole('link', { name: 'Pay this list again' }).click()
+    await page.getByRole('cell', { name: 'Baraka Mwangi' }).waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('ben_')
+    await page.getByRole('textbox', { name: 'Name' }).fill('April')
+    await page.getByRole('button', { name: 'Edit row 1' }).click()
+    await takeScreenshots(page, 'batch-again')
+    // On a phone each cell stands below the other: no name is broken into letters, and nothing is out of view.
+    await page.setViewportSize(phone)
+    const name = await page.getByRole('cell', { name: 'Baraka Mwangi' }).boundingBox()
+    expect(name?.width).toBeGreaterThan(150)
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const edit = await page.getByRole('button', { name: 'Edit row 2' }).boundingBox()
+    expect((edit?.x ?? 0) + (edit?.width ?? 0)).toBeLessThanOrEqual(phone.width)
+    await page.setViewportSize(desk)
+    expect(await page.getByLabel('Row 1, Name').count()).toBe(0)
+    await page.getByLabel('Row 1, Amount').fill('475 or so')
+    await page.getByLabel('Row 1, Narrative').fill('April salary')
+    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByText('Amount: "475 or so" is no amount: write it as 12500 or 12500.50').waitFor()
+    await page.getByLabel('Row 1, Amount').fill('475')
+    await check(page)
+    await page.getByText('Beneficiary is archived: leave the item out').waitFor()
+    await page.getByLabel('Row 1, Narrative').fill('April salary'.padEnd(141, '.'))
+    await check(page)
+    await page.getByText('Narrative: must have at most 140').waitFor()
+    await page.getByLabel('Row 1, Narrative').fill('April salary')
+    await check(page)
+    await page.getByText('Beneficiary is archived: leave the item out').waitFor()
+    await page.getByRole('button', { name: 'Remove row 2' }).click()
+    expect((await check(page)).items).toMatchObject([{ index: 0, amount_minor: '47500' }])
+    const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/v1/payment-batches'))
+    await page.getByRole('button', { name: 'Pay this list' }).click()
+    expect((await sent).postDataJSON()).toEqual({
+      ...{ again: batch.id, name: 'April' },
+      items: [
+        { batch_index: 0, amount_minor: '47500', narrative: 'April salary' },
+        { batch_index: 1, omit: true },
+      ],
+    })
+    await page.getByRole('heading', { name: 'April' }).waitFor()
+    await page.getByRole('link', { name: 'March' }).waitFor()
+    const [again] = (await payer.api.get('/v1/payments')).body.data
+    expect(again).toMatchObject({
+      ...{ beneficiary_id: idOf('Achieng Otieno'), amount_minor: '47500', narrative: 'April salary' },
+      ...{ payment_type: paid[0].payment_type, account_reference: null },
+    })
+    expect(again.batch_id).not.toBe(batch.id)
     await close()
   })
 

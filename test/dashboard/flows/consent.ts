@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { credit, newBeneficiary } from '../../harness/money.ts'
 import { authorizePath, newPkce, postForm, redeemCode, redirectUri, registerClient } from '../../harness/oauth.ts'
 import { signIn } from '../../harness/people.ts'
 import { visit, visitAs } from '../visit.ts'
@@ -154,6 +155,54 @@ export const consentFlows = (world: World): void => {
     await page.getByText('The first payment to each beneficiary that it adds waits for you.').waitFor()
     await page.getByLabel('New beneficiaries').selectOption({ index: 1 })
     await page.getByText('It pays beneficiaries that it adds itself without asking you.').waitFor()
+    await close()
+  })
+
+  test('a budget for one job is lowered by the person, charged by the agent and its keys, shown as what is left, and raised from the refusal', async () => {
+    const { service } = world
+    const { api } = service
+    service.clock.set(new Date())
+    const person = await signIn(api)
+    await credit(service, person.accountId, 10_000_000n)
+    const beneficiary_id = await newBeneficiary(person.api, { display_name: 'Movers' })
+    const client = await registerClient(api, { client_name: 'Mover' })
+    const pkce = newPkce()
+    const { page, close } = await visitAs(world, person)
+    await playAgent(page)
+    const scope = 'account.read payment.read payment.create beneficiary.read key.manage'
+    const budget = JSON.stringify([{ type: 'payment', total_limit_minor: '6000000' }])
+    await page.goto(authorizePath(client, pkce, { scope, authorization_details: budget }))
+    await page.getByRole('heading', { name: /Mover wants to pay up to KES.60,000 in all from Personal/ }).waitFor()
+    const terms = page.locator('.facts')
+    await terms.getByText(/^KES.60,000\.00 in all$/).waitFor()
+    await page.getByText(/Requested: KES.60,000\.00/).waitFor()
+    await page.getByLabel('Limit in all, for one job').fill('70000')
+    await page.getByRole('button', { name: 'Allow Mover' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Limit in all, for one job').fill('40000')
+    await terms.getByText(/^KES.40,000\.00 in all$/).waitFor()
+    await page.getByRole('button', { name: 'Allow Mover' }).click()
+    const { body } = await redeemCode(api, client, (await answerPage(page)).get('code') ?? '', pkce)
+    expect(body.authorization_details).toMatchObject([{ total_limit_minor: '4000000' }])
+    const agent = api.as({ bearer: body.access_token, cookie: undefined })
+    const helper = (await agent.post('/v1/accounts/me/api-keys', { name: 'Helper', permissions: ['payment.create'] })).body
+    const pay = (payer: typeof agent, amount_minor: string, account_reference: string) =>
+      payer.post('/v1/payments', { beneficiary_id, amount_minor, account_reference })
+    const bearers = [agent, api.as({ bearer: helper.key, cookie: undefined })] as const
+    expect((await pay(bearers[0], '2000000', 'VAN-1')).status).toBe(201)
+    expect((await pay(bearers[1], '770000', 'VAN-2')).status).toBe(201)
+    expect((await pay(bearers[1], '1500000', 'VAN-3')).body.error).toBe('policy_denied')
+    await page.goto('/agents')
+    const card = page.locator('.agent-card', { has: page.getByRole('link', { name: 'Mover', exact: true }) })
+    await card.getByText(/^KES.40,000 in all, KES.12,300 left$/).waitFor()
+    await page.goto('/payments/refused')
+    await page.getByText(/KES.40,000\.00: KES.27,700\.00 is used, and KES.15,000\.00 was requested/).waitFor()
+    await page.getByRole('link', { name: /^Raise limit to KES.42,700$/ }).click()
+    await expect.poll(() => page.getByLabel('Limit in all, for one job').inputValue()).toBe('42,700')
+    await page.getByRole('button', { name: 'Save limits' }).click()
+    await page.getByText(/KES.42,700\.00, KES.15,000\.00 left/).waitFor()
+    expect((await pay(bearers[1], '1500000', 'VAN-3')).status).toBe(201)
+    await page.getByText(/KES.42,700\.00, KES.0\.00 left/).waitFor()
     await close()
   })
 }

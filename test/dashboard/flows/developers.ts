@@ -2,7 +2,7 @@ import type { Route } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Json } from '../../harness/client.ts'
 import { credit, fund, newBeneficiary } from '../../harness/money.ts'
-import { authorizeAgent } from '../../harness/oauth.ts'
+import { authorizeAgent, authorizePath, newPkce, obtainCode, postForm } from '../../harness/oauth.ts'
 import { createKey, signIn } from '../../harness/people.ts'
 import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
@@ -14,7 +14,7 @@ export const developerFlows = (world: World): void => {
   /** Of a person whose events and requests are looked at. */
   const logs = shareVisit(world)
 
-  test('a key is shown once, works within its limits, and its request is shown as a curl command', async () => {
+  test('a key is shown once, and works within its limits', async () => {
     const { page, person, complaints } = await shared.at('/developers')
     await page.getByRole('link', { name: 'New API key' }).first().click()
     // What the key of the README needs is said before anything is filled in.
@@ -34,13 +34,6 @@ export const developerFlows = (world: World): void => {
       .first()
       .waitFor()
     await expect.poll(() => page.content()).not.toContain(key)
-    await page.getByRole('link', { name: 'Developers', exact: true }).click()
-    await page.getByRole('link', { name: 'Requests' }).click()
-    await page.getByRole('button', { name: /api-keys/ }).click()
-    const curl = (await page.getByRole('dialog').getByLabel('curl command').textContent()) ?? ''
-    expect(curl).toContain(`curl -X POST ${world.service.api.url}/v1/accounts/me/api-keys`)
-    expect(curl).toContain('"daily_limit_minor": "250000"')
-    expect(curl).not.toContain(key)
     expect(complaints).toEqual([])
   })
 
@@ -146,6 +139,49 @@ export const developerFlows = (world: World): void => {
     expect(named.map(({ status }) => status).sort()).toEqual(['active', 'revoked'])
     expect(complaints).toEqual([])
     await close()
+  })
+
+  test('a client for a program that needs a fixed id and secret is made with its redirect addresses, and its secret is shown once', async () => {
+    const { page, person, complaints } = await shared.at('/developers')
+    await page.getByRole('button', { name: 'New OAuth client' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('n8n')
+    const redirects = dialog.getByLabel('Redirect addresses')
+    await redirects.fill('http://n8n.example.com/callback')
+    await dialog.getByRole('button', { name: 'Create client' }).click()
+    await dialog.getByText(/must be https, unless/).waitFor()
+    // The browser's own line about the refused request.
+    complaints.length = 0
+    const own = 'https://n8n.example.com/rest/oauth2-credential/callback'
+    const other = 'https://n8n.example.com/other'
+    await redirects.fill(`${own}\n${other}\n`)
+    await dialog.getByLabel('How it sends the secret').selectOption('In the body (client_secret_post)')
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    await takeScreenshots(page, 'oauth-client')
+    await dialog.getByRole('button', { name: 'Create client' }).click()
+    await dialog.getByText('Copy the ID and the secret now').waitFor()
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    await takeScreenshots(page, 'oauth-client-made')
+    const secret = (await dialog.locator('[data-secret]').textContent()) ?? ''
+    const [id, authorize, token] = await dialog.locator('.facts .copyable > span:first-child').allTextContents()
+    const { url } = world.service.api
+    expect([authorize, token]).toEqual([`${url}/v1/oauth/authorize`, `${url}/v1/oauth/token`])
+    await dialog.getByRole('button', { name: 'I’ve saved both' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await page.content()).not.toContain(secret)
+
+    const client = { id: id ?? '' }
+    for (const redirect_uri of [own, other]) {
+      const { code, pkce } = await obtainCode(person, client, { request: { redirect_uri } })
+      const fields = { grant_type: 'authorization_code', code, code_verifier: pkce.verifier, redirect_uri, client_id: client.id }
+      const post = (more: Record<string, string>) => postForm(world.service.api, '/v1/oauth/token', { ...fields, ...more })
+      expect((await post({})).body.error).toBe('invalid_client')
+      const tokens = (await post({ client_secret: secret })).body
+      expect((await world.service.api.get('/v1/accounts/me', { bearer: tokens.access_token })).body.id).toBe(person.accountId)
+    }
+    const elsewhere = authorizePath(client, newPkce(), { redirect_uri: 'https://evil.example.com/callback' })
+    expect((await person.api.get(elsewhere)).status).toBe(400)
+    expect(complaints).toEqual([])
   })
 
   test('a key is rotated with an overlap, limited, frozen, and revoked', async () => {
@@ -315,7 +351,7 @@ export const developerFlows = (world: World): void => {
     await page.getByLabel('About').selectOption('Beneficiary')
     await ofKeys.waitFor({ state: 'detached' })
     await page
-      .getByText(/^\w+ \d+, \d\d:\d\d:\d\d/)
+      .getByText(/^\d+ \w+, \d\d:\d\d:\d\d/)
       .first()
       .waitFor()
     await page.getByText('beneficiary.created').click()
@@ -381,6 +417,11 @@ export const developerFlows = (world: World): void => {
     world.service.clock.advance(1)
     expect((await pay('900000')).status).toBe(403)
     await card.getByText(/^Was refused KES\s9,000 to Baraka Stores, .*1 refused in 24 hours$/).waitFor()
+    expect((await pay('900000')).status).toBe(403)
+    await follow(page, '/payments/refused')
+    await page.getByLabel('Refused payments').getByText('2 times').waitFor()
+    await expect.poll(() => page.getByLabel('Refused payments').locator('.item').count()).toBe(1)
+    await follow(page, '/agents')
     await card.getByRole('link', { name: 'Invoice bot' }).click()
     await page.getByText(/^Used this month KES\s4,300.00 of KES\s10,000.00, KES\s5,700.00 left$/).waitFor()
     await page.getByText('Payments on their way or waiting for approval count as used.').waitFor()

@@ -65,6 +65,9 @@ export const everywhere = (world: World): void => {
     const { page, context, complaints, close } = await visitAs(world, await signIn(world.service.api))
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    // A page that was open before opens without a connection.
+    await page.getByRole('link', { name: 'Payments' }).click()
+    await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
     await context.setOffline(true)
     await page.getByRole('link', { name: 'Spending' }).click()
     await page.getByText('This page could not be loaded').waitFor()

@@ -36,6 +36,34 @@ export const paletteFlows = (world: World): void => {
     await close()
   })
 
+  test('what is typed while search is still loading stands in its field, and is no shortcut of the page', async () => {
+    const home = await world.household()
+    const { page, complaints, close } = await visitAs(world, home.person)
+    const held: (() => void)[] = []
+    await page.route(/\/palette-.*\.js$/, async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve))
+      await route.continue()
+    })
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    // The first letter is a shortcut on the page.
+    await page.keyboard.type('new ')
+    await expect.poll(() => held.length).toBe(1)
+    held.forEach((release) => {
+      release()
+    })
+    await page.getByRole('option', { name: /^New payment/ }).waitFor()
+    await page.keyboard.type('pol')
+    expect(await page.getByRole('combobox', { name: /^Search/ }).inputValue()).toBe('new pol')
+    await page.getByRole('option', { name: /^New policy/ }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('a viewer sees every page, is offered nothing that would be refused, and sees the reason', async () => {
     const team = await createTeam(world.service)
     const viewer = await team.join('viewer', 'Vera Viewer')
@@ -44,6 +72,7 @@ export const paletteFlows = (world: World): void => {
     const [policy] = (await team.within(team.owner).get('/v1/spending-policies')).body.data
     const [beneficiary] = (await team.within(team.owner).get('/v1/beneficiaries')).body.data
     const bot = await createKey({ api: team.within(team.owner) }, { name: 'Roaster bot' })
+    await team.within(team.owner).post('/v1/spending-policies', { name: 'Bean budget', monthly_limit_minor: '600000' })
     for (let count = 0; count < 4; count += 1)
       await bot.api.post('/v1/payments', { beneficiary_id: beneficiary.id, amount_minor: '20000' })
     const [payment] = (await team.within(team.owner).get('/v1/payments')).body.data
@@ -68,13 +97,14 @@ export const paletteFlows = (world: World): void => {
     }
     await follow(page, '/')
     await page.getByText(/4 payments of KES\s200 to Roastery Kiambu/).waitFor()
+    await page.getByText(/Bean budget/).waitFor()
     await follow(page, `/agents/${bot.grantId}`)
     await page.getByText('Not one of your agents').waitFor()
     const pages = ['/', '/payments', '/payments/refused', '/approvals', '/agents', '/beneficiaries', '/policies', '/mandates']
     const others = ['/workspace', '/history', '/statements']
     const one = [`/payments/${payment.id}`, `/beneficiaries/${beneficiary.id}`, `/policies/${policy.id}`]
     const offers =
-      /^(New payment|Pay|Top up|Add beneficiary|New policy|New mandate|Approve|Reject|Freeze.*|Invite|Cancel payment|Edit|Archive|Save.*)$/
+      /^(New payment|Pay|Top up|Add beneficiary|New policy|New mandate|Approve|Reject|Freeze.*|Invite|Cancel payment|Edit|Edit limit|Archive|Save.*)$/
     for (const path of [...pages, ...others, ...one]) {
       await follow(page, path)
       await page.locator('main h1').waitFor()
@@ -120,7 +150,7 @@ export const paletteFlows = (world: World): void => {
       expect(reached).toContain('/history')
       expect(reached).not.toContain('/reconciliation')
       await page.keyboard.press('Control+k')
-      const found = page.getByRole('option')
+      const found = page.getByRole('listbox', { name: 'Results' }).getByRole('option')
       await found.first().waitFor()
       const offered = (await found.allTextContents()).join()
       expect(offered.includes('Top up')).toBe(reached.includes('/top-up'))

@@ -23,7 +23,7 @@ export const pushFlows = (world: World): void => {
     await page.goto('/account')
     const phone = pushes.browser()
     const push = await emulatePush(context, page, phone)
-    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Notices of approvals' }) })
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Notifications of approvals' }) })
     await card.getByText('Off on every device').waitFor()
     await card.getByRole('button', { name: 'Switch on in this browser' }).click()
     await card.getByText('This browser', { exact: true }).waitFor()
@@ -139,7 +139,7 @@ export const pushFlows = (world: World): void => {
     await page.addInitScript(`Object.defineProperty(navigator, 'userAgent', { value: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1)' })
       delete window.PushManager`)
     await page.goto('/account')
-    const steps = page.locator('.card', { hasText: 'Notices of approvals' }).getByRole('listitem')
+    const steps = page.locator('.card', { hasText: 'Notifications of approvals' }).getByRole('listitem')
     await steps.first().waitFor()
     const texts = await steps.allTextContents()
     expect(texts.map((text) => /iOS 16|Add to Home Screen|sign in there|Switch on/.exec(text)?.[0])).toEqual([

@@ -2,8 +2,10 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { reconcileStatement } from '../../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../../src/modules/operators.ts'
+import { credit } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { newPerson } from '../../identity/sign-in/providers.ts'
+import { deliver, lastOrder, pay, paymentOf, transferCallback } from '../../rails-flows/scene.ts'
 import { desk, follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -22,10 +24,10 @@ export const reconciliationFlows = (world: World): void => {
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     // In a browser that knows nothing of this administrator: how many, how much, and since when.
-    const waiting = page.getByRole('region', { name: 'Waits for a decision' })
+    const waiting = page.getByRole('region', { name: 'Needs a decision' })
     await waiting.getByText('3 items in suspense').waitFor()
     await waiting.getByText(/^KES\s950, the oldest /).waitFor()
-    expect(await page.locator('main .card').first().getAttribute('aria-label')).toBe('Waits for a decision')
+    expect(await page.locator('main .card').first().getAttribute('aria-label')).toBe('Needs a decision')
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'Reconciliation' }).waitFor()
     await page.keyboard.press('Escape')
@@ -61,9 +63,9 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByText('Nothing is in suspense').waitFor()
     await page.getByText('No statement differs from the books').waitFor()
     await page.getByText('M-PESA, a test').waitFor()
-    await page.getByText('0 of 3 matched, 3 differences; books KES\u00a00.00, provider KES\u00a0\u2212950.00').waitFor()
+    await page.getByText('0 of 3 matched, 3 differences, books KES\u00a00.00, provider KES\u00a0\u2212950.00').waitFor()
     await page.getByText('Left at the providers').waitFor()
-    await page.getByText('Nothing waits for a decision').waitFor()
+    await page.getByText('Nothing needs a decision').waitFor()
     await page.getByLabel('Receipt').fill('QXX0000001')
     await page.getByText('No payment has this receipt.').waitFor()
     const notes = ['a payment made in the portal', 'both made in the portal', 'both made in the portal']
@@ -250,6 +252,43 @@ export const reconciliationFlows = (world: World): void => {
     await dialog.getByRole('button', { name: 'Resolve', exact: true }).click()
     await page.getByText('Resolved', { exact: true }).waitFor()
     expect((await payer.api.get('/v1/accounts/me')).body.balance).toMatchObject({ available_minor: '12345' })
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('an amount that the provider wrote unreadably is entered by an administrator, and all of it returns the payment; a movement that was named stays listed', async () => {
+    const { service } = world
+    const payer = await signIn(service.api)
+    await credit(service, payer.accountId, 1_000_000n)
+    const id = await pay(payer, { payment_rail: 'PESALINK', destination: '99994999', bank_code: '01' })
+    await service.settle()
+    const order = lastOrder(service)
+    const reversed = transferCallback(order, { state: 'reversed' })
+    for (const body of [transferCallback(order), { ...reversed, data: { ...reversed.data, amount: 'all of it' } }]) {
+      await deliver(order.resultUrl, body)
+      await service.settle()
+    }
+    const { page, complaints, close } = await visitAs(world, await signIn(service.api, world.administrator))
+    await page.goto('/reconciliation')
+    await page.getByText(`PesaLink, paid in, amount not known, ${order.receipt}`).waitFor()
+    await page.getByText('The provider later said “reversed”').waitFor()
+    await page.getByRole('button', { name: /^Enter the amount: Money came back/ }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    await dialog.getByLabel('Amount').fill('1500')
+    await dialog.getByLabel('What was found').fill('the bank called')
+    await dialog.getByRole('button', { name: 'Enter the amount' }).click()
+    await page.getByText('Entered: the payment is returned').waitFor()
+    expect((await paymentOf(payer, id)).status).toBe('returned')
+    await page.getByText(`PesaLink, paid in, amount not known, ${order.receipt}`).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Name a movement' }).click()
+    await dialog.getByLabel('Amount').fill('500')
+    await dialog.getByLabel('Note').fill('the sweep of Monday')
+    await dialog.getByRole('button', { name: 'Name it' }).click()
+    await page.getByText('Named: the next comparison expects it').waitFor()
+    await page.getByText(/^M-PESA, the sweep of Monday, .*the next comparison expects it$/).waitFor()
+    await page.getByText('A transfer to our bank, KES\u00a0500.00').waitFor()
+    expect(await world.inspector.inBothThemes(page)).toEqual([])
     expect(complaints).toEqual([])
     await close()
   })

@@ -61,7 +61,7 @@ export const statementOutcomeFlows = (world: World): void => {
     const walk = countSteps()
     await page.goto('/reconciliation/unknown')
     await page.getByText(/^KES\s1,300 to/).waitFor()
-    await expect.poll(() => page.getByText(/^The rail was last asked /).count()).toBe(3)
+    await expect.poll(() => page.getByText(/^The provider was last asked /).count()).toBe(3)
     // Files that prove nothing about them say why.
     await page
       .getByText(/about 2 payments of unknown outcome: it does not name the account that it is of/)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { pagesOfPdf } from '../pdf-text.ts'
 import { createTeam } from '../team.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -24,6 +25,13 @@ export const statementFlows = (world: World): void => {
     await page.evaluate('window.print = () => { document.title = "printed" }')
     await page.getByRole('button', { name: 'Print' }).click()
     await expect.poll(() => page.title()).toBe('printed')
+    const period = (await page.locator('.page-header p').textContent())?.replaceAll(/\s/g, '') ?? ''
+    const printed = pagesOfPdf(await page.pdf({ format: 'A6' })).map((text) => text.replaceAll(/\s/g, ''))
+    expect(printed.length).toBeGreaterThan(2)
+    for (const [at, text] of printed.entries()) {
+      expect(text).toContain(period)
+      expect(text).toContain(`${at + 1}/${printed.length}`)
+    }
     const file = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export CSV' }).click()
     expect((await file).suggestedFilename()).toBe(`statement-${body.from.slice(0, 7)}.csv`)

@@ -45,10 +45,6 @@ const fill =
   (page) =>
     page.getByLabel(label, { exact: true }).fill(text)
 
-const followLink =
-  (name: string | RegExp): Step =>
-  (page) =>
-    page.locator('main').getByRole('link', { name }).first().click()
 /** From now on these requests are answered like this, fail, or are never answered. */
 const answering =
   (path: string, json: unknown, status = 200): Step =>
@@ -188,17 +184,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     {
       name: 'new-key',
       path: '/developers/keys/new',
-      opened: [
-        { name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] },
-        {
-          name: 'curl',
-          steps: [
-            (page) => page.getByRole('link', { name: 'Developers', exact: true }).click(),
-            followLink('Requests'),
-            press(/api-keys/),
-          ],
-        },
-      ],
+      opened: [{ name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] }],
     },
     { name: 'agents', path: '/agents', opened: [opens(/^Stop everything/), opens(/^Freeze /)] },
     { name: 'refused', path: '/payments/refused' },

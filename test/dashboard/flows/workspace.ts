@@ -103,6 +103,11 @@ export const workspaceFlows = (world: World): void => {
     const there = await visitAs(world, approver)
     await there.page.goto('/')
     await there.page.getByText('Wanjiku Kamau asked to move KES 20,000').waitFor()
+    // It is decided in the inbox too, which is then not empty.
+    await there.page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Approvals' }).click()
+    await there.page.getByRole('heading', { name: 'Approvals' }).waitFor()
+    await there.page.getByText('Wanjiku Kamau asked to move KES 20,000').waitFor()
+    await expect.poll(() => there.page.getByText('You’re all caught up').count()).toBe(0)
     await there.page.getByRole('button', { name: 'Confirm', exact: true }).click()
     const dialog = there.page.getByRole('dialog')
     await takeScreenshots(there.page, 'separation-confirm')

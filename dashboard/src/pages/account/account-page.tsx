@@ -1,36 +1,26 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { deviceName } from '../../../../src/lib/device-name.ts'
 import { api, passkeysQuery, type Schemas } from '../../api/queries.ts'
 import { chooseNotify, chooseTheme, notifyChoices, shortcutsOn, switchShortcuts, theme, themes } from '../../lib/choices.ts'
+import { t } from '../../lib/language.ts'
 import { useStore } from '../../lib/store.ts'
 import { statusText } from '../../lib/words.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Button, CopyText, Icon, LinkButton } from '../../ui/button.tsx'
+import { Button, CopyText } from '../../ui/button.tsx'
 import { CheckField, Segments, TextField } from '../../ui/field.tsx'
 import { ConfirmButton, DialogButton, Form, FormDialog, useChange } from '../../ui/form.tsx'
-import { Item, Rows } from '../../ui/listing.tsx'
-import {
-  Amount,
-  Card,
-  Empty,
-  ExactTime,
-  Facts,
-  Failure,
-  fieldError,
-  Page,
-  SkeletonRows,
-  StatusBadge,
-  Time,
-} from '../../ui/page.tsx'
+import { Item, List } from '../../ui/listing.tsx'
+import { Card, Empty, ExactTime, Facts, Failure, fieldError, Page, StatusBadge, Time } from '../../ui/page.tsx'
 import { Identities } from './identities.tsx'
+import { MailSettings } from './mail-settings.tsx'
 import { PushDevices } from './push-devices.tsx'
 import { Sessions } from './sessions.tsx'
+import { richAccount, tAccount } from './texts.ts'
 
 export const AccountPage = () => (
-  <Page title="Account" lead="Your profile, sign-in methods, passkeys and sessions.">
+  <Page title={t('nav.account')} lead={tAccount('lead')}>
     <div className="split">
       <div className="stack">
         <Profile />
@@ -39,8 +29,8 @@ export const AccountPage = () => (
         <PushDevices />
         <Sessions />
       </div>
-      <div className="stack split-aside">
-        <BalanceFacts />
+      <div className="stack">
+        <MailSettings />
         <Preferences />
       </div>
     </div>
@@ -52,26 +42,26 @@ const Preferences = () => {
   const on = useStore(shortcutsOn)
   const { toast, badge } = useStore(notifyChoices)
   return (
-    <Card title="This browser">
+    <Card title={tAccount('this_browser')}>
       <Segments
-        label="Theme"
+        label={tAccount('theme')}
         value={current}
         onChange={chooseTheme}
         choices={themes.map((value) => ({ value, label: statusText(value) }))}
       />
       <CheckField
-        label="Message when an approval is needed"
-        hint="While this page is open, with a link to review it."
+        label={tAccount('notify.toast')}
+        hint={tAccount('notify.toast_hint')}
         value={toast}
         onChange={(toast) => chooseNotify({ toast })}
       />
       <CheckField
-        label="Count in the tab"
-        hint="In the tab’s title, and a dot on its icon."
+        label={tAccount('notify.badge')}
+        hint={tAccount('notify.badge_hint')}
         value={badge}
         onChange={(badge) => chooseNotify({ badge })}
       />
-      <CheckField label="Single-key shortcuts" hint="Press ? to see them." value={on} onChange={switchShortcuts} />
+      <CheckField label={tAccount('single_keys')} hint={tAccount('single_keys.hint')} value={on} onChange={switchShortcuts} />
     </Card>
   )
 }
@@ -80,17 +70,18 @@ const Profile = () => {
   const { account } = useSession()
   const [name, setName] = useState(account.display_name ?? '')
   const save = useChange(() => api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } }), {
-    announcement: 'Name saved',
+    announcement: tAccount('name_saved'),
     outdates: ['account'],
   })
   const changed = name.trim() !== (account.display_name ?? '')
+  const disabled = Object.entries(account.capabilities).filter(([, state]) => state === 'disabled')
   return (
-    <Card title="Profile">
+    <Card title={tAccount('profile')}>
       <Form className="stack" ready={changed} busy={save.isPending} onSubmit={() => save.mutate()}>
         <div className="row" style={{ alignItems: 'end' }}>
           <div className="grow">
             <TextField
-              label="Display name"
+              label={tAccount('display_name')}
               value={name}
               onChange={setName}
               maxLength={120}
@@ -100,16 +91,17 @@ const Profile = () => {
             />
           </div>
           <Button type="submit" busy={save.isPending} disabled={!changed}>
-            Save
+            {tAccount('save')}
           </Button>
         </div>
         {save.error && !fieldError(save.error, 'display_name') && <Failure error={save.error} />}
         <Facts
           facts={{
-            Email: account.email ?? <span className="faint">None. Link Google or GitHub to add one</span>,
-            'Account ID': <CopyText value={account.id} text="Copy" label="account ID" />,
-            Status: <StatusBadge status={account.status} />,
-            Created: <ExactTime at={account.created_at} />,
+            [tAccount('email')]: account.email ?? <span className="faint">{tAccount('email.none')}</span>,
+            [tAccount('account_id')]: <CopyText value={account.id} text={t('copy')} label={tAccount('account_id.it')} />,
+            [t('status')]: <StatusBadge status={account.status} />,
+            [tAccount('created')]: <ExactTime at={account.created_at} />,
+            [tAccount('disabled')]: disabled.map(([capability]) => names[capability] ?? tAccount('other')).join(', '),
           }}
         />
       </Form>
@@ -118,42 +110,10 @@ const Profile = () => {
 }
 
 const names: Readonly<Record<string, string>> = {
-  topups: 'Top up',
-  payments: 'Pay',
-  api_keys: 'Create API keys',
-  oauth: 'Connect agents',
-}
-
-const BalanceFacts = () => {
-  const { account } = useSession()
-  const { balance } = account
-  return (
-    <Card title="Balance">
-      <div>
-        <p className="quiet small">Available</p>
-        <Amount minor={balance.available_minor} currency={balance.currency} size="medium" />
-      </div>
-      <p className="quiet small">
-        <Amount minor={balance.held_minor} currency={balance.currency} /> held for payments in progress
-      </p>
-      <ul className="stack-xs" aria-label="What this account can do">
-        {Object.entries(account.capabilities).map(([capability, state]) => (
-          <li key={capability} className="row row-tight">
-            <span className={state === 'active' ? 'good-text' : 'faint'}>
-              <Icon name={state === 'active' ? 'check' : 'cross'} size={16} />
-            </span>
-            <span className={state === 'active' ? undefined : 'faint'}>
-              {names[capability] ?? 'Other'}
-              {state === 'disabled' && ' (disabled)'}
-            </span>
-          </li>
-        ))}
-      </ul>
-      <LinkButton href="/top-up" icon="topup" wide>
-        Top up
-      </LinkButton>
-    </Card>
-  )
+  topups: t('top_up'),
+  payments: t('nav.pay'),
+  api_keys: tAccount('create_keys'),
+  oauth: tAccount('connect_agents'),
 }
 
 const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
@@ -162,23 +122,27 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
     title={passkey.name}
     note={
       <>
-        Added <Time at={passkey.created_at} />
-        <Time at={passkey.last_used_at} before=", last used " />
+        {richAccount('passkey.added_at', {
+          at: <Time at={passkey.created_at} />,
+          at2: <Time at={passkey.last_used_at} before={tAccount('last_used')} />,
+        })}
       </>
     }
   >
     <ConfirmButton
-      button={{ size: 'small', variant: 'danger', label: `Remove ${passkey.name}`, children: 'Remove' }}
-      title={`Remove ${passkey.name}?`}
-      action="Remove"
+      button={{
+        size: 'small',
+        variant: 'danger',
+        label: tAccount('remove_what', { name: passkey.name }),
+        children: tAccount('remove'),
+      }}
+      title={tAccount('passkey.remove_title', { name: passkey.name })}
+      action={tAccount('remove')}
       change={() => api.DELETE('/v1/accounts/me/passkeys/{id}', { path: { id: passkey.id } })}
-      announcement={() => 'Passkey removed'}
+      announcement={() => tAccount('passkey.removed')}
       outdates={['passkeys', 'approval', 'approvals', 'inbox']}
     >
-      <p>
-        You can’t approve with it any more, and approvals that you gave with it stop counting where the payment was not sent yet.
-        Delete it on the device as well.
-      </p>
+      <p>{tAccount('passkey.remove_note')}</p>
     </ConfirmButton>
   </Item>
 )
@@ -190,51 +154,38 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
       const credential = await createPasskey(await api.POST('/v1/accounts/me/passkeys/options'))
       return api.POST('/v1/accounts/me/passkeys', keyed({ name: name.trim(), credential }))
     },
-    { announcement: 'Passkey added', outdates: ['passkeys'], onDone: onClose },
+    { announcement: tAccount('passkey.added'), outdates: ['passkeys'], onDone: onClose },
   )
   return (
-    <FormDialog title="Add a passkey" action="Continue" making={add} ready={name.trim() !== ''} onClose={onClose}>
-      <p className="quiet">
-        Your device then asks for Face ID, your fingerprint, its PIN or a security key. From then on you approve payments with it.
-      </p>
-      <TextField label="Name" value={name} onChange={setName} maxLength={120} hint="To tell your passkeys apart." />
+    <FormDialog title={t('add_passkey')} action={tAccount('continue')} making={add} ready={name.trim() !== ''} onClose={onClose}>
+      <p className="quiet">{tAccount('passkey.how')}</p>
+      <TextField label={tAccount('name')} value={name} onChange={setName} maxLength={120} hint={tAccount('passkey.name_hint')} />
     </FormDialog>
   )
 }
 
 /** What the person approves with. Passkeys do not sign in. */
-export const Passkeys = () => {
-  const passkeys = useQuery(passkeysQuery)
-  const own = passkeys.data?.data ?? []
-  return (
-    <Card
-      title="Passkeys"
-      note="Approve payments with Face ID, a fingerprint or a security key. They don’t sign you in."
-      footer={
-        hasPasskeys() ? (
-          <DialogButton icon="plus" dialog={(close) => <AddDialog onClose={close} />}>
-            Add a passkey
-          </DialogButton>
-        ) : (
-          <p className="quiet small">
-            This browser has no passkeys at this address. Open the page over https, or in another browser.
-          </p>
-        )
-      }
-      flush
-    >
-      {passkeys.isPending && <SkeletonRows rows={1} />}
-      {passkeys.isError && (
-        <div className="card-body">
-          <Failure error={passkeys.error} onRetry={() => void passkeys.refetch()} />
-        </div>
-      )}
-      {passkeys.data && own.length === 0 && (
-        <Empty icon="fingerprint" title="No passkeys yet">
-          With one, an approval is your own signature over exactly the payment that you see.
-        </Empty>
-      )}
-      {own.length > 0 && <Rows items={own}>{(passkey) => <PasskeyRow passkey={passkey} />}</Rows>}
-    </Card>
-  )
-}
+const Passkeys = () => (
+  <List
+    title={tAccount('passkeys')}
+    note={tAccount('passkeys.note')}
+    query={passkeysQuery}
+    rows={1}
+    footer={
+      hasPasskeys() ? (
+        <DialogButton icon="plus" dialog={(close) => <AddDialog onClose={close} />}>
+          {t('add_passkey')}
+        </DialogButton>
+      ) : (
+        <p className="quiet small">{tAccount('passkeys.cannot')}</p>
+      )
+    }
+    empty={
+      <Empty icon="fingerprint" title={tAccount('passkeys.none')}>
+        {tAccount('passkeys.none_note')}
+      </Empty>
+    }
+  >
+    {(passkey) => <PasskeyRow passkey={passkey} />}
+  </List>
+)

@@ -1,13 +1,15 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { api, type Body, inWorkspace, type Schemas } from '../../api/queries.ts'
-import { shortAddress } from '../../lib/words.ts'
+import { t } from '../../lib/language.ts'
+import { shortAddress, statusText } from '../../lib/words.ts'
 import { Button, type IconName } from '../../ui/button.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
 import { Confirm, Dialog, useChange } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
 import { identityName } from '../../ui/provider-mark.tsx'
+import { richAccount, tAccount } from './texts.ts'
 
 export type BeganHere = Schemas['BeganHere'] | null
 
@@ -32,15 +34,15 @@ export const endQuery = (everything: boolean) => (everything ? { end: 'everythin
 /** Asked before, because what is gone can no longer be asked what began with it. */
 export const WasItStolen = ({ stolen, onChange }: { stolen: boolean; onChange: (stolen: boolean) => void }) => (
   <ChoiceField
-    label="Was it stolen?"
+    label={tAccount('stolen')}
     value={stolen ? 'yes' : 'no'}
     onChange={(value) => onChange(value === 'yes')}
     choices={[
-      { value: 'no', label: 'No', hint: 'What was added there stays.' },
+      { value: 'no', label: tAccount('no'), hint: tAccount('stolen.no') },
       {
         value: 'yes',
-        label: 'Yes, or I’m not sure',
-        hint: 'Sign-in methods, passkeys, API keys, agents and invitations that were added there end too. People who came by them are suspended, raised roles are lowered, and workspaces and wider limits from there are frozen. This session, and the method that it began with, are not among them.',
+        label: tAccount('stolen.maybe'),
+        hint: tAccount('stolen.yes'),
       },
     ]}
   />
@@ -62,82 +64,68 @@ type Thing = {
 const memberName = ({ display_name: name, email, wallet_address: wallet, id }: Schemas['Member']): string =>
   name ?? email ?? (wallet === null ? id : shortAddress(wallet))
 
-const peopleOf = ({ members, roles, workspaces, widened, loosened }: NonNullable<BeganHere>): Thing[] => [
-  ...members.map((one) => ({
-    id: one.id,
-    icon: 'people' as const,
-    name: memberName(one),
-    note: `Member (${one.role}), joined`,
-    at: one.created_at,
-    done: one.status === 'suspended' ? 'Suspended' : null,
-  })),
-  ...roles.map((one) => ({
-    id: `role ${one.id}`,
-    icon: 'people' as const,
-    name: memberName(one),
-    note: `From ${one.role_before} to a higher role, raised`,
-    at: one.raised_at,
-    done: one.role === one.role_before && one.status === one.status_before ? 'Lowered' : null,
-  })),
-  ...workspaces.map(({ id, name, status, created_at: at }) => ({
-    id,
-    icon: 'people' as const,
-    name,
-    note: 'Workspace, made',
-    at,
-    done: status === 'active' ? null : 'Frozen',
-  })),
-  ...widened.map(({ id, label, frozen, created_at: at }) => ({
-    id,
-    icon: 'key' as const,
-    name: label,
-    note: 'Limits widened there; created',
-    at,
-    done: frozen ? 'Frozen' : null,
-  })),
-  ...loosened.map((one) => ({
-    id: one.id,
-    icon: 'fingerprint' as const,
-    name: one.name,
-    note: 'Policy, loosened',
-    at: one.loosened_at,
-    done: null,
-    undo: one,
-  })),
-]
+const each = <Row extends { id: string }>(
+  icon: IconName,
+  rows: readonly Row[],
+  of: (row: Row) => Omit<Thing, 'id' | 'icon'>,
+): Thing[] => rows.map((row) => ({ id: `${icon} ${row.id}`, icon, ...of(row) }))
 
 /** An accepted invitation is shown as its member. */
 const thingsOf = (began: NonNullable<BeganHere>): Thing[] => {
-  const { identities, passkeys, api_keys: keys, grants, invitations } = began
+  const keys = new Set(began.api_keys.map(({ grant }) => grant.id))
+  const agents = began.grants.filter(({ id }) => !keys.has(id))
+  const isOAuth = ({ kind }: (typeof agents)[number]) => kind === 'oauth'
+  const open = began.invitations.filter(({ status }) => status !== 'accepted')
   return [
-    ...identities.map((one) => ({
-      id: one.id,
-      icon: one.provider === 'wallet' ? ('wallet' as const) : ('account' as const),
+    ...each('account', began.identities, (one) => ({
       name: identityName(one),
-      note: 'Sign-in method, linked',
+      note: tAccount('thing.method'),
       at: one.created_at,
     })),
-    ...passkeys.map(({ id, name, created_at: at }) => ({ id, icon: 'fingerprint' as const, name, note: 'Passkey, added', at })),
-    ...keys.map(({ id, name, created_at: at }) => ({ id, icon: 'key' as const, name, note: 'API key, created', at })),
-    ...grants
-      .filter(({ id }) => !keys.some(({ grant }) => grant.id === id))
-      .map(({ id, kind, label, created_at: at }) => ({
-        id,
-        icon: kind === 'oauth' ? ('robot' as const) : ('key' as const),
-        name: label,
-        note: kind === 'oauth' ? 'Agent, allowed' : 'API key, created',
-        at,
-      })),
-    ...invitations
-      .filter(({ status }) => status !== 'accepted')
-      .map(({ id, role, email, wallet_address: wallet, created_at: at }) => ({
-        id,
-        icon: 'people' as const,
-        name: email ?? (wallet === null ? 'Invitation by link' : shortAddress(wallet)),
-        note: `Invitation as ${role === 'admin' ? 'administrator' : role}, made`,
-        at,
-      })),
-    ...peopleOf(began),
+    ...each('fingerprint', began.passkeys, ({ name, created_at: at }) => ({ name, note: tAccount('thing.passkey'), at })),
+    ...each('key', began.api_keys, ({ name, created_at: at }) => ({ name, note: tAccount('thing.key'), at })),
+    ...each('robot', agents.filter(isOAuth), ({ label: name, created_at: at }) => ({ name, note: tAccount('thing.agent'), at })),
+    ...each(
+      'key',
+      agents.filter((one) => !isOAuth(one)),
+      ({ label: name, created_at: at }) => ({ name, note: tAccount('thing.key'), at }),
+    ),
+    ...each('people', open, ({ role, email, wallet_address: wallet, created_at: at }) => ({
+      name: email ?? (wallet === null ? tAccount('by_link') : shortAddress(wallet)),
+      note: tAccount('thing.invitation', { role: statusText(role).toLowerCase() }),
+      at,
+    })),
+    ...each('people', began.members, (one) => ({
+      name: memberName(one),
+      note: tAccount('thing.member', { role: statusText(one.role).toLowerCase() }),
+      at: one.created_at,
+      done: one.status === 'suspended' ? t('status.suspended') : null,
+    })),
+    ...each('account', began.roles, (one) => ({
+      name: memberName(one),
+      note: tAccount('thing.raised', { role: statusText(one.role_before).toLowerCase() }),
+      at: one.raised_at,
+      done: one.role === one.role_before && one.status === one.status_before ? tAccount('lowered') : null,
+    })),
+    ...each('workspace', began.workspaces, ({ name, status, created_at: at }) => ({
+      name,
+      note: tAccount('thing.workspace'),
+      at,
+      done: status === 'active' ? null : t('status.frozen'),
+    })),
+    ...each('key', began.widened, ({ label: name, frozen, created_at: at }) => ({
+      name,
+      note: tAccount('thing.limits'),
+      at,
+      done: frozen ? t('status.frozen') : null,
+    })),
+    ...each('policy', began.loosened, (one) => ({
+      name: one.name,
+      note: tAccount('thing.policy'),
+      at: one.loosened_at,
+      done: null,
+      undo: one,
+    })),
   ]
 }
 
@@ -153,13 +141,13 @@ const sendUndo = ({ id, workspace_id: workspace, undo: { method, body } }: Loose
 
 const UndoButton = ({ policy }: { policy: Loosened }) => {
   const undoing = useChange<unknown>(() => sendUndo(policy), {
-    announcement: `${policy.name} is as strict as before`,
+    announcement: tAccount('undone.what', { name: policy.name }),
     outdates: ['policies'],
     announcesFailure: true,
   })
   return (
     <Button size="small" busy={undoing.isPending} disabled={undoing.isSuccess} onClick={() => undoing.mutate()}>
-      {undoing.isSuccess ? 'Undone' : 'Undo'}
+      {undoing.isSuccess ? tAccount('undone') : tAccount('undo')}
     </Button>
   )
 }
@@ -172,7 +160,8 @@ const Things = ({ things, ended }: { things: readonly Thing[]; ended: boolean })
         title={
           <>
             <span>{name}</span>
-            {ended && (done === null ? <Badge tone="warn">Left to you</Badge> : <Badge>{done ?? 'Ended'}</Badge>)}
+            {ended &&
+              (done === null ? <Badge tone="warn">{tAccount('left_to_you')}</Badge> : <Badge>{done ?? tAccount('ended')}</Badge>)}
           </>
         }
         note={<Time at={at} before={`${note} `} />}
@@ -183,18 +172,14 @@ const Things = ({ things, ended }: { things: readonly Thing[]; ended: boolean })
   </Rows>
 )
 
-const mostListed = 100
+const maxListed = 100
 
 const Footnotes = ({ began }: { began: NonNullable<BeganHere> }) => (
   <>
     {began.members.some(({ status }) => status === 'active') && (
-      <p>
-        Members who are still active are left to you. <Link href="/workspace">See members</Link>
-      </p>
+      <p>{richAccount('members_left', { link: <Link href="/workspace">{tAccount('see_members')}</Link> })}</p>
     )}
-    {Object.values(began).some(({ length }) => length >= mostListed) && (
-      <p>Only the newest {mostListed} of each kind are listed.</p>
-    )}
+    {Object.values(began).some(({ length }) => length >= maxListed) && <p>{tAccount('newest_only', { maxListed })}</p>}
   </>
 )
 
@@ -214,31 +199,27 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
   if (!everything && endAll && things.some(({ undo }) => !undo))
     return (
       <Confirm
-        title="Was it stolen?"
-        action="End all of it"
-        keep="Keep it"
+        title={tAccount('stolen')}
+        action={tAccount('end_all')}
+        keep={tAccount('keep')}
         change={endAll}
-        announcement={() => 'All of it ended'}
+        announcement={() => tAccount('all_ended')}
         outdates={outdatedByEnd}
         onChanged={(now) => onEnded({ began: now, everything: true })}
         onClose={onClose}
       >
-        <p>It has ended. This was added there, and still works:</p>
+        <p>{tAccount('began.still')}</p>
         {list}
       </Confirm>
     )
   return (
     <Dialog
-      title={everything ? 'What was ended' : 'What stays'}
+      title={everything ? tAccount('began.ended') : tAccount('began.stays')}
       onClose={onClose}
-      footer={<Button onClick={onClose}>Close</Button>}
+      footer={<Button onClick={onClose}>{t('close')}</Button>}
     >
       <div className="quiet stack-s">
-        <p>
-          {everything
-            ? 'This was added there, and ended with it:'
-            : 'This was added there, and still works. If you don’t know it, end it where it is listed.'}
-        </p>
+        <p>{everything ? tAccount('began.ended_note') : tAccount('began.stays_note')}</p>
         {list}
       </div>
     </Dialog>

@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { api, everyPage, inWorkspace, parametersOf, type Schemas, workspacesQuery } from '../../api/queries.ts'
-import { countWords, maskSubject, shortAddress } from '../../lib/words.ts'
+import { t } from '../../lib/language.ts'
+import { maskSubject, shortAddress } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, CopyText } from '../../ui/button.tsx'
 import { Confirm, Dialog, DialogButton, useChange } from '../../ui/form.tsx'
@@ -14,6 +15,7 @@ import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { prepareSignIn } from '../sign-in/provider-buttons.tsx'
 import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
+import { richAccount, tAccount } from './texts.ts'
 
 /** The public route; its answer names the provider's page. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
@@ -25,7 +27,7 @@ const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   })
   return (
     <Button mark={<ProviderMark provider={provider} />} disabled={link.isPending || link.isSuccess} onClick={() => link.mutate()}>
-      Link {providerNames[provider]}
+      {tAccount('link_provider', { provider: providerNames[provider] })}
     </Button>
   )
 }
@@ -34,7 +36,7 @@ type Identity = Schemas['Identity']
 
 const Who = ({ identity }: { identity: Identity }) => {
   if (identity.provider === 'wallet')
-    return <CopyText value={identity.subject} text={shortAddress(identity.subject)} label="wallet address" />
+    return <CopyText value={identity.subject} text={shortAddress(identity.subject)} label={tAccount('wallet_address')} />
   return <span>{identity.email ? identity.email : maskSubject(identity.subject)}</span>
 }
 
@@ -51,9 +53,11 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
     }
     note={
       <>
-        Linked <Time at={identity.created_at} />
-        <Time at={identity.last_used_at} before=", last used " />
-        {identity.display_name && <>, as {identity.display_name}</>}
+        {richAccount('linked_at', {
+          at: <Time at={identity.created_at} />,
+          used: <Time at={identity.last_used_at} before={tAccount('last_used')} />,
+          name: identity.display_name && tAccount('as_name', { name: identity.display_name }),
+        })}
       </>
     }
   >
@@ -61,11 +65,11 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
       size="small"
       variant="danger"
       disabled={last}
-      label={`Unlink ${identityName(identity)}`}
+      label={tAccount('unlink.what', { identityName: identityName(identity) })}
       {...(last && { describedBy: 'last-identity' })}
       dialog={(close) => <Unlink identity={identity} onUnlinked={onUnlinked} onClose={close} />}
     >
-      Unlink
+      {tAccount('unlink')}
     </DialogButton>
   </Item>
 )
@@ -75,14 +79,14 @@ export const Identities = () => {
   const began = useBegan()
   const last = account.identities.length === 1
   return (
-    <Card title="Sign-in methods" note="Each of them signs you in to this account." flush>
+    <Card title={tAccount('methods')} note={tAccount('methods.note')} flush>
       <Rows items={account.identities}>
         {(identity) => <IdentityCard identity={identity} last={last} onUnlinked={began.show} />}
       </Rows>
       {last && (
         <div className="card-body" id="last-identity">
-          <TextNotice tone="warn" title="Add a second way in">
-            This is your only sign-in method. If you lose it, you lose the account. It can’t be unlinked until there is another.
+          <TextNotice tone="warn" title={t('nav.second_way')}>
+            {tAccount('methods.only')}
           </TextNotice>
         </div>
       )}
@@ -90,7 +94,7 @@ export const Identities = () => {
         <LinkProvider provider="google" />
         <LinkProvider provider="github" />
         <DialogButton icon="wallet" dialog={(close) => <LinkDialog onClose={close} />}>
-          Link wallet
+          {tAccount('link_wallet')}
         </DialogButton>
       </div>
       {began.dialog}
@@ -105,21 +109,21 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
     send: async ({ message, signature }) =>
       api.POST('/v1/accounts/me/identities', { body: { provider: 'wallet', message, signature } }),
     done: () => {
-      announce('Wallet linked')
+      announce(tAccount('wallet_linked'))
       void client.invalidateQueries({ queryKey: ['account'] })
       onClose()
     },
   })
   return (
-    <Dialog title="Link a wallet" onClose={onClose}>
-      <p className="quiet">Sign a message with the wallet. It can then sign you in and decide approvals.</p>
+    <Dialog title={tAccount('link_a_wallet')} onClose={onClose}>
+      <p className="quiet">{tAccount('link_wallet.note')}</p>
       <WalletPicker
         flow={flow}
-        verb="Link"
+        label="link_with"
         action={
           hasCode(flow.error, 'conflict') && (
-            <TextNotice tone="info" title="This wallet belongs to another account">
-              Accounts can’t be merged here. Sign in with that wallet to use its account, or link another wallet.
+            <TextNotice tone="info" title={tAccount('wallet_taken')}>
+              {tAccount('wallet_taken.note')}
             </TextNotice>
           )
         }
@@ -193,29 +197,27 @@ const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
   const { mandates, decisions, isPending } = useRelying(identity)
   return (
     <Confirm
-      title={`Unlink ${identityName(identity)}?`}
-      action={stolen ? 'Unlink and end all of it' : 'Unlink'}
+      title={tAccount('unlink.title', { identityName: identityName(identity) })}
+      action={stolen ? tAccount('unlink.all') : tAccount('unlink')}
       change={() => api.DELETE('/v1/accounts/me/identities/{id}', { path: { id: identity.id }, query: endQuery(stolen) })}
-      announcement={() => `${providerNames[identity.provider]} unlinked`}
+      announcement={() => tAccount('unlinked', { value: providerNames[identity.provider] })}
       outdates={outdatedByEnd}
       onChanged={({ began_here: began }) => onUnlinked({ began, everything: stolen })}
       onClose={onClose}
     >
-      <p>
-        It will no longer sign you in{identity.provider === 'wallet' && ', and its signature can no longer decide approvals'}.
-        Browsers signed in with it are signed out. Your other sign-in methods stay.
-      </p>
-      {isPending && <p>Reading what it signed…</p>}
+      <p>{tAccount(identity.provider === 'wallet' ? 'unlink.wallet_note' : 'unlink.note')}</p>
+      {isPending && <p>{tAccount('reading')}</p>}
       {mandates > 0 && (
         <p>
-          {countWords(mandates, 'mandate in force was', 'mandates in force were')} signed with it and will be revoked.{' '}
-          <Link href="/mandates">See mandates</Link>
+          {richAccount('unlink.mandates', { count: mandates, link: <Link href="/mandates">{tAccount('see_mandates')}</Link> })}
         </p>
       )}
       {decisions > 0 && (
         <p>
-          {countWords(decisions, 'approval of a payment', 'approvals of payments')} not sent yet will be void:{' '}
-          {decisions === 1 ? 'it needs' : 'they need'} another one. <Link href="/approvals">See approvals</Link>
+          {richAccount('unlink.approvals', {
+            count: decisions,
+            link: <Link href="/approvals">{tAccount('see_approvals')}</Link>,
+          })}
         </p>
       )}
       <WasItStolen stolen={stolen} onChange={setStolen} />

@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Failure, Notice, TextNotice, Time } from '../../ui/page.tsx'
+import { tAccount } from './texts.ts'
 
 const outdates = ['push subscriptions']
 
@@ -23,8 +24,8 @@ const useSwitchOn = () => {
 }
 
 const Refused = () => (
-  <TextNotice tone="warn" title="Blocked by your browser" live>
-    Allow notifications for this site in your browser’s settings, then switch them on again.
+  <TextNotice tone="warn" title={tAccount('push.blocked')} live>
+    {tAccount('push.blocked_note')}
   </TextNotice>
 )
 
@@ -35,16 +36,16 @@ const isApple = (): boolean =>
 const NoPush = () =>
   isApple() ? (
     <div className="stack-xs">
-      <p className="strong">On an iPhone or iPad, in this order:</p>
+      <p className="strong">{tAccount('push.apple')}</p>
       <ol className="numbered">
-        <li>Update to iOS 16.4 or later.</li>
-        <li>Open this page in Safari, press Share, then “Add to Home Screen”.</li>
-        <li>Open Payments from the home screen and sign in there.</li>
-        <li>Go to Account, press “Switch on in this browser” and allow notifications.</li>
+        <li>{tAccount('push.apple_1')}</li>
+        <li>{tAccount('push.apple_2')}</li>
+        <li>{tAccount('push.apple_3')}</li>
+        <li>{tAccount('push.apple_4')}</li>
       </ol>
     </div>
   ) : (
-    <p className="quiet small">This browser can’t show notices. Use a current Chrome, Edge, Firefox or Safari.</p>
+    <p className="quiet small">{tAccount('push.cannot')}</p>
   )
 
 /** The browsers that get a notice of each approval while no page of ours is open. */
@@ -53,19 +54,19 @@ export const PushDevices = () => {
   const query = useQuery(pushSubscriptionsQuery)
   const { push } = useStore(notifyChoices)
   const on = useSwitchOn()
-  const off = useChange((_, id: string) => switchPushOff(id), { outdates, announcement: 'Notices are off there' })
+  const off = useChange((_, id: string) => switchPushOff(id), { outdates, announcement: tAccount('push.off_done') })
   if (hasCode(key.error, 'provider_not_configured')) return null
   const devices = query.data?.data ?? []
   const isOn = devices.some(({ id }) => id === push?.id)
   return (
     <Card
-      title="Notices of approvals"
-      note="A notice on this device for each approval that waits for you, also while this page is closed. It shows the amount and the payee."
+      title={tAccount('push.title')}
+      note={tAccount('push.note')}
       footer={
         canPush() ? (
           !isOn && (
             <Button icon="bell" busy={on.isPending} onClick={() => on.mutate()}>
-              Switch on in this browser
+              {tAccount('push.on_here')}
             </Button>
           )
         ) : (
@@ -74,7 +75,7 @@ export const PushDevices = () => {
       }
       flush
     >
-      {devices.length === 0 && !query.isPending && <Empty icon="bell" title="Off on every device" />}
+      {devices.length === 0 && !query.isPending && <Empty icon="bell" title={tAccount('push.all_off')} />}
       <Rows items={devices}>
         {(device) => (
           <Item
@@ -82,19 +83,19 @@ export const PushDevices = () => {
             title={
               <>
                 {deviceName(device.user_agent)}
-                {device.id === push?.id && <Badge tone="good">This browser</Badge>}
+                {device.id === push?.id && <Badge tone="good">{tAccount('this_browser')}</Badge>}
               </>
             }
-            note={<Time at={device.created_at} before="Since " />}
+            note={<Time at={device.created_at} before={tAccount('since')} />}
           >
             <Button
               size="small"
               variant="danger"
               busy={off.isPending && off.variables === device.id}
-              label={`Switch off: ${deviceName(device.user_agent)}`}
+              label={tAccount('push.off_that', { device: deviceName(device.user_agent) })}
               onClick={() => off.mutate(device.id)}
             >
-              Switch off
+              {tAccount('switch_off')}
             </Button>
           </Item>
         )}
@@ -119,16 +120,14 @@ export const PushAsk = () => {
       {on.refused ? (
         <Refused />
       ) : (
-        <Notice tone="info" title="Hear of the next approval on this device?">
-          <p className="quiet">
-            A notice with the amount and the payee, also while this page is closed. You can switch it off in your account.
-          </p>
+        <Notice tone="info" title={tAccount('push.ask')}>
+          <p className="quiet">{tAccount('push.ask_note')}</p>
           <div className="row">
             <Button size="small" variant="primary" icon="bell" busy={on.isPending} onClick={() => on.mutate()}>
-              Switch on
+              {tAccount('switch_on')}
             </Button>
             <Button size="small" onClick={() => chooseNotify({ asked: true })}>
-              Not now
+              {tAccount('not_now')}
             </Button>
           </div>
           <Failure error={on.error} />

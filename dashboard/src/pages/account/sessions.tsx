@@ -1,13 +1,15 @@
 import { type ReactNode, useState } from 'react'
 import { deviceName } from '../../../../src/lib/device-name.ts'
 import { api, everyPage, parametersOf, type Schemas, sessionsQuery } from '../../api/queries.ts'
-import { countWords, statusText } from '../../lib/words.ts'
+import { t } from '../../lib/language.ts'
+import { statusText } from '../../lib/words.ts'
 import { useSignOut } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'
 import { Current, Item, Listing } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Time } from '../../ui/page.tsx'
 import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
+import { richAccount, tAccount } from './texts.ts'
 
 type Session = Schemas['Session']
 type Began = ReturnType<typeof useBegan>
@@ -17,7 +19,7 @@ const EndButton = ({ session, onEnded }: { session: Session; onEnded: Began['sho
   if (session.current)
     return (
       <Button size="small" variant="danger" busy={signOut.isPending} onClick={() => signOut.mutate()}>
-        Sign out
+        {t('sign_out')}
       </Button>
     )
   return (
@@ -26,19 +28,19 @@ const EndButton = ({ session, onEnded }: { session: Session; onEnded: Began['sho
       variant="danger"
       dialog={(close) => (
         <EndSessions
-          title="End this session?"
-          action="End session"
+          title={tAccount('session.end_title')}
+          action={tAccount('session.end')}
           find={async () => [session.id]}
           onEnded={onEnded}
           onClose={close}
         >
           <p>
-            {deviceName(session.user_agent)}, signed in <Time at={session.created_at} />, has to sign in again.
+            {richAccount('session.note', { deviceName: deviceName(session.user_agent), at: <Time at={session.created_at} /> })}
           </p>
         </EndSessions>
       )}
     >
-      End session
+      {tAccount('session.end')}
     </DialogButton>
   )
 }
@@ -49,19 +51,19 @@ const SessionRow = ({ session, onEnded }: { session: Session; onEnded: Began['sh
     title={
       <>
         {deviceName(session.user_agent)}
-        {session.current && <Badge tone="good">This browser</Badge>}
+        {session.current && <Badge tone="good">{tAccount('this_browser')}</Badge>}
       </>
     }
     note={
       <>
         {session.ip && <>{session.ip}, </>}
         {session.status === 'active' ? (
-          <Time at={session.last_used_at} before="last used " />
+          <Time at={session.last_used_at} before={tAccount('session.used')} />
         ) : (
           statusText(session.status).toLowerCase()
         )}
-        <Time at={session.created_at} before=", signed in " />
-        {session.status === 'active' && <Time at={session.expires_at} before=", expires " />}
+        <Time at={session.created_at} before={tAccount('session.from')} />
+        {session.status === 'active' && <Time at={session.expires_at} before={tAccount('session.until')} />}
       </>
     }
   >
@@ -72,10 +74,10 @@ const SessionRow = ({ session, onEnded }: { session: Session; onEnded: Began['sh
 export const Sessions = () => {
   const began = useBegan()
   return (
-    <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere onEnded={began.show} />} flush>
-      <Listing query={sessionsQuery} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
+    <Card title={tAccount('sessions')} note={tAccount('sessions.note')} actions={<SignOutElsewhere onEnded={began.show} />} flush>
+      <Listing query={sessionsQuery} rows={2} empty={<Empty icon="screen" title={tAccount('sessions.none')} />}>
         {(sessions) => (
-          <Current items={sessions} none="No session is active">
+          <Current items={sessions} none={tAccount('sessions.none_active')}>
             {(session) => <SessionRow session={session} onEnded={began.show} />}
           </Current>
         )}
@@ -98,45 +100,37 @@ const SignOutElsewhere = ({ onEnded }: { onEnded: Began['show'] }) => (
     size="small"
     dialog={(close) => (
       <EndSessions
-        title="Sign out everywhere else?"
-        action="Sign out everywhere else"
+        title={tAccount('elsewhere.title')}
+        action={tAccount('elsewhere')}
         find={findOthers}
         onEnded={onEnded}
         onClose={close}
       >
-        <p>Every other browser you are signed in with has to sign in again. API keys and agents keep working.</p>
+        <p>{tAccount('elsewhere.note')}</p>
       </EndSessions>
     )}
   >
-    Sign out everywhere else
+    {tAccount('elsewhere')}
   </DialogButton>
 )
 
+type BeganLists = Record<string, readonly { id: string }[]>
+
 /** What began in any of two places, each thing once. */
-const merged = (one: Schemas['BeganHere'], other: Schemas['BeganHere']): Schemas['BeganHere'] => {
-  const both = <Row extends { id: string }>(of: (began: Schemas['BeganHere']) => readonly Row[]): Row[] => [
-    ...new Map([...of(one), ...of(other)].map((row) => [row.id, row])).values(),
-  ]
-  return {
-    identities: both(({ identities }) => identities),
-    passkeys: both(({ passkeys }) => passkeys),
-    api_keys: both(({ api_keys }) => api_keys),
-    grants: both(({ grants }) => grants),
-    invitations: both(({ invitations }) => invitations),
-    members: both(({ members }) => members),
-    roles: both(({ roles }) => roles),
-    workspaces: both(({ workspaces }) => workspaces),
-    widened: both(({ widened }) => widened),
-    loosened: both(({ loosened }) => loosened),
-  }
-}
+const merged = (one: BeganLists, other: BeganLists): BeganLists =>
+  Object.fromEntries(
+    Object.entries(one).map(([kind, rows]) => [
+      kind,
+      [...new Map([...rows, ...(other[kind] ?? [])].map((row) => [row.id, row])).values()],
+    ]),
+  )
 
 /** What began in any of them is one list. Sessions that have ended can be ended again, with everything that began there. */
 const endEach = async (ids: readonly string[], everything: boolean): Promise<BeganHere> => {
   let began: BeganHere = null
   for (const id of ids) {
     const { began_here: here } = await api.DELETE('/v1/accounts/me/sessions/{id}', { path: { id }, query: endQuery(everything) })
-    began = began && here ? merged(began, here) : (began ?? here)
+    began = began && here ? (merged(began, here) as typeof here) : (began ?? here)
   }
   return began
 }
@@ -155,13 +149,13 @@ const EndSessions = ({ title, action, find, onEnded, onClose, children }: Props)
   return (
     <Confirm
       title={title}
-      action={stolen ? 'End all of it' : action}
+      action={stolen ? tAccount('end_all') : action}
       change={async () => {
         const ids = await find()
         return { ids, began: await endEach(ids, stolen) }
       }}
       announcement={({ ids }) =>
-        ids.length === 0 ? 'You aren’t signed in anywhere else' : `${countWords(ids.length, 'session')} ended`
+        ids.length === 0 ? tAccount('elsewhere.none') : tAccount('sessions_ended', { count: ids.length })
       }
       outdates={outdatedByEnd}
       onChanged={({ ids, began }) => onEnded({ began, everything: stolen, endAll: () => endEach(ids, true) })}

@@ -1,35 +1,32 @@
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
-import { capitalized, shortMoney, statusText } from '../../lib/words.ts'
+import { t } from '../../lib/language.ts'
+import { capitalized, compareMinor, leftOf, shortMoney, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon } from '../../ui/button.tsx'
 import { Ring } from '../../ui/charts.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
-import { type Agent, FreezeAgent } from './agents.tsx'
+import { type Agent, FreezeAgent, type LimitUse, ofGrant } from './agents.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
-/** Of the limits that it has, the one that shows most: that of its one job, else the month's, else the day's. */
-const ringOf = ({ spending_controls: limits, usage }: Agent) =>
-  limits.total_limit_minor
-    ? { used: usage.total_minor, limit: limits.total_limit_minor, period: 'in all' }
-    : limits.monthly_limit_minor
-      ? { used: usage.month_minor, limit: limits.monthly_limit_minor, period: 'this month' }
-      : limits.daily_limit_minor
-        ? { used: usage.today_minor, limit: limits.daily_limit_minor, period: 'today' }
-        : null
+/** The limit that binds: the one with the least left. */
+const bindingOf = (agent: Agent): LimitUse | undefined =>
+  ofGrant(agent, '').toSorted((one, other) => compareMinor(leftOf(one), leftOf(other)))[0]
 
 /** A key or an agent: how much of its limit is used, what it did last, and the switch that stops it. */
 export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
   const { currency } = useSession()
   const people = usePeople()
-  const ring = ringOf(agent)
+  const ring = bindingOf(agent)
   const { id, label, own, frozen } = agent
+  const money = (minor: string) => shortMoney(minor, currency)
+  const budget = agent.spending_controls.total_limit_minor
   return (
     <div className="row agent-card">
       {ring ? (
-        <Ring used={ring.used} limit={ring.limit} currency={currency} label={`${label}, used ${ring.period}`} />
+        <Ring used={ring.used} limit={ring.limit} currency={currency} label={t('agent.used', { label, period: ring.period })} />
       ) : (
         <span className="avatar avatar-large">
           <Icon name={agent.kind === 'oauth' ? 'robot' : 'key'} size={20} />
@@ -38,14 +35,25 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
       <div className="grow">
         <p className="item-title">
           <Link href={`/agents/${id}`}>{label}</Link>
-          {frozen && <Badge tone="info">Frozen</Badge>}
+          {frozen && <Badge tone="info">{t('status.frozen')}</Badge>}
         </p>
         <p className="item-note">
-          {shortMoney(agent.usage.month_minor, currency)} used this month
-          {agent.account_id !== ownerId && ` · ${capitalized(people(agent.account_id))}’s`}
+          {budget
+            ? t('agent.left', { amount: money(leftOf({ used: agent.usage.total_minor, limit: budget })), limit: money(budget) })
+            : t('agent.used_month', { amount: money(agent.usage.month_minor) })}
+          {agent.account_id !== ownerId && t('agent.whose', { who: capitalized(people(agent.account_id)) })}
         </p>
+        {ring && ring.period !== t('period.in_all') && (
+          <p className="item-note">
+            {t('part_of', { used: shortMoney(ring.used, currency), limit: shortMoney(ring.limit, currency) })} {ring.period}
+          </p>
+        )}
         <p className="item-note">
-          <Time at={lastAct?.at ?? agent.last_used_at} before={lastAct ? `${lastAct.words}, ` : 'Active '} none="Never used" />
+          <Time
+            at={lastAct?.at ?? agent.last_used_at}
+            before={lastAct ? `${lastAct.words}, ` : t('agent.active')}
+            none={t('agent.never_used')}
+          />
           {refusedWords && (
             <>
               {' · '}
@@ -54,7 +62,7 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
           )}
         </p>
       </div>
-      <FreezeAgent agent={agent} own={own} size="small" label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`} />
+      <FreezeAgent agent={agent} own={own} size="small" label={`${frozen ? t('unfreeze') : t('freeze')} ${label}`} />
     </div>
   )
 }
@@ -62,13 +70,22 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
 export type LastAct = { words: string; at: string }
 
 const ofPayment = ({ status, amount_minor: amount, currency, beneficiary, created_at: at }: Schemas['Payment']): LastAct => {
-  const what = `${shortMoney(amount, currency)} to ${beneficiary.display_name}`
-  return { at, words: status === 'succeeded' ? `Paid ${what}` : `Requested ${what} (${statusText(status).toLowerCase()})` }
+  const what = t('to_payee', { amount: shortMoney(amount, currency), payee: beneficiary.display_name })
+  return {
+    at,
+    words:
+      status === 'succeeded'
+        ? t('agent.paid', { what })
+        : t('agent.requested', { what, statusText: statusText(status).toLowerCase() }),
+  }
 }
 
 const ofRefusal = ({ amount_minor: amount, currency, beneficiary, created_at: at }: Schemas['RefusedPayment']): LastAct => ({
   at,
-  words: `Was refused ${shortMoney(amount, currency)} ${beneficiary ? `to ${beneficiary.display_name}` : 'in a list'}`,
+  words: t('agent.was_refused', {
+    amount: shortMoney(amount, currency),
+    what: beneficiary ? t('agent.to', { display_name: beneficiary.display_name }) : t('agent.in_list'),
+  }),
 })
 
 export const lastActOf = (

@@ -12,15 +12,17 @@ import {
   rowsOf,
   type Schemas,
 } from '../../api/queries.ts'
-import { type Moment, type Part, timelineOf } from '../../lib/agent-moments.ts'
 import { plainWords } from '../../lib/field-words.ts'
-import { changesInAudit, changesInEvents, changeWords, type GrantChange } from '../../lib/grant-changes.ts'
+import { t } from '../../lib/language.ts'
 import { capitalized, listWords, moneyText, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Step, Steps } from '../../ui/listing.tsx'
 import { Badge, Card, ExactTime, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
-import { Raise } from '../payments/refused-page.tsx'
+import { Raise } from '../payments/raise.tsx'
+import { type Moment, type Part, timelineOf } from './agent-moments.ts'
+import { changesInAudit, changesInEvents, changeWords, type GrantChange } from './grant-changes.ts'
+import { richAgent, tAgent } from './texts.ts'
 
 /** A list that is read page by page, as the timeline's part of it. */
 type Source = Part & { readMore: () => void; isPending: boolean; error: unknown }
@@ -104,15 +106,17 @@ const useAgentTimeline = ({ id: grantId, created_at: createdAt }: { id: string; 
 type Line = Omit<Step, 'key'>
 type Payment = Schemas['Payment']
 
-const asked = ({ id, status, amount_minor: amount, currency, beneficiary }: Payment): ReactNode => (
-  <>
-    {status === 'succeeded' ? 'Paid' : 'Requested'}{' '}
-    <Link className="in-text" href={`/payments/${id}`}>
-      {moneyText(amount, currency)}
-    </Link>{' '}
-    to {beneficiary.display_name}
-  </>
+const linkTo = (href: string, text: string): ReactNode => (
+  <Link className="in-text" href={href}>
+    {text}
+  </Link>
 )
+
+const asked = ({ id, status, amount_minor: amount, currency, beneficiary }: Payment): ReactNode =>
+  richAgent(status === 'succeeded' ? 'paid_to' : 'requested_for', {
+    link: linkTo(`/payments/${id}`, moneyText(amount, currency)),
+    name: beneficiary.display_name,
+  })
 
 const ofPayment = (payment: Payment): Line => {
   const { status, narrative } = payment
@@ -133,8 +137,13 @@ const ofPayments = (payments: readonly [Payment, ...Payment[]]): Line => {
   return {
     tone: 'good',
     icon: 'check',
-    title: `Paid ${payments.length} times, ${moneyText(sumMinor(payments.map(({ amount_minor: amount }) => amount)), currency)} together`,
-    note: `To ${listWords(others > 0 ? [...names.slice(0, 3), `${others} more`] : names)}`,
+    title: tAgent('paid_times', {
+      length: payments.length,
+      amount: moneyText(sumMinor(payments.map(({ amount_minor: amount }) => amount)), currency),
+    }),
+    note: tAgent('to_names', {
+      names: listWords(others > 0 ? [...names.slice(0, 3), tAgent('others_more', { others })] : names),
+    }),
   }
 }
 
@@ -148,11 +157,13 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       return ofPayments(moment.payments)
     case 'refusal': {
       const { refusal } = moment
-      const payee = refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a list'
+      const payee = refusal.beneficiary
+        ? tAgent('to_payee', { display_name: refusal.beneficiary.display_name })
+        : tAgent('in_a_list')
       return {
         tone: 'bad',
         icon: 'cross',
-        title: `Was refused ${moneyText(refusal.amount_minor, refusal.currency)}${payee}`,
+        title: tAgent('refused', { amount: moneyText(refusal.amount_minor, refusal.currency), payee }),
         note: plainWords(refusal.message),
         side: <Raise refusal={refusal} />,
       }
@@ -162,43 +173,32 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       return {
         tone: 'now',
         icon: 'people',
-        title: (
-          <>
-            {moment.created ? 'Added the beneficiary' : 'Renamed the beneficiary'}{' '}
-            <Link className="in-text" href={`/beneficiaries/${id}`}>
-              {name}
-            </Link>
-          </>
-        ),
-        ...(confirmation === 'proposed' && { side: <Badge tone="warn">Not confirmed</Badge> }),
+        title: richAgent(moment.created ? 'added_payee' : 'renamed_payee', { link: linkTo(`/beneficiaries/${id}`, name) }),
+        ...(confirmation === 'proposed' && { side: <Badge tone="warn">{tAgent('not_confirmed')}</Badge> }),
       }
     }
     case 'policy':
       return {
         tone: 'now',
         icon: 'policy',
-        title: (
-          <>
-            {moment.created ? 'Created' : 'Changed'} the policy{' '}
-            <Link className="in-text" href={`/policies/${moment.policy.id}`}>
-              {moment.policy.name}
-            </Link>
-          </>
-        ),
+        title: richAgent(moment.created ? 'created_policy' : 'changed_policy', {
+          link: linkTo(`/policies/${moment.policy.id}`, moment.policy.name),
+        }),
       }
     case 'change': {
       const { change } = moment
       const words = changeWords(change, currency)
       if (words.length === 0) return null
-      const freezes = change.after === null || words.some((word) => /^(un)?frozen$/.test(word))
+      const halts = [tAgent('change.frozen'), tAgent('change.unfrozen')]
+      const freezes = change.after === null || words.some((word) => halts.includes(word))
       return {
         tone: freezes ? 'warn' : 'now',
         icon: freezes ? 'freeze' : 'policy',
-        title: `${capitalized(listWords(words))}${change.by === null ? '' : ` by ${people(change.by)}`}`,
+        title: `${capitalized(listWords(words))}${change.by === null ? '' : tAgent('by', { people: people(change.by) })}`,
       }
     }
     case 'created':
-      return { tone: 'later', icon: 'plus', title: kind === 'oauth' ? 'Connected' : 'Created' }
+      return { tone: 'later', icon: 'plus', title: kind === 'oauth' ? tAgent('connected') : tAgent('made') }
   }
 }
 
@@ -219,13 +219,13 @@ const Moments = ({ grant }: { grant: Grant }) => {
     return line ? [{ key: moment.key, ...line, below: <ExactTime at={moment.at} /> }] : []
   })
   return (
-    <Card title="What it did" note="Newest first, with what was changed about it.">
+    <Card title={tAgent('did')} note={tAgent('did.note')}>
       <Failure error={error} />
-      {isPending ? <SkeletonRows rows={4} /> : <Steps label="What it did" steps={steps} />}
+      {isPending ? <SkeletonRows rows={4} /> : <Steps label={tAgent('did')} steps={steps} />}
       {more && !isPending && (
         <div className="row">
           <Button variant="quiet" onClick={readMore}>
-            Show more
+            {t('show_more')}
           </Button>
         </div>
       )}

@@ -2,35 +2,34 @@ import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { api, lastPaymentQuery, paymentsQuery, refusalsQuery, rowsOf } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { now } from '../../lib/time.ts'
-import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { CodeBlock, cx, Icon, NewLink, ToggleChip } from '../../ui/button.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Card, EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, type LastAct, lastActOf } from './agent-card.tsx'
 import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './agents.tsx'
+import { tAgents } from './list-texts.ts'
+import { tAgent } from './texts.ts'
 
 type Props = { agents: readonly Agent[]; manages: boolean }
 
 /** One act that stops all of them: of the whole workspace for who manages it, else one's own. */
 const StopAll = ({ agents, manages }: Props) => (
   <ConfirmButton
-    button={{ variant: 'danger', icon: 'freeze', children: 'Stop everything by agents' }}
-    title={manages ? 'Stop every agent of this workspace?' : `Stop ${countWords(agents.length, 'agent')}?`}
-    action="Stop all"
+    button={{ variant: 'danger', icon: 'freeze', children: tAgents('stop') }}
+    title={manages ? tAgents('stop.every') : tAgents('stop.count', { count: agents.length })}
+    action={tAgents('stop.all')}
     change={async () => {
       if (manages) return (await api.POST('/v1/workspaces/current/grants/freeze')).frozen
       for (const { id } of agents) await setFrozen(id, true, true)
       return agents.length
     }}
-    announcement={(count) => (count === 0 ? 'Every agent was frozen already' : `${countWords(count, 'agent')} frozen`)}
+    announcement={(count) => (count === 0 ? tAgents('stop.already') : tAgents('stop.done', { count }))}
     outdates={freezeOutdates}
   >
-    <p>
-      No key and no agent {manages ? 'of any member of this workspace' : 'of yours in this workspace'} can move money until it is
-      unfrozen. They can still read. Payments already sent still arrive.
-    </p>
+    <p>{tAgents('stop.note', { what: manages ? tAgents('stop.any') : tAgents('stop.own') })}</p>
   </ConfirmButton>
 )
 
@@ -60,26 +59,30 @@ export const AgentsPage = () => {
   const stoppable = [...own.filter(({ frozen }) => !frozen), ...(manages ? others : [])]
   return (
     <Page
-      title="Agents"
-      lead={`What acts for people in ${workspace.name}, each within its limits.`}
+      title={t('nav.agents')}
+      lead={tAgents('lead', { name: workspace.name })}
       actions={
         <>
           {stoppable.length > 0 && <StopAll agents={stoppable} manages={manages} />}
-          {can('key.manage') && <NewLink href="/developers/keys/new">New API key</NewLink>}
+          {can('key.manage') && <NewLink href="/developers/keys/new">{tAgent('new_key')}</NewLink>}
         </>
       }
     >
       {error && <Failure error={error} onRetry={retry} />}
       {isPending && <SkeletonCard rows={3} />}
       {!isPending && !error && own.length + others.length === 0 && (
-        <EmptyCard icon="robot" title="No agents yet">
-          An agent acts for you with a key of its own or by signing in. You set its limits, and you can stop it at any time.
+        <EmptyCard icon="robot" title={tAgents('none')}>
+          {tAgents('none.note')}
         </EmptyCard>
       )}
       {own.length > 0 && (
-        <Cards title={others.length > 0 ? 'Yours' : countWords(own.length, 'agent')} agents={own} actsOf={actsOf} />
+        <Cards
+          title={others.length > 0 ? tAgents('yours') : tAgents('agents', { count: own.length })}
+          agents={own}
+          actsOf={actsOf}
+        />
       )}
-      {others.length > 0 && <Cards title="Of other members" agents={others} actsOf={actsOf} />}
+      {others.length > 0 && <Cards title={tAgents('of_others')} agents={others} actsOf={actsOf} />}
       {!isPending && <ConnectAgent />}
     </Page>
   )
@@ -110,12 +113,12 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   const since = now() - dayMs
   const isRecent = ({ created_at: at }: { created_at: string }) => Date.parse(at) > since
   const oldest = refused.at(-1)
-  const more = refusals.hasNextPage && oldest && isRecent(oldest) ? 'at least ' : ''
+  const more = refusals.hasNextPage && oldest && isRecent(oldest) ? tAgents('at_least') : ''
   return (id) => {
     const count = refused.filter((refusal) => refusal.initiated_by.grant_id === id && isRecent(refusal)).length
     return {
       lastAct: lastActOf(id, [...paid, ...older], refused),
-      refusedWords: count === 0 ? undefined : `${more}${count} refused in 24 hours`,
+      refusedWords: count === 0 ? undefined : tAgents('refused_day', { more, count }),
     }
   }
 }
@@ -126,32 +129,32 @@ type Way = { name: string; text: string; label: string; code: string }
 const ways = (origin: string): readonly Way[] => [
   {
     name: 'Claude',
-    text: 'In Claude, open Settings, Connectors, “Add custom connector”, and paste this address. In Claude Code, run “claude mcp add --transport http payments” with it.',
-    label: 'Address for Claude',
+    text: tAgents('claude'),
+    label: tAgents('claude.label'),
     code: `${origin}/mcp`,
   },
   {
     name: 'ChatGPT',
-    text: 'In ChatGPT, open Settings, Connectors, “Create”, and paste this address as the MCP server URL.',
-    label: 'Address for ChatGPT',
+    text: tAgents('chatgpt'),
+    label: tAgents('chatgpt.label'),
     code: `${origin}/mcp`,
   },
   {
     name: 'Cursor',
-    text: 'Add this to .cursor/mcp.json in your project or your home folder.',
-    label: 'Settings for Cursor',
+    text: tAgents('cursor'),
+    label: tAgents('cursor.label'),
     code: JSON.stringify({ mcpServers: { payments: { url: `${origin}/mcp` } } }),
   },
   {
     name: 'CLI',
-    text: 'In a terminal. It opens a page here, where you allow it.',
-    label: 'Command for a terminal',
+    text: tAgents('cli'),
+    label: tAgents('cli.label'),
     code: `npx --package=${origin}/client.tgz payments login --url ${origin}`,
   },
   {
     name: 'Code',
-    text: 'With an API key of its own. The reference lists every call.',
-    label: 'First request from code',
+    text: tAgents('code'),
+    label: tAgents('code.label'),
     code: `curl ${origin}/v1/credentials/current -H "Authorization: Bearer $PAYMENTS_API_KEY"`,
   },
 ]
@@ -176,10 +179,10 @@ const ConnectAgent = () => {
   const way = all.find(({ name }) => name === chosen) ?? all[0]
   if (!way) return null
   return (
-    <Card title="Connect an agent" note="It asks, you see who it is and set its limits, and you can stop it at any time.">
+    <Card title={tAgents('connect')} note={tAgents('connect.note')}>
       <div className="stack-s">
         <fieldset className="row row-tight">
-          <legend className="visually-hidden">Kind of agent</legend>
+          <legend className="visually-hidden">{tAgents('connect.kind')}</legend>
           {all.map(({ name }) => (
             <ToggleChip key={name} on={name === way.name} onClick={() => setChosen(name)}>
               {name}
@@ -190,12 +193,12 @@ const ConnectAgent = () => {
         <CodeBlock label={way.label} code={way.code} />
         {way.name === 'Code' && (
           <p className="small">
-            <Link href="/developers/keys/new">Create a key</Link> · <a href="/docs">API reference</a>
+            <Link href="/developers/keys/new">{tAgents('create_key')}</Link> · <a href="/docs">{t('api_reference')}</a>
           </p>
         )}
         <p className={cx('row row-tight small', arrived ? 'good-text' : 'quiet')} role="status">
           {arrived ? <Icon name="check" size={16} /> : <span className="waiting-dot" aria-hidden="true" />}
-          {arrived ? `${arrived} is connected` : 'Waiting for it to connect…'}
+          {arrived ? tAgents('connect.done', { arrived }) : tAgents('connect.waiting')}
         </p>
       </div>
     </Card>

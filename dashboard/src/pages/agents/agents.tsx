@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ComponentProps, useState } from 'react'
 import { api, grantsQuery, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
+import { t } from '../../lib/language.ts'
 import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'
@@ -20,7 +21,7 @@ const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' 
 
 /** Stands beside the name of an agent that can't move money now. */
 export const FrozenBadge = ({ by }: { by: Pick<By, 'account_id' | 'grant_id'> }) =>
-  useIsFrozen(by) && <Badge tone="info">Frozen</Badge>
+  useIsFrozen(by) && <Badge tone="info">{t('status.frozen')}</Badge>
 
 export const freezeOutdates = ['grants', 'grant', 'api-keys', 'audit'] as const
 
@@ -41,29 +42,25 @@ type ButtonProps = Props & Omit<ComponentProps<typeof DialogButton>, 'children' 
 /** Freezing can be undone; revoking can't. A frozen one goes on. */
 export const FreezeAgent = ({ agent, own, ...button }: ButtonProps) => (
   <DialogButton icon="freeze" {...button} dialog={(close) => <ConfirmFreeze agent={agent} own={own} onClose={close} />}>
-    {agent.frozen ? 'Unfreeze' : 'Freeze'}
+    {t(agent.frozen ? 'unfreeze' : 'freeze')}
   </DialogButton>
 )
 
 const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }: Props & { onClose: () => void }) => {
   // What was asked stays what is asked: after a lost answer it may be frozen, and a second press must not unfreeze it.
   const [frozen] = useState(isFrozen)
-  const verb = frozen ? 'Unfreeze' : 'Freeze'
+  const verb = frozen ? t('unfreeze') : t('freeze')
   return (
     <Confirm
       title={`${verb} ${label}?`}
       action={verb}
       harmless={frozen}
       change={() => setFrozen(id, own, !frozen)}
-      announcement={() => `${label} ${frozen ? 'unfrozen' : 'frozen'}`}
+      announcement={() => t(frozen ? 'unfrozen.done' : 'frozen.done', { label })}
       outdates={freezeOutdates}
       onClose={onClose}
     >
-      <p>
-        {frozen
-          ? 'It can make payments again, within its limits.'
-          : 'It can still read, but it can’t move money until it is unfrozen. Payments already sent still arrive.'}
-      </p>
+      <p>{frozen ? t('unfrozen.note') : t('frozen.note')}</p>
     </Confirm>
   )
 }
@@ -75,8 +72,8 @@ export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean 
   const { grant_id: id, account_id: owner } = by
   const own = owner === account.id
   if (id === null || !(own || can('workspace.manage'))) return null
-  const label = by.label ?? 'this agent'
-  const button = { size: 'small', label: `Freeze ${label}`, asIcon, offered: !frozen } as const
+  const label = by.label ?? t('this_agent')
+  const button = { size: 'small', label: t('freeze_what', { label }), asIcon, offered: !frozen } as const
   return <FreezeAgent agent={{ id, label, frozen: false }} own={own} {...button} />
 }
 
@@ -123,13 +120,31 @@ const uses = (
   usage: { today_minor: string; month_minor: string; total_minor?: string },
 ): LimitUse[] => [
   ...(limits.daily_limit_minor
-    ? [{ key: `${key} day`, name, period: 'today', used: usage.today_minor, limit: limits.daily_limit_minor, href }]
+    ? [{ key: `${key} day`, name, period: t('time.day_today'), used: usage.today_minor, limit: limits.daily_limit_minor, href }]
     : []),
   ...(limits.monthly_limit_minor
-    ? [{ key: `${key} month`, name, period: 'this month', used: usage.month_minor, limit: limits.monthly_limit_minor, href }]
+    ? [
+        {
+          key: `${key} month`,
+          name,
+          period: t('time.this_month'),
+          used: usage.month_minor,
+          limit: limits.monthly_limit_minor,
+          href,
+        },
+      ]
     : []),
   ...(limits.total_limit_minor
-    ? [{ key: `${key} total`, name, period: 'in all', used: usage.total_minor ?? '0', limit: limits.total_limit_minor, href }]
+    ? [
+        {
+          key: `${key} total`,
+          name,
+          period: t('period.in_all'),
+          used: usage.total_minor ?? '0',
+          limit: limits.total_limit_minor,
+          href,
+        },
+      ]
     : []),
 ]
 

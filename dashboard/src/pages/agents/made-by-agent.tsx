@@ -2,23 +2,22 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { api, madeByQuery, policiesMadeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
-import { countWords } from '../../lib/words.ts'
+import { t } from '../../lib/language.ts'
 import { useSession } from '../../shell/session.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge, Card } from '../../ui/page.tsx'
+import { richAgent, tAgent } from './texts.ts'
 
 type Beneficiary = Schemas['Beneficiary']
-const mostShown = 5
+const maxShown = 5
 
-const beneficiaryCount = (count: number): string => countWords(count, 'beneficiary', 'beneficiaries')
-const policyCount = (count: number): string => countWords(count, 'policy', 'policies')
+const beneficiaryCount = (count: number): string => tAgent('beneficiaries', { count })
+const policyCount = (count: number): string => tAgent('policies', { count })
 
 type AllProps = {
   ids: readonly string[]
-  /** "Archive 5 beneficiaries", "5 beneficiaries archived" */
-  verb: string
-  done: string
+  verb: 'confirm' | 'archive'
   count: (count: number) => string
   harmless?: boolean
   change: (id: string) => Promise<unknown>
@@ -30,8 +29,8 @@ type AllProps = {
 }
 
 /** Does the same with all that are shown: what an agent adds meanwhile is not among them. */
-const ForAll = ({ ids, verb, done, count, harmless = false, change, label, ...confirm }: AllProps) => {
-  const words = `${verb} ${count(ids.length)}`
+const ForAll = ({ ids, verb, count, harmless = false, change, label, ...confirm }: AllProps) => {
+  const words = tAgent(`${verb}.what`, { what: count(ids.length) })
   return (
     <ConfirmButton
       button={{
@@ -40,14 +39,14 @@ const ForAll = ({ ids, verb, done, count, harmless = false, change, label, ...co
         children: label ?? words,
       }}
       title={`${words}?`}
-      action={`${verb} all`}
+      action={tAgent(`${verb}.all`)}
       harmless={harmless}
       // One after the other, so that a failure leaves those before it done and those after it as they were.
       change={async () => {
         for (const id of ids) await change(id)
         return ids.length
       }}
-      announcement={(number) => `${count(number)} ${done}`}
+      announcement={(number) => tAgent(`${verb}.done`, { what: count(number) })}
       {...confirm}
     />
   )
@@ -55,7 +54,7 @@ const ForAll = ({ ids, verb, done, count, harmless = false, change, label, ...co
 
 type ActsProps = { made: readonly Beneficiary[]; label?: string }
 
-export const MadeBeneficiariesActs = ({ made, label = 'A key or an agent' }: ActsProps) => {
+export const MadeBeneficiariesActs = ({ made, label = t('key_or_agent') }: ActsProps) => {
   const proposed = made.filter(({ confirmation }) => confirmation === 'proposed')
   const shared = { count: beneficiaryCount, outdates: ['beneficiaries', 'beneficiary'] }
   return (
@@ -64,28 +63,21 @@ export const MadeBeneficiariesActs = ({ made, label = 'A key or an agent' }: Act
         <ForAll
           {...shared}
           ids={proposed.map(({ id }) => id)}
-          verb="Confirm"
-          done="confirmed"
+          verb="confirm"
           harmless
           change={(id) => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id } })}
         >
-          <p>
-            Look at each before you confirm it: payments to it by keys and agents then go out without asking. <bdi>{label}</bdi>{' '}
-            made them.
-          </p>
+          <p>{richAgent('made.look', { bdi: <bdi>{label}</bdi> })}</p>
         </ForAll>
       )}
       {made.length > 0 && (
         <ForAll
           {...shared}
           ids={made.map(({ id }) => id)}
-          verb="Archive"
-          done="archived"
+          verb="archive"
           change={(id) => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
         >
-          <p>
-            No one can pay what <bdi>{label}</bdi> created or renamed any more. Payments already sent still arrive.
-          </p>
+          <p>{richAgent('made.archive', { bdi: <bdi>{label}</bdi> })}</p>
         </ForAll>
       )}
     </>
@@ -104,16 +96,13 @@ type PoliciesProps = Pick<AllProps, 'onChanged' | 'label'> & { made: readonly Sc
 export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
   <ForAll
     ids={made.map(({ id }) => id)}
-    verb="Archive"
-    done="archived"
+    verb="archive"
     count={policyCount}
     change={(id) => api.DELETE('/v1/spending-policies/{id}', { path: { id } })}
     outdates={['policies', 'policy']}
     {...rest}
   >
-    <p>
-      Every active policy that <bdi>{by}</bdi> created stops applying right away. Policies by people stay.
-    </p>
+    <p>{richAgent('made.policies', { bdi: <bdi>{by}</bdi> })}</p>
   </ForAll>
 )
 
@@ -125,28 +114,34 @@ export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string
   const policies = useMadePolicies(grantId)
   if (beneficiaries.length + policies.length === 0) return null
   return (
-    <Card title="What it made" note={[beneficiaryCount(beneficiaries.length), policyCount(policies.length)].join(', ')} flush>
+    <Card
+      title={tAgent('made_by_it')}
+      note={[beneficiaryCount(beneficiaries.length), policyCount(policies.length)].join(', ')}
+      flush
+    >
       {beneficiaries.length > 0 && (
-        <section aria-label="Beneficiaries that it made">
-          <Rows items={beneficiaries.slice(0, mostShown)}>
+        <section aria-label={tAgent('made.payees')}>
+          <Rows items={beneficiaries.slice(0, maxShown)}>
             {({ id, display_name: name, confirmation, verification }) => (
               <Item title={<Link href={`/beneficiaries/${id}`}>{name}</Link>}>
-                {verification.status === 'no_match' && <Badge tone="bad">Another name</Badge>}
-                {confirmation === 'proposed' && <Badge tone="warn">Not confirmed</Badge>}
+                {verification.status === 'no_match' && <Badge tone="bad">{tAgent('other_name')}</Badge>}
+                {confirmation === 'proposed' && <Badge tone="warn">{tAgent('not_confirmed')}</Badge>}
               </Item>
             )}
           </Rows>
           <div className="row row-end card-footer">
             <Link href={`/beneficiaries?made_by=${grantId}`} className="small">
-              View {beneficiaries.length === 1 ? 'it' : `all ${beneficiaries.length}`}
+              {tAgent('view', {
+                what: beneficiaries.length === 1 ? tAgent('it') : tAgent('all', { length: beneficiaries.length }),
+              })}
             </Link>
             {can('beneficiary.manage') && <MadeBeneficiariesActs made={beneficiaries} label={label} />}
           </div>
         </section>
       )}
       {policies.length > 0 && (
-        <section aria-label="Policies that it made">
-          <Rows items={policies.slice(0, mostShown)}>
+        <section aria-label={tAgent('made.its_policies')}>
+          <Rows items={policies.slice(0, maxShown)}>
             {({ id, name }) => <Item title={<Link href={`/policies/${id}`}>{name}</Link>} />}
           </Rows>
           {can('policy.manage') && (

@@ -4,9 +4,10 @@ import { usePeople } from '../../api/names.ts'
 import { approvalQuery, paymentQuery, type Schemas } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { type Choice, noteOpened, subjectWords } from '../../lib/approval-subject.ts'
+import { rich, t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { createStore, useStore } from '../../lib/store.ts'
-import { countWords, listWords, statusText } from '../../lib/words.ts'
+import { listWords, statusText } from '../../lib/words.ts'
 import { LoadState, useOpenIn, useSession } from '../../shell/session.tsx'
 import { CopyButton, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
@@ -15,7 +16,7 @@ import { Card, ExactTime, Facts, PageHeader, SkeletonText } from '../../ui/page.
 import { QrCode } from '../../ui/qr-code.tsx'
 import { useWallets } from '../../wallet/wallet.tsx'
 import { BatchLines } from '../batches/batch-lines.tsx'
-import { Decisions, Timeline } from '../payments/timeline.tsx'
+import { ApprovalTimeline, Timeline } from '../payments/timeline.tsx'
 import { Decide, useHindrance } from './decide.tsx'
 import { useAfterDecision } from './decide-dialog.tsx'
 import { DecisionCard } from './decision-card.tsx'
@@ -28,11 +29,11 @@ const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']
   const { forMe } = useInbox()
   return (
     <Card
-      title="What happened"
-      footer={forMe.length > 0 && <LinkButton href="/approvals">Next approval ({forMe.length} waiting)</LinkButton>}
+      title={t('outcome')}
+      footer={forMe.length > 0 && <LinkButton href="/approvals">{t('next_approval', { count: forMe.length })}</LinkButton>}
     >
       {paymentId === null && (
-        <p className="quiet">The list is {statusText(approval.batch?.status ?? approval.status).toLowerCase()}.</p>
+        <p className="quiet">{t('list_is', { status: statusText(approval.batch?.status ?? approval.status).toLowerCase() })}</p>
       )}
       {paymentId !== null &&
         (payment.data ? <Timeline payment={payment.data} nameOf={people} /> : <SkeletonText width="80%" height={60} />)}
@@ -42,17 +43,19 @@ const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']
 
 type Approval = Schemas['Approval']
 
-const back = { href: '/approvals', label: 'Approvals' }
+const back = { href: '/approvals', label: t('approvals') }
 
 export const ApprovalPage = ({ id }: { id: string }) => {
   const approval = useQuery(approvalQuery(id))
   return (
     <div className="stack decision-page">
       <PageHeader
-        title={approval.data ? subjectWords(approval.data) : 'Approval'}
+        title={approval.data ? subjectWords(approval.data) : t('approval')}
         back={back}
         hidden
-        actions={approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
+        actions={
+          approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>{t('view_payment')}</LinkButton>
+        }
       />
       <LoadState query={approval} path={`/v1/approvals/${id}`} rows={4} />
       {approval.data && <ApprovalDetail approval={approval.data} />}
@@ -75,11 +78,7 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
         )}
       </DecisionCard>
       {approval.batch && <BatchLines batch={approval.batch} message={approval.signing.approve} />}
-      {approval.decisions.length > 0 && (pending || !approval.payment) && (
-        <Card title="Decisions">
-          <Decisions approval={approval} nameOf={people} />
-        </Card>
-      )}
+      {(pending || !approval.payment) && <ApprovalTimeline approval={approval} />}
       {pending && <OtherWays approval={approval} />}
       <ApprovalDetails approval={approval} people={people} />
       <PolicyChecks approval={approval} />
@@ -91,12 +90,12 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
 const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { approval: Approval }) => {
   if (!payment)
     return (
-      <Card title="What is approved" note="The text that is signed. Its Merkle root binds every payment of the list.">
+      <Card title={t('what_is_approved')} note={t('what_is_approved.note')}>
         <SignedText message={signing.approve} />
       </Card>
     )
   return (
-    <Card title="Policy checks" note={now ? 'Every rule, with what is used now.' : 'Every rule, when it was asked for.'}>
+    <Card title={t('policy_checks')} note={t(now ? 'policy_checks.now' : 'policy_checks.then')}>
       <DecisionTrace decision={now ?? payment.decision} currency={payment.currency} />
     </Card>
   )
@@ -118,7 +117,7 @@ const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
   const at = known.indexOf(id)
   const next = forMe.find(({ approval }) => approval.id !== id)
   return {
-    place: known.length > 1 && at >= 0 ? `${at + 1} of ${known.length}` : null,
+    place: known.length > 1 && at >= 0 ? t('place', { at: at + 1, count: known.length }) : null,
     /** Opens the next one. Does nothing after the last. */
     goOn: () => {
       if (next) openIn(next.workspace.id, `/approvals/${next.approval.id}`)
@@ -129,20 +128,20 @@ type Props = { approval: Approval; people: (accountId: string) => string }
 type OwnFacts = Readonly<Record<string, ReactNode>>
 
 const factsOfPayment = (payment: Schemas['PaymentSummary']): OwnFacts => ({
-  Type: payment.payment_type === payment.beneficiary.payment_rail ? null : typeLabel(payment.payment_type),
-  'Account reference': payment.account_reference,
+  [t('type')]: payment.payment_type === payment.beneficiary.payment_rail ? null : typeLabel(payment.payment_type),
+  [t('account_reference')]: payment.account_reference,
 })
 
 const factsOfBatch = (batch: Schemas['PaymentBatchSummary']): OwnFacts => ({
-  Payments: countWords(batch.items_count, 'payment'),
-  'Merkle root': <span className="mono small">{batch.merkle_root}</span>,
+  [t('payments_label')]: t('payments', { count: batch.items_count }),
+  [t('merkle_root')]: <span className="mono small">{batch.merkle_root}</span>,
 })
 
 const stillNeeded = ({ approvals_given: given, required_approvals: required, ...approval }: Approval): string =>
   [
-    `${given} of ${required}`,
-    ...(approval.approval_proof === 'signature' ? ['only by passkey or wallet'] : []),
-    ...(approval.separation_of_duties ? ['not by the requester'] : []),
+    t('place', { at: given, count: required }),
+    ...(approval.approval_proof === 'signature' ? [t('needed.signed')] : []),
+    ...(approval.separation_of_duties ? [t('needed.separate')] : []),
   ].join(', ')
 
 const ApprovalDetails = ({ approval, people }: Props) => {
@@ -150,24 +149,24 @@ const ApprovalDetails = ({ approval, people }: Props) => {
   const { payment, batch, context } = approval
   const at = (payment ?? batch)?.execute_at
   const pending = approval.status === 'pending'
-  const others = (context?.eligible_approvers ?? []).filter((id) => id !== account.id)
+  const able = context?.eligible_approvers ?? []
+  const others = able.filter((id) => id !== account.id)
+  const which = able.length > others.length ? 'who_else' : 'who_can'
   return (
-    <Card title="Details">
+    <Card title={t('details')}>
       <Facts
         facts={{
-          Workspace: workspace.name,
+          [t('workspace')]: workspace.name,
           ...(payment && factsOfPayment(payment)),
           ...(batch && factsOfBatch(batch)),
-          'Scheduled for': at && <ExactTime at={at} />,
-          Approvals: stillNeeded(approval),
-          'Who else can decide': pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
+          [t('scheduled_for_label')]: at && <ExactTime at={at} />,
+          [t('approvals')]: stillNeeded(approval),
+          [t(which)]: pending ? (others.length > 0 ? listWords(others.map(people), 'or') : t(`${which}.none`)) : null,
         }}
       />
       <div className="row row-between faint small">
-        <span>
-          {pending ? 'Expires' : 'Would have expired'} <ExactTime at={approval.expires_at} />
-        </span>
-        <CopyButton value={approval.id}>Copy ID</CopyButton>
+        <span>{rich(pending ? 'expires_at' : 'would_have_expired', { at: <ExactTime at={approval.expires_at} /> })}</span>
+        <CopyButton value={approval.id}>{t('copy_id')}</CopyButton>
       </div>
     </Card>
   )
@@ -178,22 +177,20 @@ const ShareLink = ({ approvalId }: { approvalId: string }) => {
   const link = `${location.origin}/approve/${approvalId}`
   return (
     <div className="stack-xs">
-      <p className="quiet small">Share a signing link (no login needed)</p>
+      <p className="quiet small">{t('share_link')}</p>
       <div className="row">
-        <CopyButton value={link}>Copy link</CopyButton>
+        <CopyButton value={link}>{t('copy_link')}</CopyButton>
         <DialogButton
           size="small"
           icon="qr"
           dialog={(close) => (
-            <Dialog title="Sign on a phone" onClose={close}>
-              <p className="quiet">
-                Scan it with the phone your wallet is on. The page shows the payment and asks for a signature.
-              </p>
-              <QrCode text={link} label="Signing link as a QR code" />
+            <Dialog title={t('sign_on_phone')} onClose={close}>
+              <p className="quiet">{t('sign_on_phone.how')}</p>
+              <QrCode text={link} label={t('link_as_qr')} />
             </Dialog>
           )}
         >
-          QR code
+          {t('qr_code')}
         </DialogButton>
       </div>
     </div>
@@ -203,21 +200,19 @@ const ShareLink = ({ approvalId }: { approvalId: string }) => {
 const OtherWays = ({ approval }: { approval: Approval }) => {
   const hindrance = useHindrance(approval)
   return (
-    <Card title="Other ways to decide">
+    <Card title={t('other_ways')}>
       {!hindrance && <SignHere approval={approval} />}
       <ShareLink approvalId={approval.id} />
     </Card>
   )
 }
 
-const signTitles: Readonly<Record<Choice, string>> = { approve: 'Sign approval', reject: 'Sign rejection' }
-
 /** Only where this browser has a wallet to sign with. */
 const SignHere = ({ approval }: { approval: Approval }) => {
   if (useWallets().length === 0) return null
   return (
     <div className="stack-xs">
-      <p className="quiet small">Sign with your wallet</p>
+      <p className="quiet small">{t('sign_with_wallet')}</p>
       <div className="row">
         {(approval.refusal_now ? (['reject'] as const) : (['approve', 'reject'] as const)).map((choice) => (
           <DialogButton
@@ -226,7 +221,7 @@ const SignHere = ({ approval }: { approval: Approval }) => {
             icon="wallet"
             dialog={(close) => <SignDialog approval={approval} choice={choice} onClose={close} />}
           >
-            {signTitles[choice]}
+            {t(`sign.${choice}`)}
           </DialogButton>
         ))}
       </div>
@@ -245,7 +240,7 @@ const SignDialog = ({ approval, choice, onClose }: { approval: Approval; choice:
     },
   }
   return (
-    <Dialog title={signTitles[choice]} onClose={onClose} wide>
+    <Dialog title={t(`sign.${choice}`)} onClose={onClose} wide>
       <SignedText message={approval.signing[choice]} />
       <SignDecision {...signing} />
       <PasteSignature {...signing} />

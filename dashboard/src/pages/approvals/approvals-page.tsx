@@ -5,22 +5,26 @@ import { approvalsQuery, type Schemas } from '../../api/queries.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
 import { approvalSubject, type Choice, factsToSee, fitsBulk, subjectWords } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
-import { capitalized, countWords, requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
+import { rich, t } from '../../lib/language.ts'
+import { requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useOpenIn, useSession } from '../../shell/session.tsx'
 import { Button, cx } from '../../ui/button.tsx'
 import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
+import { SeparateBalance, useSeparation } from '../overview/shared-balance.ts'
 import { DecideDialog, SentAt } from './decide-dialog.tsx'
 import { FactBadges } from './facts.tsx'
 
 export const ApprovalsPage = () => {
   const inbox = useInbox()
+  const waits = useSeparation()?.waits
   return (
-    <Page title="Approvals" lead="Payments that need a decision before they are sent, from all your workspaces.">
-      <ForMe {...inbox} />
+    <Page title={t('approvals')} lead={t('inbox.lead')}>
+      {waits && <SeparateBalance waits={waits} />}
+      {(!waits || inbox.forMe.length > 0 || inbox.error !== null) && <ForMe {...inbox} />}
       {inbox.others.length > 0 && (
-        <Card title="Waiting for someone else" flush>
+        <Card title={t('inbox.others')} flush>
           <InboxRows items={inbox.others} several={inbox.several} />
         </Card>
       )}
@@ -58,11 +62,11 @@ const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => 
   )
   const keys = items.length > 0 && (
     <span className="faint small row row-tight keys-hint">
-      <kbd>j</kbd> <kbd>k</kbd> move <kbd>x</kbd> select <kbd>a</kbd> approve <kbd>r</kbd> reject
+      {rich('inbox.keys', Object.fromEntries([...'jkxar'].map((key) => [key, <kbd key={key}>{key}</kbd>])))}
     </span>
   )
   return (
-    <Card title="Waiting for you" actions={keys} flush>
+    <Card title={t('inbox.mine')} actions={keys} flush>
       {error ? (
         <div className="card-body">
           {oldSince !== null && <OldList at={oldSince} />}
@@ -71,8 +75,8 @@ const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => 
       ) : null}
       {isPending && items.length === 0 && <SkeletonRows rows={2} />}
       {!isPending && !error && items.length === 0 && (
-        <Empty icon="check" title="You’re all caught up">
-          New requests appear here as they arrive. <Link href="/policies">Policies</Link> decide which payments need approval.
+        <Empty icon="check" title={t('inbox.empty')}>
+          {rich('inbox.empty_note', { policies: <Link href="/policies">{t('policies')}</Link> })}
         </Empty>
       )}
       {items.length > 1 && <Bar review={review} items={items} />}
@@ -105,13 +109,13 @@ const useOpenApproval = (items: readonly InboxItem[]) => {
 /** One with a caution cannot be ticked before it was opened. */
 const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
   const fits = fitsBulk(approval)
-  const label = `Select ${subjectWords(approval)}`
+  const what = subjectWords(approval)
   return (
     <input
       type="checkbox"
       className="row-check"
-      aria-label={fits ? label : `${label}: open it first`}
-      title={fits ? undefined : 'Open it first'}
+      aria-label={t(fits ? 'select_what' : 'select_open_first', { what })}
+      title={fits ? undefined : t('open_first')}
       disabled={!fits}
       checked={fits && review.selection.chosen.includes(approval.id)}
       onChange={() => review.selection.toggle(approval.id)}
@@ -120,9 +124,9 @@ const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review 
 }
 
 const selectAllWords = (ticked: number, apart: number): string => {
-  if (apart === 0) return 'Select all'
-  const first = `${countWords(apart, 'payment')} to open first`
-  return ticked === 0 ? capitalized(first) : `Select the other ${ticked}. ${first}`
+  if (apart === 0) return t('select_all')
+  const first = t('to_open_first', { count: apart })
+  return ticked === 0 ? first : t('select_others', { count: ticked, first })
 }
 
 const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] }) => {
@@ -136,16 +140,18 @@ const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] })
     <SelectionBar
       selection={review.selection}
       words={
-        chosen.length === 0 ? selectAllWords(ticked.length, apart) : `${countWords(chosen.length, 'payment')} selected, ${sum}`
+        chosen.length === 0
+          ? selectAllWords(ticked.length, apart)
+          : t('selected', { payments: t('payments', { count: chosen.length }), sum })
       }
     >
       {!isStopped(chosen) && (
         <Button size="small" variant="primary" onClick={() => review.decide('approve')}>
-          Approve {chosen.length}
+          {t('approve_count', { count: chosen.length })}
         </Button>
       )}
       <Button size="small" variant="danger" onClick={() => review.decide('reject')}>
-        Reject {chosen.length}
+        {t('reject_count', { count: chosen.length })}
       </Button>
     </SelectionBar>
   )
@@ -155,9 +161,9 @@ const Decided = () => {
   const { workspace } = useSession()
   const people = usePeople()
   const all = approvalsQuery(undefined)
-  const none = <Empty icon="clock" title="No decisions yet" />
+  const none = <Empty icon="clock" title={t('no_decisions')} />
   return (
-    <Listing title={`Decided in ${workspace.name}`} query={all} rows={3} empty={none}>
+    <Listing title={t('decided_in', { workspace: workspace.name })} query={all} rows={3} empty={none}>
       {(approvals) => {
         const decided = approvals.filter(({ status }) => status !== 'pending')
         if (decided.length === 0) return none
@@ -205,14 +211,14 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
           <span className="item-title">
             {subject.title}
             <FactBadges facts={factsToSee(approval)} of={subject.count} />
-            {pending && approval.approval_proof === 'signature' && <Badge dot={false}>To be signed</Badge>}
+            {pending && approval.approval_proof === 'signature' && <Badge dot={false}>{t('to_be_signed')}</Badge>}
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>
           <span className="block">{subject.purpose}</span>
           <SentAt at={subject.sentAt} />
           <span className="item-note block">
-            Requested by {requesterWords(subject.initiatedBy, people)} <FrozenBadge by={subject.initiatedBy} /> ·{' '}
-            <Time at={approval.created_at} />
+            {t('requested_by_whom', { who: requesterWords(subject.initiatedBy, people) })}{' '}
+            <FrozenBadge by={subject.initiatedBy} /> · <Time at={approval.created_at} />
           </span>
           {pending && (!above || reasonOf(above) !== reasonOf(item)) && <span className="item-note block">{reasonOf(item)}</span>}
         </span>
@@ -220,8 +226,9 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
           <Amount minor={subject.amountMinor} currency={subject.currency} />
           {pending ? (
             <span className="faint small">
-              {approval.required_approvals > 1 && `${approval.approvals_given} of ${approval.required_approvals} · `}
-              <Countdown to={approval.expires_at} suffix=" left" />
+              {approval.required_approvals > 1 &&
+                `${t('place', { at: approval.approvals_given, count: approval.required_approvals })} · `}
+              <Countdown to={approval.expires_at} />
             </span>
           ) : (
             <StatusBadge status={approval.status} />

@@ -1,12 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError, isTextChanged } from '../../api/error.ts'
 import { usePeople } from '../../api/names.ts'
-import { api, approvalQuery, inWorkspace, passkeysQuery, type Schemas } from '../../api/queries.ts'
+import { api, approvalQuery, inWorkspace, passkeysQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, type Choice, digestOfText, factsToSee, subjectWords } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
 import { decidedWords, effectOfChoice } from '../../lib/decision-effect.ts'
-import { capitalized, countWords, shortMoney, sumMinor } from '../../lib/words.ts'
+import { rich, t } from '../../lib/language.ts'
+import { capitalized, shortMoney, sumMinor } from '../../lib/words.ts'
 import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -19,9 +20,9 @@ type Approval = Schemas['Approval']
 type Props = { approvals: readonly Approval[]; choice: Choice; onDecided: () => void; onClose: () => void }
 
 const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
-  const verb = choice === 'approve' ? 'Approve' : 'Reject'
   const [only] = approvals
-  return approvals.length === 1 && only ? `${verb} ${subjectWords(only)}?` : `${verb} ${countWords(approvals.length, 'payment')}?`
+  const count = approvals.length
+  return t(`${choice}_what`, { what: count === 1 && only ? subjectWords(only) : t('payments', { count }) })
 }
 
 const subjectsOf = (approvals: readonly Approval[]) =>
@@ -31,11 +32,7 @@ const total = (approvals: readonly Approval[]): string =>
   shortMoney(sumMinor(subjectsOf(approvals).map(({ amountMinor }) => amountMinor)), subjectsOf(approvals)[0]?.currency ?? '')
 
 export const SentAt = ({ at }: { at: string | null }) =>
-  at && (
-    <span className="small block">
-      Scheduled for <ExactTime at={at} />
-    </span>
-  )
+  at && <span className="small block">{rich('scheduled_for', { at: <ExactTime at={at} /> })}</span>
 
 /** Lists every payment that is decided, also in bulk, with what is odd about it. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
@@ -45,7 +42,7 @@ const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
         <span>
           <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
           {note && <span className="quiet small block">{note}</span>}
-          {fee && <span className="quiet small block">Fee: {fee}</span>}
+          {fee && <span className="quiet small block">{t('fee_is', { fee })}</span>}
           <SentAt at={sentAt} />
           <FactBadges facts={facts} of={count} />
           <FactNotices facts={facts.filter(({ level }) => level === 'danger')} of={count} currency={currency} />
@@ -68,10 +65,10 @@ export const lateIn = (error: unknown): Late | null => {
 /** Nothing is left to do about it. `subject`: which one, where several were to be decided. */
 export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
   const people = usePeople()
+  const values = { who: capitalized(people(by)), what: subject ?? t('it'), at: <Time at={at} /> }
   return (
-    <TextNotice tone="info" title="Already decided" live>
-      {capitalized(people(by))} {status === 'rejected' ? 'rejected' : status === 'approved' ? 'approved' : 'decided'}{' '}
-      {subject ?? 'it'} <Time at={at} />.
+    <TextNotice tone="info" title={t('late.title')} live>
+      {rich(`late.${status === 'rejected' || status === 'approved' ? status : 'decided'}`, values)}
     </TextNotice>
   )
 }
@@ -91,12 +88,10 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
       onClose()
     }
     return (
-      <Dialog title={titleOf(approvals, choice)} onClose={close} footer={<Button onClick={close}>Close</Button>}>
+      <Dialog title={titleOf(approvals, choice)} onClose={close} footer={<Button onClick={close}>{t('close')}</Button>}>
         <LateDecision late={late} subject={several && refused ? subjectWords(refused) : undefined} />
         <p className="quiet">
-          {several
-            ? `${countWords(decide.made, 'payment')} before it ${decide.made === 1 ? 'is' : 'are'} decided, and ${countWords(left, 'payment')} after it ${left === 1 ? 'is' : 'are'} not.`
-            : 'Nothing is left to do.'}
+          {several ? t('late.after', { before: t('late.before', { count: decide.made }), count: left }) : t('late.nothing_left')}
         </p>
       </Dialog>
     )
@@ -104,7 +99,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
   const content = (
     <>
       <Subjects approvals={approvals} />
-      {toSign && <Notice tone="info">Only an approval by passkey or wallet counts here.</Notice>}
+      {toSign && <Notice tone="info">{t('only_signed_here')}</Notice>}
       <p className="quiet">{effectOfChoice(choice, approvals)}</p>
     </>
   )
@@ -115,9 +110,9 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
         onClose={onClose}
         footer={
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={onClose}>{t('cancel')}</Button>
             <LinkButton href={`/approvals/${toSign.id}`} variant="primary">
-              Open to sign it
+              {t('open_to_sign')}
             </LinkButton>
           </>
         }
@@ -128,35 +123,29 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
   return (
     <FormDialog
       title={titleOf(approvals, choice)}
-      action={approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'}
+      action={
+        approves
+          ? t('approve_amount', { amount: total(approvals) })
+          : several
+            ? t('reject_count', { count: approvals.length })
+            : t('reject')
+      }
       making={{ ...decide, mutate: () => decide.mutate(reason) }}
       red={!approves}
       onClose={onClose}
     >
       {content}
-      <TextField
-        label="Reason"
-        optional
-        value={reason}
-        onChange={setReason}
-        maxLength={500}
-        hint={approves ? 'Saved with your decision.' : 'The requester sees it.'}
-      />
+      <TextField label={t('reason')} optional value={reason} onChange={setReason} maxLength={500} hint={t(`reason.${choice}`)} />
     </FormDialog>
   )
 }
 
 /** "2 payments approved"; those that need another approval are counted apart. */
 const bulkWords = (approvals: readonly Approval[]): string => {
-  const count = (status: Approval['status']) => approvals.filter((approval) => approval.status === status).length
-  const parts = [
-    [count('approved'), 'approved'],
-    [count('rejected'), 'rejected'],
-    [count('pending'), 'approved by you, waiting for another approval'],
-  ] as const
-  return parts
-    .filter(([number]) => number > 0)
-    .map(([number, outcome]) => `${countWords(number, 'payment')} ${outcome}`)
+  return (['approved', 'rejected', 'pending'] as const)
+    .map((outcome) => ({ outcome, count: approvals.filter(({ status }) => status === outcome).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ outcome, count }) => t(`bulk.${outcome}`, { count }))
     .join('. ')
 }
 
@@ -214,10 +203,8 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
   return { ...decide, made, refresh }
 }
 
-export const useOwnPasskeys = (): readonly Schemas['Passkey'][] => {
-  const { data } = useQuery({ ...passkeysQuery, enabled: hasPasskeys() })
-  return data?.data ?? []
-}
+export const useOwnPasskeys = (): readonly Schemas['Passkey'][] =>
+  rowsOf(useInfiniteQuery({ ...passkeysQuery, enabled: hasPasskeys() }))
 
 export const useDecideByPasskey = (
   approval: Approval,

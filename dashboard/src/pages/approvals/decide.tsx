@@ -1,8 +1,11 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { usePeople } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
 import { approvalSubject, type Choice, counts } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
+import { rich, t } from '../../lib/language.ts'
+import { listWords } from '../../lib/words.ts'
 import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -20,13 +23,15 @@ const useOwnDecision = (approval: Approval): Choice | undefined => {
 
 export const useHindrance = (approval: Approval): string | null => {
   const { can, account } = useSession()
-  if (!can('approval.decide')) return 'Your role in this workspace can’t decide approvals.'
+  const people = usePeople()
+  const { approver_ids: named } = approval
+  if (!can('approval.decide')) return t('hindrance.role')
+  if (named && !named.includes(account.id))
+    return named.length > 0 ? t('hindrance.named', { names: listWords(named.map(people), 'and') }) : t('hindrance.no_one')
   if (approval.separation_of_duties && approvalSubject(approval).initiatedBy.account_id === account.id)
-    return 'You requested this payment, and the requester can’t approve it. Share the signing link with someone who can.'
+    return t('hindrance.requester')
   return null
 }
-
-const passkeyLabel = 'Approve with Face ID, fingerprint or security key'
 
 type DecideProps = { approval: Approval; onDecided: () => void }
 
@@ -56,25 +61,24 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
   if (hindrance) return <Notice tone="info">{hindrance}</Notice>
   return (
     <div className="stack-s">
-      {approved && (
-        <Notice tone="info">You have approved. Someone else needs to decide as well. Until then you can still reject.</Notice>
-      )}
+      {approved && <Notice tone="info">{t('you_approved')}</Notice>}
       {stop && (
-        <TextNotice tone="warn" title="It can’t be approved now">
-          {stop.message} Until that is lifted it can only be rejected.
+        <TextNotice tone="warn" title={t('stopped')}>
+          {t('stopped.until', { message: stop.message })}
         </TextNotice>
       )}
       {approves && bySignature && !byPasskey && (
-        <TextNotice tone="info" title="Only an approval by passkey or wallet counts">
-          {hasPasskeys() ? <Link href="/account">Add a passkey</Link> : 'Add a passkey on your Account page'}, or sign with your
-          wallet below.
+        <TextNotice tone="info" title={t('only_signed')}>
+          {rich('or_sign_below', {
+            passkey: hasPasskeys() ? <Link href="/account">{t('add_passkey')}</Link> : t('add_passkey_there'),
+          })}
         </TextNotice>
       )}
       <Failure error={signing.error} />
       <div className="decide-bar">
         {approves && byPasskey && (
           <Button variant="primary" size="large" wide icon="fingerprint" busy={signing.isPending} onClick={approve}>
-            {passkeyLabel}
+            {t('by_passkey')}
           </Button>
         )}
         {approves && !bySignature && (
@@ -85,11 +89,11 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
             icon="check"
             onClick={() => setDeciding('approve')}
           >
-            {byPasskey ? 'Approve without it' : 'Approve'} {!byPasskey && <kbd>a</kbd>}
+            {t(byPasskey ? 'approve_without' : 'approve')} {!byPasskey && <kbd>a</kbd>}
           </Button>
         )}
         <Button variant="danger" size="large" wide icon="cross" onClick={reject}>
-          Reject <kbd>r</kbd>
+          {t('reject')} <kbd>r</kbd>
         </Button>
       </div>
       {deciding && (

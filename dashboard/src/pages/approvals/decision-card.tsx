@@ -4,10 +4,11 @@ import { type FactType, grouped } from '../../../../src/lib/approval-facts.ts'
 import { api, nameChecksQuery, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, factsToSee } from '../../lib/approval-subject.ts'
 import { balanceWords } from '../../lib/decision-effect.ts'
+import { rich, t } from '../../lib/language.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { nameBefore } from '../../lib/reported-names.ts'
 import { decisionReason } from '../../lib/rule-words.ts'
-import { capitalized, compareMinor, countWords, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
+import { capitalized, compareMinor, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
@@ -30,29 +31,30 @@ type Fact = { label: string; value: ReactNode; note?: ReactNode }
 const twice = (minor: string): string => (BigInt(minor) * 2n).toString()
 
 const comparison = (amountMinor: string, currency: string, payee: NonNullable<Approval['context']>['payee']): Fact => {
-  const label = 'Amount'
+  const label = t('amount')
   const typical = payee?.typical_amount_minor ?? null
   if (typical === null)
     return payee && payee.payments_count > 0
-      ? { label, value: 'Nothing usual yet', note: 'Too few payments to compare it with' }
-      : { label, value: 'First payment', note: 'Nothing to compare it with' }
-  const note = `Usually ${shortMoney(typical, currency)}`
+      ? { label, value: t('card.nothing_usual'), note: t('card.too_few') }
+      : { label, value: t('card.first'), note: t('card.nothing_to_compare') }
+  const note = t('card.usually', { amount: shortMoney(typical, currency) })
   return compareMinor(amountMinor, twice(typical)) >= 0
-    ? { label, value: `${multipleOf(amountMinor, typical)} × the usual`, note }
-    : { label, value: 'About the usual', note }
+    ? { label, value: t('card.times', { times: multipleOf(amountMinor, typical) }), note }
+    : { label, value: t('card.usual'), note }
 }
 
 const lastPaid = (payee: NonNullable<Approval['context']>['payee']): Fact => ({
-  label: 'Last paid',
-  value: payee?.last_paid_at ? <Time at={payee.last_paid_at} /> : 'Never before',
-  ...(payee && payee.payments_count > 0 && { note: `${countWords(payee.payments_count, 'payment')} so far` }),
+  label: t('card.last_paid'),
+  value: payee?.last_paid_at ? <Time at={payee.last_paid_at} /> : t('card.never'),
+  ...(payee &&
+    payee.payments_count > 0 && { note: t('card.so_far', { payments: t('payments', { count: payee.payments_count }) }) }),
 })
 
 const askedBy = (approval: Approval, people: Props['people']): Fact => {
   const { initiatedBy } = approvalSubject(approval)
   const agent = initiatedBy.label !== null
   return {
-    label: 'Requested by',
+    label: t('requested_by'),
     value: agent ? (
       <>
         {initiatedBy.label} <FrozenBadge by={initiatedBy} />
@@ -60,7 +62,7 @@ const askedBy = (approval: Approval, people: Props['people']): Fact => {
     ) : (
       capitalized(requesterWords(initiatedBy, people))
     ),
-    note: <Time at={approval.created_at} before={agent ? 'An agent or API key, ' : ''} />,
+    note: <Time at={approval.created_at} before={agent ? t('card.by_agent') : ''} />,
   }
 }
 
@@ -70,8 +72,8 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
   if (!payment) {
     const count = (type: FactType) => grouped(facts.find((fact) => fact.type === type)?.count ?? 0)
     return [
-      { label: 'First payments', value: count('first_payment'), note: 'to their destination' },
-      { label: 'Far from the last amount', value: count('far_from_last'), note: 'more than twice, or less than half' },
+      { label: t('card.first_payments'), value: count('first_payment'), note: t('card.to_destination') },
+      { label: t('card.far'), value: count('far_from_last'), note: t('card.far_note') },
       asked,
     ]
   }
@@ -79,13 +81,8 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
   return [comparison(payment.amount_minor, payment.currency, payee), lastPaid(payee), asked]
 }
 
-const railSays = ({ status, name }: Schemas['Verification']): string | null => {
-  if (name === null) return null
-  if (status === 'match') return `The payment method reports the same name: ${name}`
-  return status === 'close_match'
-    ? `The payment method reports a similar name: ${name}`
-    : `The payment method reports another name: ${name}`
-}
+const railSays = ({ status, name }: Schemas['Verification']): string | null =>
+  name === null ? null : t(status === 'match' || status === 'close_match' ? `rail.${status}` : 'rail.other', { name })
 
 type ReportedProps = { verification: Schemas['Verification']; payment: Schemas['PaymentSummary'] }
 
@@ -99,17 +96,15 @@ const Reported = ({ verification, payment }: ReportedProps) => {
 const Unchecked = ({ at, payment }: { at: string; payment: Schemas['PaymentSummary'] }) => {
   const { can, workspace } = useSession()
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: payment.beneficiary.id } }), {
-    announcement: 'Checking. The answer appears here.',
+    announcement: t('rail.checking'),
     outdates: ['beneficiary', 'approval', 'inbox'],
   })
   return (
     <div className="row">
-      <p className="quiet">
-        Name not checked since <Time at={at} />
-      </p>
+      <p className="quiet">{rich('rail.unchecked', { at: <Time at={at} /> })}</p>
       {can('beneficiary.manage') && workspace.id === payment.workspace_id && (
         <Button size="small" busy={again.isPending} onClick={() => again.mutate()}>
-          Check now
+          {t('rail.check_now')}
         </Button>
       )}
       <Failure error={again.error} />
@@ -122,10 +117,10 @@ const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
   const names = nameBefore(checks.data?.data ?? [])
   if (!names) return null
   const { last, before } = names
+  const [at, since] = [<Time key="before" at={before.checked_at} />, <Time key="last" at={last.checked_at} />]
   return (
     <p className="bad-text">
-      Another name was reported before: <bdi>{before.name}</bdi> <Time at={before.checked_at} />, now <bdi>{last.name}</bdi>{' '}
-      <Time at={last.checked_at} />
+      {rich('rail.before', { before: <bdi>{before.name}</bdi>, at, now: <bdi>{last.name}</bdi>, since })}
     </p>
   )
 }
@@ -133,11 +128,11 @@ const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
 const Payee = ({ payment, context }: { payment: Schemas['PaymentSummary']; context: Approval['context'] }) => (
   <>
     <p className="decision-payee">
-      <span className="quiet">to</span> {payment.beneficiary.display_name}
+      <span className="quiet">{t('to')}</span> {payment.beneficiary.display_name}
     </p>
     <p className="quiet">
       {railFacts[payment.beneficiary.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
-      {payment.account_reference && <>, account {payment.account_reference}</>}
+      {payment.account_reference && `, ${t('account_reference_is', { reference: payment.account_reference })}`}
     </p>
     {context?.payee && <Reported verification={context.payee.verification} payment={payment} />}
     {context?.payee && <NameBefore beneficiaryId={payment.beneficiary.id} />}
@@ -150,12 +145,12 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
   const subject = approvalSubject(approval)
   const pending = approval.status === 'pending'
   return (
-    <section className="card decision-card" aria-label="What is decided">
+    <section className="card decision-card" aria-label={t('card.what')}>
       <div className="row row-between">
         <span className="faint small">{place}</span>
         {pending ? (
           <span className="badge tone-warn">
-            <Countdown to={approval.expires_at} suffix=" left" />
+            <Countdown to={approval.expires_at} />
           </span>
         ) : (
           <StatusBadge status={approval.status} />
@@ -163,7 +158,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
       </div>
       <div>
         <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
-        {subject.fee && <p className="quiet">Fee: {subject.fee}</p>}
+        {subject.fee && <p className="quiet">{t('fee_is', { fee: subject.fee })}</p>}
         {payment ? <Payee payment={payment} context={approval.context} /> : <p className="decision-payee">{subject.title}</p>}
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
         <SentAt at={subject.sentAt} />
@@ -179,10 +174,10 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
         ))}
       </dl>
       <p className="decision-why">
-        <span className="quiet">Why it needs approval: </span>
+        <span className="quiet">{t('card.why')}</span>
         {subject.reason}
         {pending && payment && approval.decision_now?.outcome === 'deny' && (
-          <span className="block bad-text">Right now it would be refused: {decisionReason(approval.decision_now)}</span>
+          <span className="block bad-text">{t('card.refused_now', { reason: decisionReason(approval.decision_now) })}</span>
         )}
         {pending && <span className="block quiet small">{balanceWords(approval)}</span>}
       </p>

@@ -13,12 +13,15 @@ import {
   namesSummary,
   type Warned,
 } from '../../../../src/lib/approval-facts.ts'
+import { factTexts, t } from '../../lib/language.ts'
 import { fullTime } from '../../lib/time.ts'
 import { moneyText } from '../../lib/words.ts'
 import { Badge, Notice, type Tone } from '../../ui/page.tsx'
 
 const tones: Readonly<Record<FactLevel, Tone>> = { danger: 'bad', warning: 'warn', info: 'info' }
 
+/** In the reader's language. */
+const ways = { by: factTexts, when: fullTime }
 const moneyIn = (currency: string) => (minor: string) => moneyText(minor, currency)
 
 type Props = {
@@ -34,7 +37,7 @@ export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
     .filter(isToldFirst)
     .map((fact) => (
       <Badge key={fact.type} tone={tones[fact.level]}>
-        {of > 1 ? `${factShort(fact)} ${grouped(fact.count)}` : factShort(fact)}
+        {of > 1 ? `${factShort(fact, factTexts)} ${grouped(fact.count)}` : factShort(fact, factTexts)}
       </Badge>
     ))
 
@@ -42,37 +45,37 @@ export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
 export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
   facts.map((fact) => {
     const [item] = fact.items
-    const about = item && factAbout(fact, item, moneyIn(currency), { when: fullTime })
+    const about = item && factAbout(fact, item, moneyIn(currency), ways)
     return (
       <Badge key={fact.type} tone={tones[fact.level]}>
-        {about ? `${factShort(fact)}: ${about}` : factShort(fact)}
+        {about ? `${factShort(fact, factTexts)}: ${about}` : factShort(fact, factTexts)}
       </Badge>
     )
   })
 
 /** What is dangerous or unusual, with the payments that it is about, the heaviest first; of a batch also how its names compare. */
 export const FactNotices = ({ facts, of, currency }: Props) => {
-  const names = namesSummary(facts, of)
+  const names = namesSummary(facts, of, factTexts)
   return (
     <>
       {inOrder(facts)
         .filter(isToldFirst)
         .map((fact) => (
-          <Notice key={fact.type} tone={tones[fact.level]} title={factTitle(fact, of)}>
+          <Notice key={fact.type} tone={tones[fact.level]} title={factTitle(fact, of, factTexts)}>
             {fact.items.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two payments of a batch may be alike
               <p key={index}>
-                <bdi>{factItemText(fact, one, moneyIn(currency), { when: fullTime })}</bdi>
+                <bdi>{factItemText(fact, one, moneyIn(currency), ways)}</bdi>
                 {one.payment_id && (
                   <>
                     {' '}
-                    <Link href={`/payments/${one.payment_id}`}>View that payment</Link>
+                    <Link href={`/payments/${one.payment_id}`}>{t('view_that_payment')}</Link>
                   </>
                 )}
               </p>
             ))}
             {fact.items.length > 0 && fact.count > fact.items.length && (
-              <p className="quiet">and {grouped(fact.count - fact.items.length)} more</p>
+              <p className="quiet">{factTexts.more.replace('{count}', grouped(fact.count - fact.items.length))}</p>
             )}
           </Notice>
         ))}

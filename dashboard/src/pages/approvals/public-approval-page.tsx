@@ -6,6 +6,7 @@ import { accountQuery, api, approvalMessageQuery, inWorkspace, type Schemas, wor
 import { approvalSubject, readSignedText, titleOfText } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
 import { decidedWords } from '../../lib/decision-effect.ts'
+import { language, rich, t } from '../../lib/language.ts'
 import { hasNoSession } from '../../lib/page-state.ts'
 import { useNow } from '../../lib/time.ts'
 import { signInPath } from '../../shell/paths.ts'
@@ -13,7 +14,7 @@ import { PushOffer } from '../../shell/push-offer.tsx'
 import { SessionIn } from '../../shell/session.tsx'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { Countdown, Failure, Notice, SkeletonText, type Tone } from '../../ui/page.tsx'
+import { Countdown, Failure, Notice, SkeletonText } from '../../ui/page.tsx'
 import { NoWallet, useWallets } from '../../wallet/wallet.tsx'
 import { Decide, useHindrance } from './decide.tsx'
 import { FactNotices } from './facts.tsx'
@@ -38,12 +39,12 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
   const own = useOwnApproval(id, account.isSuccess)
   // What is shown is what is decided: a passkey signs the text of the record, a wallet that of the link.
   const text: Text | undefined = own.found ? ownText(own.found.approval) : read.data
-  const title = text ? titleOfText(text.message) : 'Payment approval'
+  const title = text ? titleOfText(text.message) : t('payment_approval')
   return (
-    <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
+    <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>{t('open_in_dashboard')}</Link>}>
       <div className="stack">
         <div className="stack-xs">
-          <p className="quiet">Payment approval</p>
+          <p className="quiet">{t('payment_approval')}</p>
           <h1>{title}</h1>
         </div>
         {!text && read.isPending && <SkeletonText width="80%" height={40} />}
@@ -54,17 +55,10 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
   )
 }
 
-const results: Readonly<Record<Exclude<Approval['status'], 'pending'>, { title: string; tone: Tone; words: string }>> = {
-  approved: { title: 'Approved', tone: 'good', words: 'It was approved. There is nothing left to decide.' },
-  rejected: { title: 'Rejected', tone: 'plain', words: 'It was rejected, and is not sent. There is nothing left to decide.' },
-  expired: { title: 'Expired', tone: 'plain', words: 'It was not decided in time, and is not sent. It can be requested again.' },
-  cancelled: { title: 'Cancelled', tone: 'plain', words: 'It was cancelled, and is not sent. There is nothing left to decide.' },
-}
-
-const Result = ({ title, tone, words }: { title: string; tone: Tone; words: string }) => (
+const Result = ({ title, isGood, words }: { title: string; isGood: boolean; words: string }) => (
   <div className="stack-xs">
     <h2>{title}</h2>
-    <Notice tone={tone} live>
+    <Notice tone={isGood ? 'good' : 'plain'} live>
       {words}
     </Notice>
   </div>
@@ -87,16 +81,22 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
   const result = decided && decided.status !== 'pending' ? decided.status : status
   return (
     <>
-      {result !== 'pending' && <Result {...results[result]} {...(decided && { words: `${decidedWords(decided)}.` })} />}
-      {result === 'pending' && decided && (
-        <Result title="Your approval is recorded" tone="good" words={`${decidedWords(decided)}.`} />
+      {(result !== 'pending' || decided) && (
+        <Result
+          title={t(result === 'pending' ? 'approval_recorded' : `status.${result}`)}
+          isGood={result === 'pending' || result === 'approved'}
+          words={decided ? `${decidedWords(decided)}.` : t(`result.${status === 'pending' ? 'approved' : status}`)}
+        />
       )}
       {result === 'pending' && (
-        <p>
-          <span className="quiet">Time left: </span>
-          <span className="strong">
-            <Countdown to={text.expires_at} />
-          </span>
+        <p className="quiet">
+          {rich('time_left_is', {
+            time: (
+              <span className="strong">
+                <Countdown to={text.expires_at} bare />
+              </span>
+            ),
+          })}
         </p>
       )}
       {result !== 'pending' && account && own.found && (
@@ -132,7 +132,7 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
       {wallets.length === 0 && <NoWallet />}
       <PasteSignature {...signing} />
       <div className="answer-bar">
-        {account && <p className="quiet small">This account can’t decide it. A wallet that may decide can sign it.</p>}
+        {account && <p className="quiet small">{t('cannot_decide_here')}</p>}
         {wallets.length > 0 && <SignDecision {...signing} />}
         {!account && (
           <LinkButton
@@ -141,7 +141,7 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
             size={wallets.length === 0 ? 'large' : 'normal'}
             wide
           >
-            Sign in to decide
+            {t('sign_in_to_decide')}
           </LinkButton>
         )}
       </div>
@@ -187,7 +187,7 @@ const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
     <>
       {!hindrance && wallets.length > 0 && (
         <div className="stack-s">
-          <p className="quiet small">Or sign with your wallet</p>
+          <p className="quiet small">{t('or_sign_with_wallet')}</p>
           <SignDecision {...signing} />
         </div>
       )}
@@ -224,15 +224,16 @@ const Line = ({ line }: { line: string }) => {
 const SignedLines = ({ message }: { message: string }) => {
   const { opening, lines, binding } = readSignedText(message)
   return (
-    <section className="stack signed-text" aria-label="What you sign">
-      <div className="signed-lines">
+    <section className="stack signed-text" aria-label={t('what_you_sign')}>
+      {language !== 'en' && <p className="strong">{t('english_binds')}</p>}
+      <div className="signed-lines" lang="en">
         <p className="quiet">{opening}</p>
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two lines of a list may be alike
           <Line key={`${index} ${line}`} line={line} />
         ))}
       </div>
-      <div className="signed-binding">
+      <div className="signed-binding" lang="en">
         {binding.map((line) => (
           <p key={line}>{line}</p>
         ))}

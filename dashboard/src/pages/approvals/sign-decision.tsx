@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schemas } from '../../api/queries.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
+import { t } from '../../lib/language.ts'
 import { Button, CopyButton } from '../../ui/button.tsx'
 import { Segments, TextArea } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -16,14 +17,13 @@ export type Signing = {
 }
 
 const choices: readonly Choice[] = ['approve', 'reject']
-const choiceWords: Readonly<Record<Choice, string>> = { approve: 'Approve', reject: 'Reject' }
 
 const decideBySignature = (id: string, body: { decision: Choice; signature: string; address?: string }) =>
   api.POST('/v1/approvals/{id}/decide-by-signature', { path: { id }, body })
 
 export const SignedText = ({ message }: { message: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard has to reach it
-  <section className="message-block" tabIndex={0} aria-label="The message you sign">
+  <section className="message-block" tabIndex={0} aria-label={t('message_you_sign')}>
     {message}
   </section>
 )
@@ -41,25 +41,25 @@ export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
   if (choice === undefined) return null
   return (
     <details>
-      <summary className="quiet small">Sign on another device or tool</summary>
+      <summary className="quiet small">{t('elsewhere.title')}</summary>
       <Form className="stack-s" ready={signature.trim() !== ''} busy={send.isPending} onSubmit={() => send.mutate(choice)}>
-        <p className="quiet small">Copy the message, sign it as text (EIP-191) with your wallet, and paste the signature here.</p>
+        <p className="quiet small">{t('elsewhere.how')}</p>
         {offered.length > 1 && (
           <Segments
-            label="Decision"
+            label={t('decision')}
             value={choice}
             onChange={setWanted}
-            choices={offered.map((value) => ({ value, label: choiceWords[value] }))}
+            choices={offered.map((value) => ({ value, label: t(value) }))}
           />
         )}
         <div className="row">
-          <CopyButton value={messages[choice] ?? ''}>Copy message</CopyButton>
+          <CopyButton value={messages[choice] ?? ''}>{t('copy_message')}</CopyButton>
         </div>
-        <TextArea label="Signature" value={signature} onChange={setSignature} mono />
+        <TextArea label={t('signature')} value={signature} onChange={setSignature} mono />
         <Failure error={send.error} />
         <div className="row row-end">
           <Button type="submit" busy={send.isPending} disabled={signature.trim() === ''}>
-            Submit signature
+            {t('submit_signature')}
           </Button>
         </div>
       </Form>
@@ -75,7 +75,7 @@ const SignOne = ({ id, choice, message, onDecided }: OneProps) => {
     send: ({ signature, address }) => decideBySignature(id, { decision: choice, signature, address }),
     done: onDecided,
   })
-  return <WalletPicker flow={flow} verb={`${choiceWords[choice]} with`} />
+  return <WalletPicker flow={flow} label={`${choice}_with`} />
 }
 
 /** Decides by a wallet of this browser, signed in or not. */

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Body } from '../../api/queries.ts'
 import { digestOfText } from '../../lib/approval-subject.ts'
+import { t } from '../../lib/language.ts'
 import { signWithPasskey } from '../../passkey/passkey.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/form.tsx'
@@ -62,11 +63,11 @@ export const SignText = <Result,>({ title, message, send, announcement, outdates
           busy={byPasskey.isPending}
           onClick={() => byPasskey.mutate()}
         >
-          Sign with a passkey
+          {t('sign_with_passkey')}
         </Button>
       )}
       <Failure error={byPasskey.error ?? unsigned.error} />
-      <WalletPicker flow={flow} verb="Sign with" />
+      <WalletPicker flow={flow} label="sign_with" />
     </Dialog>
   )
 }

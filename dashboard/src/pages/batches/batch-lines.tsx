@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
-import { factTypes, grouped } from '../../../../src/lib/approval-facts.ts'
+import { factTypes } from '../../../../src/lib/approval-facts.ts'
 import { isolated } from '../../../../src/lib/text.ts'
 import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
-import { compareMinor, countWords, majorText, sumMinor } from '../../lib/words.ts'
+import { rich, t } from '../../lib/language.ts'
+import { compareMinor, majorText, sumMinor } from '../../lib/words.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Table } from '../../ui/listing.tsx'
@@ -93,13 +94,13 @@ export const BatchLines = ({ batch, message }: Props) => {
   const lines = useQuery(batchLinesQuery(batch.id))
   if (lines.isPending)
     return (
-      <Card title="Payments" flush>
+      <Card title={t('payments_label')} flush>
         <SkeletonRows rows={5} />
       </Card>
     )
   if (lines.isError)
     return (
-      <Card title="Payments">
+      <Card title={t('payments_label')}>
         <Failure error={lines.error} onRetry={() => void lines.refetch()} />
       </Card>
     )
@@ -128,29 +129,25 @@ const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) =>
   const shown = all ? found : found.slice(0, atFirst)
   return (
     <Card
-      title={countWords(read.length, 'payment')}
-      note={
-        odd === 0
-          ? 'Nothing about one of them is dangerous or unusual.'
-          : `${grouped(odd)} to look at ${odd === 1 ? 'comes' : 'come'} first.`
-      }
+      title={t('payments', { count: read.length })}
+      note={t(odd === 0 ? 'lines.none_odd' : 'lines.odd_first', { count: odd })}
       flush
     >
       <div className="card-body stack">
         <Comparison leaves={lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
         {read.length > othersShown && (
-          <TextField label="Search" type="search" value={text} onChange={setText} placeholder="Name, number, amount or row" />
+          <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={t('lines.search')} />
         )}
       </div>
       {found.length === 0 ? (
-        <Empty icon="search" title="No payments match" />
+        <Empty icon="search" title={t('no_payments_match')} />
       ) : (
         <LinesTable lines={shown} currency={batch.currency} />
       )}
       {shown.length < found.length && (
         <div className="row row-end card-footer no-print">
           <Button variant="quiet" onClick={() => setAll(true)}>
-            {`Show all ${countWords(found.length, 'payment')}`}
+            {t('show_all', { payments: t('payments', { count: found.length }) })}
           </Button>
         </div>
       )}
@@ -162,32 +159,35 @@ type ComparisonProps = Props & { leaves: readonly string[]; read: readonly Batch
 
 const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const root = useQuery({ queryKey: ['merkle-root', batch.id, leaves.length], queryFn: () => merkleRoot(leaves) })
-  if (root.isPending) return <Notice title="Computing what these lines add up to…" />
+  if (root.isPending) return <Notice title={t('lines.computing')} />
   const inOrder = read.every(({ index }, place) => index === place)
   const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
   if (root.data && inOrder && sums && message.includes(`Merkle root: ${root.data}`))
     return (
-      <TextNotice tone="good" title="You approve exactly these lines" live>
-        This page computed their checksum and their total itself. Both match the text that is signed:{' '}
-        <span className="mono small">{root.data.slice(0, 16)}…</span>
+      <TextNotice tone="good" title={t('lines.same')} live>
+        {rich('lines.same_note', { root: <span className="mono small">{root.data.slice(0, 16)}…</span> })}
       </TextNotice>
     )
   return (
-    <Notice tone="bad" title="Do not approve: these lines differ from the text that is signed" live>
-      <p>Their checksum or their total is another one. Tell the operator of the service.</p>
+    <Notice tone="bad" title={t('lines.differ')} live>
+      <p>{t('lines.differ_note')}</p>
     </Notice>
   )
 }
 
 const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
-  <Table headings={['Payee', 'Destination', 'Look at', { figures: 'Last time' }, { figures: 'Amount' }]} folded="line" bodies>
-    <VirtualRows rows={lines} columns={5} rowHeight={45}>
+  <Table
+    headings={[t('payee'), t('destination'), t('look_at'), { figures: t('last_time') }, { figures: t('amount') }]}
+    folded="line"
+    bodies
+  >
+    <VirtualRows rows={lines} columns={5}>
       {(line) => (
         <tr key={line.paymentId}>
           <td>
             <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
             <span className="faint">
-              {line.row === null ? ` no. ${line.index + 1}` : ` row ${line.row}`} {line.reference}
+              {line.row === null ? t('no_at', { at: line.index + 1 }) : t('row_at', { at: line.row })} {line.reference}
             </span>
           </td>
           <td className="mono nowrap">{line.mask}</td>
@@ -195,7 +195,7 @@ const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency
             <LineFacts facts={line.facts} currency={currency} />
           </td>
           <td className="figure faint">
-            {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}
+            {line.lastMinor === null ? t('never') : <Amount minor={line.lastMinor} currency={currency} />}
           </td>
           <td className="figure">
             <Amount minor={line.amountMinor} currency={currency} />

@@ -5,11 +5,12 @@ import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, batchesQuery, batchPaymentsQuery, batchQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
+import { richList, tList } from '../../lib/list-texts.ts'
 import { failureWords } from '../../lib/rails.ts'
 import {
   batchTitle,
   capitalized,
-  countWords,
   feeWords,
   isPaymentStatus,
   listWords,
@@ -34,6 +35,7 @@ import {
   Failure,
   Notice,
   Page,
+  SkeletonCard,
   SkeletonRows,
   StatusBadge,
   Time,
@@ -41,33 +43,40 @@ import {
 import { VirtualRows } from '../../ui/virtual-rows.tsx'
 import { useHindrance } from '../approvals/decide.tsx'
 import { Requester } from '../payments/requester.tsx'
+import { ApprovalTimeline } from '../payments/timeline.tsx'
 
 export const BatchesPage = () => {
   const { can } = useSession()
   const { get, set } = useFilters()
   const q = get('q') ?? ''
   const query = batchesQuery(useDebounced(q.trim()) || undefined)
-  const create = can('payment.create') && <NewLink href="/payments/batches/new">Pay a list</NewLink>
+  const create = can('payment.create') && <NewLink href="/payments/batches/new">{tList('pay')}</NewLink>
   return (
     <Page
-      title="Lists of payments"
-      lead="Salaries and other lists: checked as a whole, and approved once."
-      back={{ href: '/payments', label: 'Payments' }}
+      title={tList('lists')}
+      lead={tList('lists.note')}
+      back={{ href: '/payments', label: t('payments_label') }}
       actions={create}
     >
       <search className="filters">
-        <TextField label="Search" type="search" value={q} onChange={(text) => set('q', text)} placeholder="Name of the list" />
+        <TextField
+          label={t('search')}
+          type="search"
+          value={q}
+          onChange={(text) => set('q', text)}
+          placeholder={tList('search')}
+        />
       </search>
       <List
-        label="Lists of payments"
+        label={tList('lists')}
         query={query}
         empty={
           q === '' ? (
-            <Empty icon="payments" title="No lists yet" actions={create}>
-              Pay many people from one spreadsheet, with one approval.
+            <Empty icon="payments" title={tList('none')} actions={create}>
+              {tList('none.note')}
             </Empty>
           ) : (
-            <Empty icon="payments" title="No list has this in its name" />
+            <Empty icon="payments" title={tList('no_match')} />
           )
         }
       >
@@ -75,7 +84,7 @@ export const BatchesPage = () => {
           <Item
             href={`/payments/batches/${batch.id}`}
             title={batchTitle(batch)}
-            note={<Time at={batch.created_at} before={`${countWords(batch.items_count, 'payment')}, `} />}
+            note={<Time at={batch.created_at} before={`${t('payments', { count: batch.items_count })}, `} />}
           >
             <StatusBadge status={batch.status} />
             <Amount minor={batch.total_minor} currency={batch.currency} />
@@ -88,7 +97,7 @@ export const BatchesPage = () => {
 
 type Batch = Schemas['PaymentBatch']
 
-const back = { href: '/payments/batches', label: 'Lists of payments' }
+const back = { href: '/payments/batches', label: tList('lists') }
 
 /** The statuses in which nothing more happens by itself. */
 const isOpen = ({ status }: Batch): boolean => ['scheduled', 'pending_approval', 'processing'].includes(status)
@@ -100,15 +109,9 @@ export const BatchPage = ({ id }: { id: string }) => {
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 5_000 : false),
   })
   return (
-    <Page title={batch.data?.name ?? 'List of payments'} back={back} actions={batch.data && <Actions batch={batch.data} />}>
+    <Page title={batch.data?.name ?? t('list_of_payments')} back={back} actions={batch.data && <Actions batch={batch.data} />}>
       <LoadState query={batch} path={`/v1/payment-batches/${id}`} rows={4} />
-      {batch.data && (
-        <>
-          <WaitingDecision batch={batch.data} />
-          <Progress batch={batch.data} />
-          <Items batch={batch.data} />
-        </>
-      )}
+      {batch.data && <BatchDetail batch={batch.data} />}
     </Page>
   )
 }
@@ -119,44 +122,55 @@ const Actions = ({ batch }: { batch: Batch }) => {
   return (
     <>
       <CsvButton path={`/v1/payment-batches/${batch.id}/lines`} query={{}} name={`${batch.name ?? batch.id}-results`} />
-      {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>View approval</LinkButton>}
+      {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>{tList('view_approval')}</LinkButton>}
+      {!waits && can('payment.create') && (
+        <LinkButton href={`/payments/batches/new?again=${batch.id}`}>{tList('pay_again')}</LinkButton>
+      )}
       <ConfirmButton
-        button={{ variant: 'quiet', children: 'Cancel list', offered: waits && can('payment.create') }}
-        title="Cancel this list?"
-        action="Cancel list"
-        keep="Keep list"
+        button={{ variant: 'quiet', children: tList('cancel'), offered: waits && can('payment.create') }}
+        title={tList('cancel.title')}
+        action={tList('cancel')}
+        keep={tList('cancel.keep')}
         change={() => api.POST('/v1/payment-batches/{id}/cancel', { path: { id: batch.id } })}
-        announcement={() => 'List cancelled'}
+        announcement={() => tList('cancel.done')}
         outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
       >
-        <p>None of its payments is sent, no one is asked to approve it any more, and what was held returns to the balance.</p>
+        <p>{tList('cancel.note')}</p>
       </ConfirmButton>
     </>
   )
 }
 
-/** A list is decided on its approval's page, where what to look at comes first. */
-const WaitingDecision = ({ batch }: { batch: Batch }) => {
+const BatchDetail = ({ batch }: { batch: Batch }) => {
   const { can } = useSession()
-  const approval = useQuery({
-    ...approvalQuery(batch.approval_id ?? ''),
-    enabled: batch.status === 'pending_approval' && can('approval.read'),
-  })
-  if (approval.data?.status !== 'pending') return null
-  return <Review approval={approval.data} />
+  const readable = batch.approval_id !== null && can('approval.read')
+  const { data: approval, isLoading } = useQuery({ ...approvalQuery(batch.approval_id ?? ''), enabled: readable })
+  // What waits for a decision stands first: shown later, it would push everything below it.
+  if (isLoading) return <SkeletonCard rows={4} />
+  return (
+    <>
+      {batch.status === 'pending_approval' && approval?.status === 'pending' && <Review approval={approval} />}
+      <Progress batch={batch} approval={approval} />
+      <Items batch={batch} />
+      {approval && <ApprovalTimeline approval={approval} />}
+    </>
+  )
 }
 
+/** A list is decided on its approval's page, where what to look at comes first. */
 const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
   const hindrance = useHindrance(approval)
   return (
-    <Notice tone="warn" title="This list waits for a decision">
+    <Notice tone="warn" title={tList('waits')}>
       <p className="quiet">
-        {hindrance ?? 'Look at what deviates, then decide all its payments together.'} Time left:{' '}
-        <Countdown to={approval.expires_at} />
+        {richList('waits.left', {
+          hindrance: hindrance ?? tList('waits.look'),
+          countdown: <Countdown to={approval.expires_at} bare />,
+        })}
       </p>
       <div className="row">
         <LinkButton href={`/approvals/${approval.id}`} variant={hindrance ? 'secondary' : 'primary'}>
-          {hindrance ? 'View approval' : 'Review and approve'}
+          {hindrance ? tList('view_approval') : tList('review')}
         </LinkButton>
       </div>
     </Notice>
@@ -165,9 +179,7 @@ const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
 
 const statusesIn = ({ counts }: Batch): PaymentStatus[] => Object.keys(counts).filter(isPaymentStatus)
 
-const Progress = ({ batch }: { batch: Batch }) => {
-  const { can } = useSession()
-  const readable = can('approval.read') ? batch.approval_id : null
+const Progress = ({ batch, approval }: { batch: Batch; approval: Schemas['Approval'] | undefined }) => {
   const open = ['scheduled', 'pending_approval', 'processing', 'unknown'].reduce(
     (sum, name) => sum + (batch.counts[name] ?? 0),
     0,
@@ -180,37 +192,43 @@ const Progress = ({ batch }: { batch: Batch }) => {
       <div className="row row-between">
         <div>
           <Amount minor={batch.total_minor} currency={batch.currency} size="big" />
-          <p className="quiet">{countWords(batch.items_count, 'payment')}</p>
+          <p className="quiet">{t('payments', { count: batch.items_count })}</p>
         </div>
         <StatusBadge status={batch.status} />
       </div>
       <div
         className="meter"
         role="progressbar"
-        aria-label="Payments that have ended"
+        aria-label={tList('ended')}
         aria-valuemin={0}
         aria-valuemax={batch.items_count}
         aria-valuenow={ended}
-        aria-valuetext={`${ended} of ${batch.items_count} have ended`}
+        aria-valuetext={tList('ended_of', { ended, items_count: batch.items_count })}
       >
         <span style={{ width: `${part * 100}%` }} />
       </div>
       <p aria-live="polite">{words.join(', ')}</p>
       <Facts
         facts={{
-          'Requested by': <RequestedBy batch={batch} />,
-          Fees: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
-          [batch.status === 'rejected' ? 'Rejected by' : 'Approved by']: readable && (
-            <Decided id={readable} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
+          [t('requested_by')]: <RequestedBy batch={batch} />,
+          [tList('fees')]: feeWords(batch.total_minor, batch.fees_minor, batch.currency),
+          [batch.status === 'rejected' ? tList('rejected_by') : tList('approved_by')]: approval && (
+            <Decided approval={approval} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
           ),
-          'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
-          Created: <ExactTime at={batch.created_at} />,
-          Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
-          '': <CopyButton value={batch.id}>Copy list ID</CopyButton>,
+          [tList('pays_again')]: batch.again_of && <Earlier id={batch.again_of} />,
+          [tList('sent_at')]: batch.execute_at && <ExactTime at={batch.execute_at} />,
+          [tList('created')]: <ExactTime at={batch.created_at} />,
+          [tList('ended_at')]: batch.completed_at && <ExactTime at={batch.completed_at} />,
+          '': <CopyButton value={batch.id}>{tList('copy_id')}</CopyButton>,
         }}
       />
     </Card>
   )
+}
+
+const Earlier = ({ id }: { id: string }) => {
+  const { data } = useQuery(batchQuery(id))
+  return data && <Link href={`/payments/batches/${id}`}>{batchTitle(data)}</Link>
 }
 
 /** Its payments name the key or agent that asked for them. */
@@ -219,11 +237,10 @@ const RequestedBy = ({ batch }: { batch: Batch }) => {
   return <Requester by={data?.pages[0]?.data[0]?.initiated_by ?? { ...batch.initiated_by, label: null }} />
 }
 
-const Decided = ({ id, decision }: { id: string; decision: 'approve' | 'reject' }) => {
+const Decided = ({ approval, decision }: { approval: Schemas['Approval']; decision: 'approve' | 'reject' }) => {
   const people = usePeople()
-  const { data } = useQuery(approvalQuery(id))
-  const by = data?.decisions.filter((each) => each.decision === decision && !each.voided_at) ?? []
-  return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : 'No one yet'
+  const by = approval.decisions.filter((each) => each.decision === decision && !each.voided_at)
+  return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : tList('no_one')
 }
 
 const inListOrder = (one: Schemas['Payment'], other: Schemas['Payment']): number =>
@@ -239,15 +256,15 @@ const Items = ({ batch }: { batch: Batch }) => {
   const rows = rowsOf(read).toSorted(inListOrder)
   return (
     <Card
-      title="Payments"
+      title={t('payments_label')}
       actions={
         <>
-          <TextField label="Search" type="search" value={text} onChange={setText} placeholder="Name, reference or amount" />
+          <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={tList('search_payments')} />
           <SelectField
-            label="Status"
+            label={t('status')}
             value={status ?? ''}
             onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
-            none="All"
+            none={t('view.all')}
             options={statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` }))}
           />
         </>
@@ -260,15 +277,15 @@ const Items = ({ batch }: { batch: Batch }) => {
         </div>
       )}
       {!read.isError && (read.isPending || read.hasNextPage) && <SkeletonRows rows={5} />}
-      {read.isSuccess && rows.length === 0 && <Empty icon="payments" title="No payments match" />}
+      {read.isSuccess && rows.length === 0 && <Empty icon="payments" title={t('no_payments_match')} />}
       {rows.length > 0 && !read.hasNextPage && (
         <Table
-          headings={['Payee', 'For', { figures: `Amount, ${currency}` }, { hidden: 'Status' }]}
-          label="Payments"
+          headings={[t('payee'), t('for'), { figures: t('amount_in', { currency }) }, { hidden: t('status') }]}
+          label={t('payments_label')}
           className="pay-table"
           bodies
         >
-          <VirtualRows rows={rows} columns={4} rowHeight={45}>
+          <VirtualRows rows={rows} columns={4}>
             {(payment) => <ItemRow key={payment.id} payment={payment} />}
           </VirtualRows>
         </Table>
@@ -282,7 +299,9 @@ const ItemRow = ({ payment }: { payment: Schemas['Payment'] }) => (
     <td className="pay-payee">
       <Link href={`/payments/${payment.id}`} className="pay-link">
         <span className="faint">
-          {payment.batch_row === null ? `${(payment.batch_index ?? 0) + 1}. ` : `Row ${payment.batch_row}. `}
+          {payment.batch_row === null
+            ? `${(payment.batch_index ?? 0) + 1}. `
+            : tList('row_before', { batch_row: payment.batch_row })}
         </span>
         {payment.beneficiary.display_name}
       </Link>

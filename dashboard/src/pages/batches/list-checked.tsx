@@ -3,10 +3,12 @@ import { Link } from 'wouter'
 import { groupFaults, type RowFault, rowsText } from '../../../../client/src/list-faults.ts'
 import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { richList, tList } from '../../lib/list-texts.ts'
 import { warningsOfList } from '../../lib/list-warnings.ts'
 import { correctedFiles, fieldName, type PaymentList } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/text-file.ts'
-import { capitalized, countWords, feeWords, moneyText } from '../../lib/words.ts'
+import { capitalized, feeWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Failure, Notice, Time } from '../../ui/page.tsx'
@@ -39,21 +41,24 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
   return (
     <>
       {isShort && (
-        <Notice tone="bad" title="The balance does not suffice" live>
+        <Notice tone="bad" title={tList('short')} live>
           <p>
-            The list needs {moneyText(total, currency)}
-            {typeof fees === 'string' && fees !== '0' && ` and fees of ${moneyText(fees, currency)}`}
-            {typeof available === 'string' && (
-              <>
-                , and {moneyText(available, currency)} is available. <Link href="/top-up">Top up</Link>
-              </>
-            )}
+            {richList('short.note', {
+              amount: moneyText(total, currency),
+              fees: typeof fees === 'string' && fees !== '0' && tList('short.fees', { amount: moneyText(fees, currency) }),
+              available:
+                typeof available === 'string' &&
+                richList('short.available', {
+                  amount: moneyText(available, currency),
+                  link: <Link href="/top-up">{t('top_up')}</Link>,
+                }),
+            })}
           </p>
         </Notice>
       )}
       {faults.length === 0 && !isShort && <Failure error={error} />}
       {faults.length > 0 && (
-        <Notice tone="bad" title={`${countWords(wrong.size, 'row')} cannot be paid, so nothing was created`} live>
+        <Notice tone="bad" title={tList('cannot', { count: wrong.size })} live>
           <ul>
             {groupFaults(faults).map((kind) => (
               <li key={`${kind.param} ${kind.message}`}>
@@ -64,19 +69,19 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
           </ul>
           {reason === 'possible_duplicate' ? (
             <Button size="small" onClick={onMeant}>
-              {meant ? 'The repeated payments are meant' : 'These payments are meant again'}
+              {meant ? tList('repeats_meant') : tList('repeats_mean')}
             </Button>
           ) : (
             <>
-              <p>Correct them below, then check again. Or go on in a spreadsheet:</p>
+              <p>{tList('correct')}</p>
               <div className="row">
                 {wrong.size < list.rows.length && (
                   <Button size="small" icon="download" onClick={() => save('payable')}>
-                    {`The ${list.rows.length - wrong.size} that can be paid`}
+                    {tList('payable', { rows: list.rows.length - wrong.size })}
                   </Button>
                 )}
                 <Button size="small" icon="download" onClick={() => save('wrong')}>
-                  {`The ${wrong.size} that cannot, with reasons`}
+                  {tList('wrong', { size: wrong.size })}
                 </Button>
               </div>
             </>
@@ -89,63 +94,67 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
 
 type Preview = Schemas['PaymentBatchPreview']
 type Item = Preview['items'][number]
-type PreviewProps = { preview: Preview; meant: boolean; onMeant: () => void }
+type PreviewProps = { list: PaymentList; preview: Preview; meant: boolean; onMeant: () => void }
 
-const mostShown = 20
+const maxShown = 20
 
 /** What would be created, once every row can be paid. What would be paid twice is asked about once. */
-export const ListPreview = ({ preview, meant, onMeant }: PreviewProps) => {
+export const ListPreview = ({ list, preview, meant, onMeant }: PreviewProps) => {
   const { items, currency } = preview
+  const rowOf = (index: number | null) => list.rows[index ?? -1]?.number
   const known = items.filter(({ payee }) => payee === 'known').length
   const repeated = items.filter(({ looks_like: earlier }) => earlier !== null)
   const renamed = items.filter(({ given_name: given }) => given !== null)
   return (
     <>
-      <Notice tone="good" title="Every row can be paid" live>
+      <Notice tone="good" title={tList('all_good')} live>
         <Facts
           facts={{
-            Payments: countWords(preview.items_count, 'payment'),
-            Total: moneyText(preview.total_minor, currency),
-            Fees: feeWords(preview.total_minor, preview.fees_minor, currency),
-            'New payees': preview.new_payees_count > 0 ? `${preview.new_payees_count} are created with the list` : null,
-            'Known payees': known > 0 ? `${countWords(known, 'payment')}, under the names that you already have` : null,
-            Approval:
-              preview.required_approvals > 0
-                ? `${countWords(preview.required_approvals, 'approval')} for the whole list`
-                : 'Not needed',
-            'Look at': warningsOfList(items),
+            [t('payments_label')]: t('payments', { count: preview.items_count }),
+            [t('total')]: moneyText(preview.total_minor, currency),
+            [tList('fees')]: feeWords(preview.total_minor, preview.fees_minor, currency),
+            [tList('new_payees')]:
+              preview.new_payees_count > 0 ? tList('new_payees.count', { new_payees_count: preview.new_payees_count }) : null,
+            [tList('known_payees')]: known > 0 ? tList('known_payees.count', { count: known }) : null,
+            [t('approval')]:
+              preview.required_approvals > 0 ? tList('approvals', { count: preview.required_approvals }) : tList('not_needed'),
+            [t('look_at')]: warningsOfList(items, rowOf),
           }}
         />
       </Notice>
       {renamed.length > 0 && (
-        <Notice tone="warn" title={`${countWords(renamed.length, 'row')} with another name than the payee has`} live>
+        <Notice tone="warn" title={tList('renamed', { count: renamed.length })} live>
           <Named items={renamed}>
-            {({ row, given_name: given, display_name: name }) => (
-              <>
-                Row {row}: the list says “<bdi>{given}</bdi>”, this number is “<bdi>{name}</bdi>”
-              </>
+            {({ index, given_name: given, display_name: name }) => (
+              <>{richList('renamed.row', { row: rowOf(index), bdi: <bdi>{given}</bdi>, bdi2: <bdi>{name}</bdi> })}</>
             )}
           </Named>
         </Notice>
       )}
       {repeated.length > 0 && (
-        <Notice tone="warn" title={`${countWords(repeated.length, 'row')} would be paid twice`} live>
+        <Notice tone="warn" title={tList('repeated', { count: repeated.length })} live>
           <Named items={repeated}>
-            {({ row, display_name: name, amount_minor: amount, looks_like: earlier }) => (
+            {({ index, display_name: name, amount_minor: amount, looks_like: earlier }) => (
               <>
-                Row {row}, <bdi>{name}</bdi>, {moneyText(amount, currency)}:{' '}
-                {earlier && earlier.payment_id !== null ? (
-                  <>
-                    <Link href={`/payments/${earlier.payment_id}`}>paid</Link> <Time at={earlier.created_at} />
-                  </>
-                ) : (
-                  `the same as row ${earlier?.row}`
-                )}
+                {richList('repeated.row', {
+                  row: rowOf(index),
+                  bdi: <bdi>{name}</bdi>,
+                  amount: moneyText(amount, currency),
+                  what:
+                    earlier && earlier.payment_id !== null ? (
+                      <>
+                        <Link href={`/payments/${earlier.payment_id}`}>{tList('repeated.paid')}</Link>{' '}
+                        <Time at={earlier.created_at} />
+                      </>
+                    ) : (
+                      tList('repeated.same', { row: rowOf(earlier?.index ?? null) ?? '' })
+                    ),
+                })}
               </>
             )}
           </Named>
           <Button size="small" onClick={onMeant}>
-            {meant ? 'They are paid again' : 'Pay them again'}
+            {meant ? tList('repeated.again') : tList('repeated.pay')}
           </Button>
         </Notice>
       )}
@@ -155,9 +164,9 @@ export const ListPreview = ({ preview, meant, onMeant }: PreviewProps) => {
 
 const Named = ({ items, children }: { items: readonly Item[]; children: (item: Item) => ReactNode }) => (
   <ul>
-    {items.slice(0, mostShown).map((item) => (
+    {items.slice(0, maxShown).map((item) => (
       <li key={item.index}>{children(item)}</li>
     ))}
-    {items.length > mostShown && <li>and {items.length - mostShown} more</li>}
+    {items.length > maxShown && <li>{tList('more', { items: items.length - maxShown })}</li>}
   </ul>
 )

@@ -1,24 +1,28 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { RowFault } from '../../../../client/src/list-faults.ts'
-import { columnOfTitle, labelOfColumn, listColumns } from '../../../../src/lib/list-columns.ts'
+import { columnOfTitle, listColumns } from '../../../../src/lib/list-columns.ts'
+import { tList } from '../../lib/list-texts.ts'
 import {
+  asRead,
+  columnWords,
   fieldName,
+  isEditable,
+  isShown,
   type ListColumn,
   type ListRow,
   leftOut,
   listProblem,
   type PaymentList,
-  understood,
   withMeaning,
 } from '../../lib/payment-list.ts'
-import { countWords, moneyText } from '../../lib/words.ts'
+import { moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Notice } from '../../ui/page.tsx'
 
-type Item = Awaited<ReturnType<typeof understood>>[number]
+type Item = Awaited<ReturnType<typeof asRead>>['items'][number]
 type Props = { list: PaymentList; onChange: (list: PaymentList) => void }
 
 const rowsShown = 3
@@ -26,13 +30,15 @@ const rowsShown = 3
 const noteOf = (title: string): string => `metadata.${title}`
 
 const optionsOf = ({ title, meaning }: ListColumn) => [
-  ...(meaning === null ? [{ value: '', label: 'Choose…' }] : []),
-  ...listColumns.map((value) => ({ value, label: labelOfColumn(value) })),
-  ...(meaning?.startsWith('metadata.') ? [{ value: meaning, label: `A note: ${meaning.slice('metadata.'.length)}` }] : []),
-  ...(title !== '' && meaning !== noteOf(title) && columnOfTitle(title) !== title && columnOfTitle(noteOf(title)) !== null
-    ? [{ value: noteOf(title), label: 'A note of yours' }]
+  ...(meaning === null ? [{ value: '', label: tList('choose') }] : []),
+  ...listColumns.map((value) => ({ value, label: columnWords(value) })),
+  ...(meaning?.startsWith('metadata.')
+    ? [{ value: meaning, label: tList('note', { slice: meaning.slice('metadata.'.length) }) }]
     : []),
-  { value: leftOut, label: 'Leave out' },
+  ...(title !== '' && meaning !== noteOf(title) && columnOfTitle(title) !== title && columnOfTitle(noteOf(title)) !== null
+    ? [{ value: noteOf(title), label: tList('own_note') }]
+    : []),
+  { value: leftOut, label: tList('leave_out') },
 ]
 
 /** As the service reads it, which is not always what the cell says: a zero that was lost is there again. */
@@ -54,24 +60,27 @@ export const ListColumns = ({ list, onChange }: Props) => {
   const first = { ...list, rows: rows.slice(0, rowsShown) }
   const read = useQuery({
     queryKey: ['list as understood', JSON.stringify(first)],
-    queryFn: () => understood(first, currency),
+    queryFn: async () => (await asRead(first, currency)).items,
     placeholderData: keepPreviousData,
   })
   const problem = listProblem(list)
   const unknown = columns.filter(({ meaning }) => meaning === null).length
   return (
-    <Card title="Columns" note="What each column of your file is. It is remembered for the next file." flush>
-      <Table headings={['In your file', 'Is', ...first.rows.map(({ number }) => `Row ${number}`)]} label="Columns">
+    <Card title={tList('columns')} note={tList('columns.note')} flush>
+      <Table
+        headings={[tList('in_file'), tList('is'), ...first.rows.map(({ number }) => tList('row', { number }))]}
+        label={tList('columns')}
+      >
         {columns.map((column, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
           <tr key={place}>
             <td>
-              <bdi>{column.title || `Column ${place + 1}`}</bdi>
+              <bdi>{column.title || tList('column', { place: place + 1 })}</bdi>
             </td>
             <td>
               <select
                 className="input"
-                aria-label={`What “${column.title || `Column ${place + 1}`}” is`}
+                aria-label={tList('what_is', { title: column.title || tList('column', { place: place + 1 }) })}
                 value={column.meaning ?? ''}
                 onChange={({ target }) => onChange(withMeaning(list, place, target.value))}
               >
@@ -104,7 +113,7 @@ export const ListColumns = ({ list, onChange }: Props) => {
                   onChange({ ...list, columns: columns.map((each) => ({ ...each, meaning: each.meaning ?? leftOut })) })
                 }
               >
-                {`Leave out all ${unknown} that are not known`}
+                {tList('leave_unknown', { unknown })}
               </Button>
             )}
           </Notice>
@@ -134,11 +143,12 @@ export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   // A column without a title has a name here, so that its cells can be looked at and moved.
   const columns = Array.from({ length: width }, (_, place) => ({
     place,
-    title: list.columns[place]?.title || `Column ${place + 1}`,
-  }))
+    title: list.columns[place]?.title || tList('column', { place: place + 1 }),
+    meaning: list.columns[place]?.meaning ?? null,
+  })).filter((column) => isShown(list, column))
   return (
-    <Card title={countWords(list.rows.length, 'row')} flush>
-      <Table headings={['Row', ...columns.map(({ title }) => title), { hidden: 'Change' }]}>
+    <Card title={tList('rows', { count: list.rows.length })} flush>
+      <Table headings={[tList('row_head'), ...columns.map(({ title }) => title), { hidden: tList('change') }]} folded="cells">
         {shown.map((row) => (
           <Row
             key={row.number}
@@ -147,6 +157,7 @@ export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
             faults={(wrong.get(row.number) ?? []).map(({ param, message }) =>
               param === null || param === 'row' ? message : `${fieldName(list, param)}: ${message}`,
             )}
+            fixed={(column) => !isEditable(list, column)}
             editing={wrong.has(row.number) || edited.has(row.number)}
             onEdit={() => setEdited(new Set([...edited, row.number]))}
             {...{ onCell, onRemove }}
@@ -156,7 +167,7 @@ export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
       {shown.length < places.length && (
         <div className="row row-end card-footer">
           <Button variant="quiet" onClick={() => setAll(true)}>
-            {`Show all ${places.length} rows`}
+            {tList('show_rows', { length: places.length })}
           </Button>
         </div>
       )}
@@ -166,22 +177,23 @@ export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
 
 type RowProps = Pick<RowsProps, 'onCell' | 'onRemove'> & {
   row: ListRow
-  columns: readonly { place: number; title: string }[]
+  columns: readonly (ListColumn & { place: number })[]
+  fixed: (column: ListColumn) => boolean
   faults: readonly string[]
   editing: boolean
   onEdit: () => void
 }
 
-const Row = ({ row: { number, cells }, columns, faults, editing, onEdit, onCell, onRemove }: RowProps) => (
+const Row = ({ row: { number, cells }, columns, fixed, faults, editing, onEdit, onCell, onRemove }: RowProps) => (
   <>
     <tr>
       <td className="faint">{number}</td>
-      {columns.map(({ place, title }) => (
-        <td key={place}>
-          {editing ? (
+      {columns.map(({ place, title, meaning }) => (
+        <td key={place} data-title={title}>
+          {editing && !fixed({ title, meaning }) ? (
             <input
               className="input"
-              aria-label={`Row ${number}, ${title}`}
+              aria-label={tList('row_of', { number, title })}
               aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
               value={cells[place] ?? ''}
               onChange={(event) => onCell(number, place, event.target.value)}
@@ -195,10 +207,10 @@ const Row = ({ row: { number, cells }, columns, faults, editing, onEdit, onCell,
         <Button
           size="small"
           variant="quiet"
-          label={`${editing ? 'Remove' : 'Edit'} row ${number}`}
+          label={tList('act_row', { what: editing ? tList('remove') : tList('edit'), number })}
           onClick={editing ? () => onRemove(number) : onEdit}
         >
-          {editing ? 'Remove' : 'Edit'}
+          {editing ? tList('remove') : tList('edit')}
         </Button>
       </td>
     </tr>

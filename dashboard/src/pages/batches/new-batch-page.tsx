@@ -1,11 +1,13 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
-import type { ListOptions } from '#client'
-import { faultsIn, type RowFault } from '../../../../client/src/list-faults.ts'
+import { useLocation, useSearchParams } from 'wouter'
+import type { RowFault } from '../../../../client/src/list-faults.ts'
 import { ApiError } from '../../api/error.ts'
-import { paymentLists } from '../../api/queries.ts'
+import { batchPaymentsQuery, batchQuery, paymentLists, rowsOf, type SentList } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { useDraft } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
+import { tList } from '../../lib/list-texts.ts'
 import {
   exampleList,
   listProblem,
@@ -16,60 +18,90 @@ import {
   rowFault,
   withCell,
   withoutRows,
-  writeList,
 } from '../../lib/payment-list.ts'
+import { repeatedList, sentList } from '../../lib/repeated-list.ts'
 import { type Encoding, encodingsOf, saveFile } from '../../lib/text-file.ts'
-import { Allowed, useSession } from '../../shell/session.tsx'
+import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useIdempotencyKey } from '../../ui/form.tsx'
-import { Card, Notice, Page } from '../../ui/page.tsx'
+import { laterPart } from '../../ui/later.tsx'
+import { Card, Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { ListFaults, ListPreview } from './list-checked.tsx'
 import { ListColumns, ListRows } from './list-table.tsx'
 
-export const NewBatchPage = () => (
-  <Page
-    title="Pay a list"
-    lead="A spreadsheet with a row for each payment. Everything is checked before anything is paid."
-    back={{ href: '/payments/batches', label: 'Lists of payments' }}
-  >
-    <Allowed permission="payment.create" action="pay a list">
-      <NewBatch />
-    </Allowed>
-  </Page>
-)
+// What a check found, after the first one.
+const ListFaults = laterPart(async () => (await import('./list-checked.tsx')).ListFaults)
+const ListPreview = laterPart(async () => (await import('./list-checked.tsx')).ListPreview)
+
+const newList = '/payments/batches/new'
+
+export const NewBatchPage = () => {
+  const again = useSearchParams()[0].get('again')
+  return (
+    <Page
+      title={again ? tList('again') : tList('pay')}
+      lead={again ? tList('again.note') : tList('new.note')}
+      back={{ href: '/payments/batches', label: tList('lists') }}
+    >
+      <Allowed permission="payment.create" action={tList('to_pay')}>
+        {again ? <Again key={again} id={again} /> : <NewBatch />}
+      </Allowed>
+    </Page>
+  )
+}
 
 type Draft = { list: PaymentList | null; name: string; time: typeof sendNow }
 
 const noDraft: Draft = { list: null, name: '', time: sendNow }
 
-const NewBatch = () => {
+const NewBatch = ({ initial = noDraft }: { initial?: Draft }) => {
   const { account } = useSession()
-  const draft = useDraft('list', account.id, () => noDraft)
+  const draft = useDraft('list', account.id, () => initial)
   const { list } = draft.value
-  return list ? (
-    <Review list={list} draft={draft} />
-  ) : (
-    <ChooseList onRead={(read) => draft.set({ list: read, name: read.name })} />
-  )
+  if (list) return <Review list={list} draft={draft} />
+  return <ChooseList onRead={(read) => draft.set({ list: read, name: read.name })} />
+}
+
+/** Begins with the rows of an earlier list. */
+const Again = ({ id }: { id: string }) => {
+  const batch = useQuery(batchQuery(id))
+  const read = useEvery(batchPaymentsQuery(id, {}))
+  if (read.isError) return <Failure error={read.error} onRetry={() => void read.refetch()} />
+  if (batch.isError) return <LoadState query={batch} path={`/v1/payment-batches/${id}`} />
+  if (!batch.data || !read.isSuccess || read.hasNextPage) return <SkeletonCard rows={6} />
+  const list = repeatedList(batch.data, rowsOf(read))
+  return <NewBatch initial={{ ...noDraft, list, name: list.name }} />
 }
 
 const isCutShort = (error: unknown): boolean => error instanceof ApiError && typeof error.details.more === 'number'
 
+type Refused = { error: unknown; faults: RowFault[] }
+
+const attempt = async <Answer,>(
+  list: PaymentList,
+  currency: string,
+  send: (body: SentList) => Promise<Answer>,
+): Promise<{ answer: Answer } | Refused> => {
+  const { body, faults, faultsOf } = await sentList(list, currency)
+  if (faults.length > 0) return { error: null, faults }
+  try {
+    return { answer: await send(body) }
+  } catch (error) {
+    return { error, faults: error instanceof ApiError ? faultsOf(error.details) : [] }
+  }
+}
+
 /** A refusal names the first hundred fields: the rows that it does not name are checked again without those, until all are known. */
-const faultsOf = async (list: PaymentList, options: ListOptions, refusal: unknown): Promise<RowFault[]> => {
+const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnType<typeof attempt>, refused: Refused) => {
   const faults: RowFault[] = []
-  for (let error = refusal; error instanceof ApiError; ) {
-    const found = faultsIn(error.details)
-    faults.push(...found)
+  for (let last: Refused | null = refused; last; ) {
+    faults.push(...last.faults)
     const rest = withoutRows(list, new Set(faults.map(({ row }) => row)))
-    if (found.length === 0 || !isCutShort(error) || rest.rows.length === 0) break
-    error = await paymentLists.check(writeList(rest), options).then(
-      () => null,
-      (next: unknown) => next,
-    )
+    if (last.faults.length === 0 || !isCutShort(last.error) || rest.rows.length === 0) break
+    const next = await check(rest)
+    last = 'answer' in next ? null : next
   }
   // What the page made of a row that has moved says nothing to a person.
   return faults.map((fault) => {
@@ -90,42 +122,37 @@ const Review = ({ list, draft }: ReviewProps) => {
   const [, navigate] = useLocation()
   const keyed = useIdempotencyKey()
   const [meant, setMeant] = useState(false)
-  const csv = writeList(list)
+  const { currency } = useSession().account.balance
   const due = readSendTime(time)
   const options = {
     ...(name.trim() !== '' && { name: name.trim() }),
     ...('at' in due && due.at !== null && { execute_at: due.at }),
   }
-  const asked = JSON.stringify([csv, options])
-  const refused = async (error: unknown): Promise<Checked> => ({
-    asked,
-    preview: null,
-    error,
-    faults: await faultsOf(list, options, error),
+  const asked = JSON.stringify([list, options])
+  const checked = (some: PaymentList) => attempt(some, currency, (body) => paymentLists.check(body, options))
+  const refused = async (refusal: Refused): Promise<Checked> => ({
+    ...{ asked, preview: null, error: refusal.error },
+    faults: await faultsOf(list, checked, refusal),
   })
   const check = useMutation({
     mutationFn: async (): Promise<Checked> => {
       rememberColumns(list)
-      try {
-        return { asked, preview: await paymentLists.check(csv, options), error: null, faults: [] }
-      } catch (error) {
-        return refused(error)
-      }
+      const done = await checked(list)
+      return 'answer' in done ? { asked, preview: done.answer, error: null, faults: [] } : refused(done)
     },
   })
   const pay = useMutation({
     mutationFn: async (): Promise<Checked | null> => {
       const paid = { ...options, ...(meant && { duplicates_intended: true }) }
-      try {
-        const batch = await paymentLists.pay(csv, paid, keyed([csv, paid]).headers['Idempotency-Key'])
-        draft.clear()
-        const done = { pending_approval: 'Waiting for approval', scheduled: 'Scheduled' } as Record<string, string>
-        announce(done[batch.status] ?? 'List sent')
-        navigate(`/payments/batches/${batch.id}`)
-        return null
-      } catch (error) {
-        return refused(error)
-      }
+      const done = await attempt(list, currency, (body) =>
+        paymentLists.pay(body, paid, keyed([body, paid]).headers['Idempotency-Key']),
+      )
+      if (!('answer' in done)) return refused(done)
+      draft.clear()
+      const said = { pending_approval: t('line.waiting'), scheduled: t('status.scheduled') } as Record<string, string>
+      announce(said[done.answer.status] ?? tList('sent'))
+      navigate(`/payments/batches/${done.answer.id}`)
+      return null
     },
   })
   const last = pay.data ?? check.data
@@ -145,31 +172,31 @@ const Review = ({ list, draft }: ReviewProps) => {
       }}
     >
       <div className="stack">
-        <ListColumns list={list} onChange={onChange} />
+        {!list.repeats && <ListColumns list={list} onChange={onChange} />}
         <Card
           footer={
             <div className="row">
               <Submit size="large" busy={busy} disabled={!ready}>
-                {preview ? 'Pay this list' : 'Check the list'}
+                {preview ? tList('pay_this') : tList('check')}
               </Submit>
-              <Button variant="quiet" onClick={() => draft.set(noDraft)}>
-                Choose another list
+              <Button variant="quiet" onClick={() => (list.repeats ? navigate(newList) : draft.set(noDraft))}>
+                {tList('another')}
               </Button>
             </div>
           }
         >
           <TextField
-            label="Name"
+            label={tList('name')}
             optional
             maxLength={120}
             value={name}
             onChange={(typed) => draft.set({ name: typed })}
-            placeholder="Salaries March"
-            hint="The person who approves reads it."
+            placeholder={tList('name.example')}
+            hint={tList('name.hint')}
           />
           <SendLater value={time} onChange={(chosen) => draft.set({ time: chosen })} />
-          {preview && <ListPreview preview={preview} meant={meant} onMeant={() => setMeant(true)} />}
-          {last?.error != null && (
+          {preview && <ListPreview list={list} preview={preview} meant={meant} onMeant={() => setMeant(true)} />}
+          {last && !last.preview && (
             <ListFaults list={list} error={last.error} faults={faults} meant={meant} onMeant={() => setMeant(true)} />
           )}
         </Card>
@@ -203,19 +230,19 @@ export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) 
       <Card
         footer={
           <Submit size="large" disabled={text.trim() === ''}>
-            Continue
+            {tList('continue')}
           </Submit>
         }
       >
         <FileField
-          label="File"
-          hint="Saved as CSV. The first row names the columns: name, phone and amount, and what else you need: narrative, reference. You can say here what other columns are."
+          label={tList('file')}
+          hint={tList('file.hint')}
           error={problem}
           accept=".csv,.tsv,.txt,.xlsx,.xls,text/csv"
           onChoose={(file) => void (file && read(file))}
         />
         {doubt && (
-          <Notice tone="warn" title="This file does not say how its letters are written. Which line is right?" live>
+          <Notice tone="warn" title={tList('letters')} live>
             <ul>
               {doubt.encodings.map(({ charset, label, sample }) => (
                 <li key={charset}>
@@ -223,28 +250,22 @@ export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) 
                     <bdi>{sample.slice(0, 80)}</bdi>
                   </p>
                   <Button size="small" onClick={() => void read(doubt.file, charset)}>
-                    {`This one: ${label}`}
+                    {tList('letters.this', { label })}
                   </Button>
                 </li>
               ))}
             </ul>
-            <p className="quiet">None of them? Save the file as “CSV UTF-8” and choose it again.</p>
+            <p className="quiet">{tList('letters.none')}</p>
           </Notice>
         )}
-        <TextArea
-          label="Or paste the rows"
-          mono
-          value={text}
-          onChange={setText}
-          hint="Copied from a spreadsheet, with the first row."
-        />
+        <TextArea label={tList('paste')} mono value={text} onChange={setText} hint={tList('paste.hint')} />
         <div>
           <Button
             size="small"
             icon="download"
             onClick={() => saveFile('salaries.csv', new Blob([exampleList], { type: 'text/csv' }))}
           >
-            Download an example
+            {tList('example')}
           </Button>
         </div>
       </Card>

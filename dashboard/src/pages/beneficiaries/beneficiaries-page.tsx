@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { type BeneficiaryFilters, beneficiariesQuery, madeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, NewLink, ToggleChip } from '../../ui/button.tsx'
@@ -9,6 +10,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Empty, Notice, Page, StatusBadge } from '../../ui/page.tsx'
 import { MadeBeneficiariesActs } from '../agents/made-by-agent.tsx'
+import { tPayee } from './texts.ts'
 
 type Beneficiary = Schemas['Beneficiary']
 
@@ -24,9 +26,9 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
     }
   >
     <span className="item-side">
-      {beneficiary.confirmation === 'proposed' && <Badge tone="warn">Not confirmed</Badge>}
-      {beneficiary.verification.status === 'no_match' && <Badge tone="warn">Another name</Badge>}
-      {beneficiary.status === 'frozen' && <Badge tone="info">Frozen</Badge>}
+      {beneficiary.confirmation === 'proposed' && <Badge tone="warn">{tPayee('not_confirmed')}</Badge>}
+      {beneficiary.verification.status === 'no_match' && <Badge tone="warn">{tPayee('other_name')}</Badge>}
+      {beneficiary.status === 'frozen' && <Badge tone="info">{t('status.frozen')}</Badge>}
       {beneficiary.status === 'archived' && <StatusBadge status="archived" />}
     </span>
   </Item>
@@ -37,9 +39,9 @@ const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const { can } = useSession()
   const made = rowsOf(useInfiniteQuery(madeByQuery(grantId))).filter(({ status }) => status !== 'archived')
   return (
-    <Notice tone="info" title="Only what one key or agent created or renamed">
+    <Notice tone="info" title={tPayee('by_one')}>
       <div className="stack-s">
-        <Link href="/beneficiaries">Show all beneficiaries</Link>
+        <Link href="/beneficiaries">{tPayee('show_all')}</Link>
         {can('beneficiary.manage') && (
           <div className="row">
             <MadeBeneficiariesActs made={made} />
@@ -64,9 +66,9 @@ const useBeneficiaryFilters = () => {
 }
 
 const chips = [
-  { name: 'confirmation', value: 'proposed', label: 'Not confirmed' },
-  { name: 'names', value: 'other', label: 'Another name' },
-  { name: 'archived', value: 'too', label: 'Archived too' },
+  { name: 'confirmation', value: 'proposed', label: tPayee('not_confirmed') },
+  { name: 'names', value: 'other', label: tPayee('other_name') },
+  { name: 'archived', value: 'too', label: tPayee('archived_too') },
 ] as const
 
 export const BeneficiariesPage = () => {
@@ -74,17 +76,13 @@ export const BeneficiariesPage = () => {
   const filters = useBeneficiaryFilters()
   const { get, set, field, parameters } = filters
   const madeBy = get('made_by')
-  const create = can('beneficiary.manage') && <NewLink href="/beneficiaries/new">Add beneficiary</NewLink>
+  const create = can('beneficiary.manage') && <NewLink href="/beneficiaries/new">{tPayee('add')}</NewLink>
   return (
-    <Page
-      title="Beneficiaries"
-      lead="The people and businesses you pay. Destinations are encrypted and always shown masked."
-      actions={create}
-    >
+    <Page title={t('nav.beneficiaries')} lead={tPayee('note')} actions={create}>
       {madeBy !== null && <MadeByGrant grantId={madeBy} />}
       <search className="filters">
         <div className="filter-search">
-          <TextField label="Search" type="search" {...field('q')} placeholder="Part of a name" />
+          <TextField label={t('search')} type="search" {...field('q')} placeholder={tPayee('search')} />
         </div>
         {chips.map(({ name, value, label }) => (
           <ToggleChip key={name} on={get(name) === value} onClick={() => set(name, get(name) === value ? '' : value)}>
@@ -93,18 +91,18 @@ export const BeneficiariesPage = () => {
         ))}
       </search>
       <List
-        label="Beneficiaries"
+        label={t('nav.beneficiaries')}
         query={beneficiariesQuery(parameters)}
         empty={
           filters.any ? (
             <Empty
               icon="search"
-              title="No beneficiaries match"
-              actions={<Button onClick={filters.clear}>Clear filters</Button>}
+              title={tPayee('no_match')}
+              actions={<Button onClick={filters.clear}>{t('clear_filters')}</Button>}
             />
           ) : (
-            <Empty icon="people" title="No beneficiaries yet" actions={create}>
-              Add a phone, a business or a bank account once, then pay it by name.
+            <Empty icon="people" title={tPayee('none')} actions={create}>
+              {tPayee('none.note')}
             </Empty>
           )
         }

@@ -5,8 +5,9 @@ import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { useBankName, usePeople } from '../../api/names.ts'
 import { api, beneficiaryQuery, paymentsQuery, paymentsSummaryQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useDebounced, useFields } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { railFacts } from '../../lib/rails.ts'
-import { countWords, makerText, moneyText } from '../../lib/words.ts'
+import { makerText, moneyText } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { Button, CopyButton, LinkButton } from '../../ui/button.tsx'
 import { CheckField, fieldsOf, TextField } from '../../ui/field.tsx'
@@ -15,15 +16,16 @@ import { Listing } from '../../ui/listing.tsx'
 import { Card, Empty, ExactTime, Facts, Failure, Notice, Page, StatusBadge, TextNotice } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
+import { tPayee } from './texts.ts'
 
 type Beneficiary = Schemas['Beneficiary']
-const back = { href: '/beneficiaries', label: 'Beneficiaries' }
+const back = { href: '/beneficiaries', label: t('nav.beneficiaries') }
 
 export const BeneficiaryPage = ({ id }: { id: string }) => {
   const beneficiary = useQuery(beneficiaryQuery(id))
   if (beneficiary.data) return <BeneficiaryDetail beneficiary={beneficiary.data} />
   return (
-    <Page title="Beneficiary" back={back}>
+    <Page title={t('beneficiary')} back={back}>
       <LoadState query={beneficiary} path={`/v1/beneficiaries/${id}`} rows={2} />
     </Page>
   )
@@ -34,9 +36,9 @@ const shared = { outdates: ['beneficiaries'], keeps }
 
 const referenceText = (beneficiary: Beneficiary): string => {
   const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
-  if (fixed !== null) return `Always ${fixed}`
-  if (required) return 'Named with each payment'
-  return hasAccounts(rail) ? 'None: a till' : 'Optional'
+  if (fixed !== null) return tPayee('always', { fixed })
+  if (required) return tPayee('each_payment')
+  return hasAccounts(rail) ? tPayee('none_till') : tPayee('optional')
 }
 
 /** A person looks at who is paid, once. */
@@ -44,19 +46,20 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const people = usePeople()
   const confirm = useChange(() => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id: beneficiary.id } }), {
-    announcement: 'Beneficiary confirmed',
+    announcement: tPayee('confirmed'),
     outdates: ['beneficiaries'],
     keeps,
   })
   return (
-    <Notice tone="warn" title="No person has confirmed this beneficiary">
+    <Notice tone="warn" title={tPayee('proposed')}>
       <p className="quiet">
-        {makerText(beneficiary.changed_by ?? beneficiary.created_by, people)} {beneficiary.changed_by ? 'renamed' : 'added'} it.
-        Payments by keys and agents to it ask a person until it is confirmed.
+        {tPayee(beneficiary.changed_by ? 'proposed.renamed' : 'proposed.added', {
+          who: makerText(beneficiary.changed_by ?? beneficiary.created_by, people),
+        })}
       </p>
       {can('beneficiary.manage') && (
         <Button busy={confirm.isPending} onClick={() => confirm.mutate()}>
-          Confirm beneficiary
+          {tPayee('confirm')}
         </Button>
       )}
       <Failure error={confirm.error} />
@@ -88,34 +91,34 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
           {manages && <Acts beneficiary={beneficiary} />}
           {can('payment.create') && status === 'active' && (
             <LinkButton href={`/payments/new?beneficiary=${beneficiary.id}`} variant="primary" icon="payments">
-              Pay
+              {t('nav.pay')}
             </LinkButton>
           )}
         </>
       }
     >
       {status === 'frozen' && (
-        <TextNotice tone="warn" title="Payments to this beneficiary are frozen">
-          This applies to the destination, also if it is added again under another name.
+        <TextNotice tone="warn" title={tPayee('frozen')}>
+          {tPayee('frozen.note')}
         </TextNotice>
       )}
       {beneficiary.confirmation === 'proposed' && status !== 'archived' && <Proposed beneficiary={beneficiary} />}
       <BeneficiaryName beneficiary={beneficiary} manages={manages} />
-      <Card title="Details">
+      <Card title={t('details')}>
         <Facts
           stacked
           facts={{
-            Status: <StatusBadge status={status} />,
-            'Payment method': railFacts[beneficiary.payment_rail].label,
-            Destination: <span className="mono">{beneficiary.destination_mask}</span>,
-            Bank: bank,
-            'Legal name': beneficiary.legal_name,
-            Category: beneficiary.type,
-            'Account reference': referenceText(beneficiary),
-            'Added by': <MadeBy maker={beneficiary.created_by} />,
-            'Renamed by': beneficiary.changed_by && <MadeBy maker={beneficiary.changed_by} />,
-            Added: <ExactTime at={beneficiary.created_at} />,
-            '': <CopyButton value={beneficiary.id}>Copy ID</CopyButton>,
+            [t('status')]: <StatusBadge status={status} />,
+            [tPayee('method')]: railFacts[beneficiary.payment_rail].label,
+            [t('destination')]: <span className="mono">{beneficiary.destination_mask}</span>,
+            [tPayee('bank')]: bank,
+            [tPayee('legal_name')]: beneficiary.legal_name,
+            [tPayee('category')]: beneficiary.type,
+            [t('account_reference')]: referenceText(beneficiary),
+            [tPayee('added_by')]: <MadeBy maker={beneficiary.created_by} />,
+            [tPayee('renamed_by')]: beneficiary.changed_by && <MadeBy maker={beneficiary.changed_by} />,
+            [tPayee('added')]: <ExactTime at={beneficiary.created_at} />,
+            '': <CopyButton value={beneficiary.id}>{t('copy_id')}</CopyButton>,
           }}
         />
       </Card>
@@ -128,19 +131,21 @@ const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { id, display_name: name } = beneficiary
   return (
     <>
-      <DialogButton dialog={(close) => <EditBeneficiary beneficiary={beneficiary} onClose={close} />}>Edit</DialogButton>
+      <DialogButton dialog={(close) => <EditBeneficiary beneficiary={beneficiary} onClose={close} />}>
+        {tPayee('edit')}
+      </DialogButton>
       <DialogButton icon="freeze" dialog={(close) => <ConfirmFreeze beneficiary={beneficiary} onClose={close} />}>
-        {beneficiary.status === 'frozen' ? 'Unfreeze' : 'Freeze'}
+        {beneficiary.status === 'frozen' ? t('unfreeze') : t('freeze')}
       </DialogButton>
       <ConfirmButton
         {...shared}
-        button={{ variant: 'danger', children: 'Archive' }}
-        title={`Archive ${name}?`}
-        action="Archive"
+        button={{ variant: 'danger', children: tPayee('archive') }}
+        title={tPayee('archive.title', { name })}
+        action={tPayee('archive')}
         change={() => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
-        announcement={() => `${name} archived`}
+        announcement={() => tPayee('archive.done', { name })}
       >
-        <p>It can no longer be paid, and this can’t be undone. Its past payments stay in the list.</p>
+        <p>{tPayee('archive.note')}</p>
       </ConfirmButton>
     </>
   )
@@ -151,7 +156,7 @@ type Props = { beneficiary: Beneficiary; onClose: () => void }
 const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
   // What was asked stays what is asked: after a lost answer a second press must not undo the first.
   const [frozen] = useState(status === 'frozen')
-  const freeze = frozen ? 'Unfreeze' : 'Freeze'
+  const freeze = frozen ? t('unfreeze') : t('freeze')
   return (
     <Confirm
       {...shared}
@@ -159,58 +164,55 @@ const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClos
       action={freeze}
       harmless={frozen}
       change={() => api.PATCH('/v1/beneficiaries/{id}', { path: { id }, body: { status: frozen ? 'active' : 'frozen' } })}
-      announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
+      announcement={(after) => tPayee(after.status === 'frozen' ? 'freeze.done' : 'unfreeze.done', { name })}
       onClose={onClose}
     >
-      <p>
-        {frozen
-          ? 'Payments to this destination can be made again.'
-          : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
-      </p>
+      <p>{frozen ? tPayee('unfreeze.note') : tPayee('freeze.note')}</p>
     </Confirm>
   )
 }
 
 const verdicts: Readonly<Record<Beneficiary['verification']['status'], string>> = {
-  match: 'The same name',
-  close_match: 'A similar name: compare the two',
-  no_match: 'Another name',
-  unavailable: 'The payment method gave no name: check the number with the beneficiary',
-  unverified: 'Not checked yet, or name checks are off',
+  match: tPayee('check.match'),
+  close_match: tPayee('check.close'),
+  no_match: tPayee('other_name'),
+  unavailable: tPayee('check.none'),
+  unverified: tPayee('check.not_yet'),
 }
 
-const reports = { lookup: 'When asked', payment: 'With a payment', daily_limit: 'Not checked: daily limit' } as const
+const reports = {
+  lookup: tPayee('reported.asked'),
+  payment: tPayee('reported.payment'),
+  daily_limit: tPayee('reported.limit'),
+} as const
 
 /** Whose number it is, as the payment method reports it. */
 const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
   const { verification } = beneficiary
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: beneficiary.id } }), {
-    announcement: 'Checking. The answer appears here.',
+    announcement: t('rail.checking'),
     outdates: ['beneficiary'],
   })
   return (
-    <Card title="Name check">
+    <Card title={tPayee('check')}>
       {verification.status === 'no_match' && (
-        <TextNotice tone="warn" title="Another name is registered for this number">
-          Ask the beneficiary for the right number before you pay.
+        <TextNotice tone="warn" title={tPayee('check.other')}>
+          {tPayee('check.ask')}
         </TextNotice>
       )}
       <Facts
         stacked
         facts={{
-          'Registered name': verification.name && <bdi>{verification.name}</bdi>,
-          Result:
-            verification.source === 'daily_limit'
-              ? 'Not checked, because today’s names are used up: check the number with the beneficiary'
-              : verdicts[verification.status],
-          Reported: verification.source && reports[verification.source],
-          Checked: verification.checked_at && <ExactTime at={verification.checked_at} />,
+          [tPayee('registered')]: verification.name && <bdi>{verification.name}</bdi>,
+          [tPayee('result')]: verification.source === 'daily_limit' ? tPayee('check.used_up') : verdicts[verification.status],
+          [tPayee('reported')]: verification.source && reports[verification.source],
+          [tPayee('checked')]: verification.checked_at && <ExactTime at={verification.checked_at} />,
         }}
       />
       {manages && (
         <div className="row">
           <Button busy={again.isPending} onClick={() => again.mutate()}>
-            Check again
+            {tPayee('check.again')}
           </Button>
         </div>
       )}
@@ -229,15 +231,15 @@ const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const listed = rowsOf(all)
   const accounts = [...new Set(listed.flatMap(({ account_reference: reference }) => reference ?? []))]
   return (
-    <Card title="Payments" flush>
+    <Card title={t('payments_label')} flush>
       {beneficiary.account_reference_required && (
         <search className="filters">
           <TextField
-            label="Account"
+            label={tPayee('account')}
             value={account}
             onChange={setAccount}
             maxLength={20}
-            hint="The whole account number"
+            hint={tPayee('account.hint')}
             suggestions={accounts}
             mono
           />
@@ -247,9 +249,7 @@ const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       <Listing
         query={shown}
         rows={3}
-        empty={
-          <Empty icon="payments" title={account_reference === undefined ? 'No payments yet' : 'No payments to this account'} />
-        }
+        empty={<Empty icon="payments" title={account_reference === undefined ? t('no_payments') : tPayee('account.none')} />}
       >
         {(rows) => <PaymentsTable payments={rows} without="payee" />}
       </Listing>
@@ -261,11 +261,7 @@ const Total = ({ filters }: { filters: Parameters<typeof paymentsSummaryQuery>[0
   const { data } = useQuery(paymentsSummaryQuery(filters, 1))
   if (!data || data.spent.count === 0) return null
   const { count, amount_minor } = data.spent
-  return (
-    <p className="filters-note">
-      {countWords(count, 'payment')} to this account, {moneyText(amount_minor, data.currency)} in all
-    </p>
-  )
+  return <p className="filters-note">{tPayee('account.sum', { count, amount: moneyText(amount_minor, data.currency) })}</p>
 }
 
 const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
@@ -288,7 +284,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
       return api.PATCH('/v1/beneficiaries/{id}', { path: { id: beneficiary.id }, body })
     },
     {
-      announcement: 'Beneficiary saved',
+      announcement: tPayee('saved'),
       outdates: ['beneficiaries'],
       keeps,
       onDone: onClose,
@@ -296,11 +292,11 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
   )
   const field = fieldsOf(value, set, save.error)
   return (
-    <FormDialog title="Edit beneficiary" action="Save" making={save} onClose={onClose}>
-      <TextField label="Name" {...field('display_name')} maxLength={120} />
-      <TextField label="Legal name" optional {...field('legal_name')} maxLength={120} />
-      <TextField label="Category" {...field('type')} maxLength={64} />
-      {changesReference && <CheckField label="Require an account reference" {...field('required')} />}
+    <FormDialog title={tPayee('edit.title')} action={tPayee('save')} making={save} onClose={onClose}>
+      <TextField label={tPayee('name')} {...field('display_name')} maxLength={120} />
+      <TextField label={tPayee('legal_name')} optional {...field('legal_name')} maxLength={120} />
+      <TextField label={tPayee('category')} {...field('type')} maxLength={64} />
+      {changesReference && <CheckField label={tPayee('require')} {...field('required')} />}
     </FormDialog>
   )
 }

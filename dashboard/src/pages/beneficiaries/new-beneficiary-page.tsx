@@ -3,16 +3,18 @@ import { hasAccounts, phoneRail } from '../../../../src/lib/rail-names.ts'
 import { useBanks } from '../../api/names.ts'
 import { api, type Schemas } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { type RailName, railFacts, railOptions } from '../../lib/rails.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, ChoiceField, fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
 import { Failure, Notice, Page } from '../../ui/page.tsx'
+import { richPayee, tPayee } from './texts.ts'
 
 export const NewBeneficiaryPage = () => (
-  <Page title="Add beneficiary" back={{ href: '/beneficiaries', label: 'Beneficiaries' }}>
-    <Allowed permission="beneficiary.manage" action="add beneficiaries">
+  <Page title={tPayee('add')} back={{ href: '/beneficiaries', label: t('nav.beneficiaries') }}>
+    <Allowed permission="beneficiary.manage" action={tPayee('to_add')}>
       <BeneficiaryForm />
     </Allowed>
   </Page>
@@ -26,7 +28,7 @@ const BeneficiaryForm = () => {
   // In the first steps, the next one is to pay this beneficiary.
   const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
   const save = useChange((keyed) => api.POST('/v1/beneficiaries', keyed(bodyOf(value))), {
-    announcement: (beneficiary) => `${beneficiary.display_name} added`,
+    announcement: (beneficiary) => tPayee('add.done', { display_name: beneficiary.display_name }),
     outdates: ['beneficiaries'],
     onDone: ({ id, warnings }) => {
       clear()
@@ -35,11 +37,9 @@ const BeneficiaryForm = () => {
   })
   if (save.data && save.data.warnings.length > 0) return <SameNumber beneficiary={save.data} onKeep={() => go(save.data.id)} />
   return (
-    <FormCard className="narrow" action="Add beneficiary" making={save} ready={isReady(value)}>
+    <FormCard className="narrow" action={tPayee('add')} making={save} ready={isReady(value)}>
       <BeneficiaryFields value={value} set={set} error={save.error} />
-      <p className="faint small">
-        The destination is encrypted and can’t be changed later. To change it, archive this beneficiary and add a new one.
-      </p>
+      <p className="faint small">{tPayee('add.note')}</p>
     </FormCard>
   )
 }
@@ -51,28 +51,30 @@ const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Created; onKeep: () 
   const [, navigate] = useLocation()
   const [first] = beneficiary.warnings
   const archive = useChange(() => api.DELETE('/v1/beneficiaries/{id}', { path: { id: beneficiary.id } }), {
-    announcement: `${beneficiary.display_name} archived`,
+    announcement: tPayee('archive.done', { name: beneficiary.display_name }),
     outdates: ['beneficiaries'],
     onDone: () => navigate(first ? `/beneficiaries/${first.beneficiary_id}` : '/beneficiaries'),
   })
   return (
-    <Notice tone="warn" title="Another beneficiary has the same number">
+    <Notice tone="warn" title={tPayee('same')}>
       <p className="quiet">
-        {beneficiary.warnings.map(({ beneficiary_id: id, display_name: name }, index) => (
-          <span key={id}>
-            {index > 0 && ', '}
-            <Link href={`/beneficiaries/${id}`}>{name}</Link>
-          </span>
-        ))}{' '}
-        {beneficiary.warnings.length === 1 ? 'is' : 'are'} paid at the number of {beneficiary.display_name}. Limits and freezes
-        hold for all of them.
+        {richPayee('same.note', {
+          count: beneficiary.warnings.length,
+          name: beneficiary.display_name,
+          names: beneficiary.warnings.map(({ beneficiary_id: id, display_name: name }, index) => (
+            <span key={id}>
+              {index > 0 && ', '}
+              <Link href={`/beneficiaries/${id}`}>{name}</Link>
+            </span>
+          )),
+        })}
       </p>
       <div className="row">
         <Button variant="primary" onClick={onKeep}>
-          Keep both
+          {tPayee('same.keep')}
         </Button>
         <Button busy={archive.isPending} onClick={() => archive.mutate()}>
-          Archive the new one
+          {tPayee('same.archive')}
         </Button>
       </div>
       <Failure error={archive.error} />
@@ -90,38 +92,28 @@ const BeneficiaryFields = ({ value, set, error }: Props) => {
   const field = fieldsOf(value, set, error)
   return (
     <>
-      <ChoiceField label="Payment method" {...field('rail')} choices={railChoices} inRow />
-      <TextField label="Name" {...field('name', 'display_name')} maxLength={120} autoFocus hint="How you know this beneficiary" />
-      {bank && <SelectField label="Bank" {...field('bank', 'bank_code')} none="None: pay a mobile number" options={banks} />}
+      <ChoiceField label={tPayee('method')} {...field('rail')} choices={railChoices} inRow />
+      <TextField label={tPayee('name')} {...field('name', 'display_name')} maxLength={120} autoFocus hint={tPayee('name.hint')} />
+      {bank && <SelectField label={tPayee('bank')} {...field('bank', 'bank_code')} none={tPayee('bank.none')} options={banks} />}
       <TextField {...destination} {...field('destination')} mono />
       {hasAccounts(value.rail) && !value.referenceRequired && (
         <TextField
-          label="Account number at this paybill"
+          label={tPayee('paybill_account')}
           optional
           {...field('reference', 'account_reference')}
           maxLength={13}
-          hint="It is part of who is paid, and no payment can change it. A till has none."
+          hint={tPayee('paybill_account.hint')}
           mono
         />
       )}
       <details>
-        <summary className="quiet small">More options</summary>
+        <summary className="quiet small">{tPayee('more')}</summary>
         <div className="stack">
           <div className="columns">
-            <TextField label="Legal name" optional {...field('legalName', 'legal_name')} maxLength={120} />
-            <TextField
-              label="Category"
-              optional
-              {...field('type')}
-              maxLength={64}
-              hint="For example supplier, employee, utility"
-            />
+            <TextField label={tPayee('legal_name')} optional {...field('legalName', 'legal_name')} maxLength={120} />
+            <TextField label={tPayee('category')} optional {...field('type')} maxLength={64} hint={tPayee('category.hint')} />
           </div>
-          <CheckField
-            label="Require an account reference"
-            hint="An invoice or account number with every payment."
-            {...field('referenceRequired')}
-          />
+          <CheckField label={tPayee('require')} hint={tPayee('require.hint')} {...field('referenceRequired')} />
         </div>
       </details>
     </>

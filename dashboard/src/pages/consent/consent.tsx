@@ -4,9 +4,11 @@ import { Link, useSearchParams } from 'wouter'
 import type { Permission } from '../../../../src/auth/permissions.ts'
 import { hasCode } from '../../api/error.ts'
 import { api, authorizationQuery, type Body, type Schemas } from '../../api/queries.ts'
-import { controlsWords, isPowerful, wordsOfPermission } from '../../lib/rule-words.ts'
+import { t } from '../../lib/language.ts'
+import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
+import { controlsWords } from '../../lib/rule-words.ts'
 import { fullTime, now } from '../../lib/time.ts'
-import { capitalized, countWords } from '../../lib/words.ts'
+import { capitalized } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession, useSignOut } from '../../shell/session.tsx'
 import { SinglePage } from '../../shell/single-page.tsx'
@@ -24,13 +26,14 @@ import {
 } from '../../ui/limits.tsx'
 import { Badge, Empty, Facts, Failure, fieldError, Notice, SkeletonText, TextNotice } from '../../ui/page.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
+import { richConsent, tConsent } from './texts.ts'
 
 type Authorization = Schemas['OAuthAuthorization']
 
 const over: Readonly<Record<Exclude<Authorization['status'], 'pending'>, string>> = {
-  approved: 'You already allowed this. You can close this page.',
-  denied: 'You denied this. You can close this page.',
-  expired: 'This request has expired. Start again from the app.',
+  approved: tConsent('over.approved'),
+  denied: tConsent('over.denied'),
+  expired: tConsent('over.expired'),
 }
 
 const dayMs = 86_400_000
@@ -82,8 +85,12 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
   // What the app asked for itself: what this page suggests or the person changes stands in the lines below.
   const amounts = hasAmount(authorization.spending_controls)
   const sentence = pays
-    ? `${authorization.client.name} wants to pay ${amounts ? `${spendingWords(authorization.spending_controls, currency)} ` : ''}from ${from}`
-    : `${authorization.client.name} wants access to ${from}`
+    ? tConsent('wants_to_pay', {
+        name: authorization.client.name,
+        amount: amounts ? `${spendingWords(authorization.spending_controls, currency)} ` : '',
+        from,
+      })
+    : tConsent('wants_access', { name: authorization.client.name, from })
   const endsAt = days ? new Date(openedAt + Number(days) * dayMs).toISOString() : null
   const offered = authorization.scopes.filter((scope) => held.includes(scope))
   const [sensitive, further] = [offered.filter(isPowerful), offered.filter((permission) => !isPowerful(permission))]
@@ -95,7 +102,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
       <ConsentTerms chosen={chosen} controls={controls} requested={amounts} currency={currency} endsAt={endsAt} />
       {sensitive.length > 0 && (
         <fieldset className="stack-s">
-          <legend className="strong">Sensitive permissions</legend>
+          <legend className="strong">{tConsent('sensitive')}</legend>
           <PermissionChecks offered={sensitive} chosen={chosen} onChange={setPermissions} />
         </fieldset>
       )}
@@ -110,13 +117,13 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
       )}
       <div className="columns">
         <SelectField
-          label="Workspace"
+          label={t('workspace')}
           value={place}
           onChange={setPlace}
           options={places.map(({ id, name }) => ({ value: id, label: name }))}
         />
         <SelectField
-          label="Access ends after"
+          label={tConsent('ends_after')}
           value={days}
           onChange={setDays}
           options={accessLifetimes}
@@ -126,7 +133,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
       {further.length > 0 && (
         <details open={further.length <= 4}>
           <summary className="strong">
-            {countWords(further.length, sensitive.length > 0 ? 'other permission' : 'permission')}
+            {tConsent(sensitive.length > 0 ? 'permissions.other' : 'permissions', { count: further.length })}
           </summary>
           <PermissionChecks offered={further} chosen={chosen} onChange={setPermissions} />
         </details>
@@ -136,7 +143,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
         <Failure error={answer.error} />
         <div className="consent-answers">
           <Button size="large" wide busy={busy && answer.variables === 'deny'} onClick={() => answer.mutate('deny')}>
-            Deny
+            {tConsent('deny')}
           </Button>
           <Button
             type="submit"
@@ -146,7 +153,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
             busy={busy && answer.variables === 'approve'}
             disabled={!ready}
           >
-            Allow {authorization.client.name}
+            {tConsent('allow', { name: authorization.client.name })}
           </Button>
         </div>
       </div>
@@ -160,11 +167,14 @@ const SignedInAs = () => {
   const signOut = useSignOut(location.pathname + location.search)
   return (
     <p className="faint small">
-      Signed in as {nameOf(account)}.{' '}
-      <button type="button" className="link-button" onClick={() => signOut.mutate()}>
-        Not you?
-      </button>{' '}
-      You can revoke access at any time under Agents.
+      {richConsent('signed_in_as', {
+        nameOf: nameOf(account),
+        button: (
+          <button type="button" className="link-button" onClick={() => signOut.mutate()}>
+            {tConsent('not_you')}
+          </button>
+        ),
+      })}
     </p>
   )
 }
@@ -182,31 +192,31 @@ const RequestSummary = ({ authorization, sentence }: Props) => {
           <Icon name="robot" size={22} />
         </span>
         <span className="strong">{client.name}</span>
-        {verified ? <Badge tone="good">{`Verified: ${client.verified_host}`}</Badge> : <Badge tone="warn">Unverified app</Badge>}
+        {verified ? (
+          <Badge tone="good">{tConsent('verified', { verified_host: client.verified_host ?? '' })}</Badge>
+        ) : (
+          <Badge tone="warn">{tConsent('unverified')}</Badge>
+        )}
       </div>
       <h1 className="consent-sentence">{sentence}</h1>
       {local && (
         <TextNotice
           tone="warn"
-          title={verified ? `The app opens by ${host}` : `The app opens by ${host}, and its name is not verified`}
+          title={verified ? tConsent('opens_by', { host: host ?? '' }) : tConsent('opens_by_unverified', { host: host ?? '' })}
         >
-          Any program can use this address. Continue only if you just started the app yourself.
+          {tConsent('any_address')}
         </TextNotice>
       )}
       {!verified && !local && (
-        <TextNotice tone="warn" title="This app’s name is not verified">
-          Any program can use this name. Continue only if you started this yourself, just now.
+        <TextNotice tone="warn" title={tConsent('name_unverified')}>
+          {tConsent('any_name')}
         </TextNotice>
       )}
       {host && (
-        <p className="quiet small">
-          After you decide, you return to <strong className="mono break">{host}</strong>.
-        </p>
+        <p className="quiet small">{richConsent('returns_to', { host: <strong className="mono break">{host}</strong> })}</p>
       )}
       {flow === 'device' && code && (
-        <p className="quiet">
-          The device must show <strong className="mono">{code}</strong>. If it shows anything else, deny.
-        </p>
+        <p className="quiet">{richConsent('device_shows', { code: <strong className="mono">{code}</strong> })}</p>
       )}
     </div>
   )
@@ -217,25 +227,30 @@ const inSentence = (text: string): string => text.charAt(0).toLowerCase() + text
 /** What moves money or changes rules is always written out; the rest where it is short. */
 const canWords = (chosen: readonly Permission[]): string => {
   const [powerful, harmless] = [chosen.filter(isPowerful), chosen.filter((permission) => !isPowerful(permission))]
-  const rest = harmless.length <= 2 ? harmless.map(wordsOfPermission) : [`${harmless.length} more permissions, listed below`]
-  return [...powerful.map(wordsOfPermission), ...rest].map((words, at) => (at === 0 ? words : inSentence(words))).join('; ')
+  const rest =
+    harmless.length <= 2
+      ? harmless.map((permission) => wordsOfPermission(permission))
+      : [tConsent('more_permissions', { count: harmless.length })]
+  return [...powerful.map((permission) => wordsOfPermission(permission)), ...rest]
+    .map((words, at) => (at === 0 ? words : inSentence(words)))
+    .join('; ')
 }
 
 const cannotWords = (chosen: readonly Permission[]): string =>
   capitalized(
     [
-      ...(chosen.includes('payment.create') ? [] : ['move money']),
-      ...(chosen.includes('beneficiary.manage') ? [] : ['add beneficiaries']),
-      'approve payments',
-      'raise its limits',
-      'change policies or sign-in methods',
+      ...(chosen.includes('payment.create') ? [] : [tConsent('cannot.pay')]),
+      ...(chosen.includes('beneficiary.manage') ? [] : [tConsent('cannot.payees')]),
+      tConsent('cannot.approve'),
+      tConsent('cannot.raise'),
+      tConsent('cannot.rules'),
     ].join(', '),
   )
 
 const newPayees: Readonly<Record<'allow' | 'require_approval' | 'deny', string>> = {
-  allow: 'It pays beneficiaries that it adds itself without asking you.',
-  require_approval: 'The first payment to each beneficiary that it adds waits for you.',
-  deny: 'It can’t pay beneficiaries that it adds.',
+  allow: tConsent('payees.allow'),
+  require_approval: tConsent('payees.ask'),
+  deny: tConsent('payees.deny'),
 }
 
 type TermsProps = {
@@ -256,18 +271,18 @@ const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: TermsPr
     <div className="consent-terms">
       <Facts
         facts={{
-          'It can': chosen.length > 0 ? canWords(chosen) : 'Nothing yet: choose a permission below',
-          'It can’t': cannotWords(chosen),
-          Limits: pays ? (
+          [tConsent('can')]: chosen.length > 0 ? canWords(chosen) : tConsent('can.nothing'),
+          [tConsent('cannot')]: cannotWords(chosen),
+          [tConsent('limits')]: pays ? (
             <>
-              {controls ? controlsWords(amounts, currency, () => 'chosen beneficiaries') : 'Choose them below'}
-              {!requested && controls && <span className="faint">, suggested by this page: the app asked for none</span>}
+              {controls ? controlsWords(amounts, currency, () => tConsent('chosen_payees')) : tConsent('choose_below')}
+              {!requested && controls && <span className="faint">{tConsent('suggested')}</span>}
               {chosen.includes('beneficiary.manage') && <>. {newPayees[new_payees]}</>}
             </>
           ) : (
-            'It moves no money, so it needs none'
+            tConsent('no_money')
           ),
-          Ends: endsAt ? `${fullTime(endsAt)}, or when you revoke it` : 'When you revoke it',
+          [tConsent('ends')]: endsAt ? tConsent('ends_at', { at: fullTime(endsAt) }) : tConsent('ends_revoked'),
         }}
       />
     </div>
@@ -279,20 +294,20 @@ export const ConsentPage = () => {
   const id = params.get('authorization') ?? ''
   const authorization = useQuery({ ...authorizationQuery(id), enabled: id !== '' })
   return (
-    <SinglePage title="Connect an agent" wide>
+    <SinglePage title={tConsent('connect')} wide>
       {id === '' && (
-        <Empty icon="robot" title="No request" actions={<LinkButton href="/agents">Agents</LinkButton>}>
-          An agent sends you here when it wants to connect.
+        <Empty icon="robot" title={tConsent('no_request')} actions={<LinkButton href="/agents">{t('nav.agents')}</LinkButton>}>
+          {tConsent('no_request.note')}
         </Empty>
       )}
       {id !== '' && authorization.isPending && <SkeletonText width="80%" height={60} />}
       {authorization.isError && (
         <div className="stack">
-          <h1>Connect an agent</h1>
+          <h1>{tConsent('connect')}</h1>
           {hasCode(authorization.error, 'not_found') ? (
-            <Notice tone="bad" title="This request has expired or was already used." live>
-              <p className="quiet">Go back to the app and start again.</p>
-              <Link href="/agents">See your agents</Link>
+            <Notice tone="bad" title={tConsent('gone')} live>
+              <p className="quiet">{tConsent('gone.note')}</p>
+              <Link href="/agents">{tConsent('see_agents')}</Link>
             </Notice>
           ) : (
             <Failure error={authorization.error} onRetry={() => void authorization.refetch()} />

@@ -9,10 +9,11 @@ import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Failure, TextNotice } from '../../ui/page.tsx'
 import { Consent } from './consent.tsx'
+import { tConsent } from './texts.ts'
 
 const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
-  approved: { title: 'Connected', text: 'Go back to your device. It continues by itself.' },
-  denied: { title: 'Denied', text: 'The device gets no access. You can close this page.' },
+  approved: { title: tConsent('device.connected'), text: tConsent('device.connected_note') },
+  denied: { title: tConsent('device.denied'), text: tConsent('device.denied_note') },
 }
 
 /** For agents without a browser: enter the code that the device shows, then decide as on the consent page. */
@@ -24,7 +25,7 @@ export const DevicePage = () => {
   const outcome = outcomes[params.get('outcome') ?? '']
   if (outcome)
     return (
-      <SinglePage title="Connect a device">
+      <SinglePage title={tConsent('device')}>
         <div className="stack">
           <h1>{outcome.title}</h1>
           <p className="quiet">{outcome.text}</p>
@@ -33,27 +34,35 @@ export const DevicePage = () => {
     )
   if (authorization.data)
     return (
-      <SinglePage title="Connect a device" wide>
+      <SinglePage title={tConsent('device')} wide>
         <Consent authorization={authorization.data} />
       </SinglePage>
     )
   return (
-    <SinglePage title="Connect a device">
+    <SinglePage title={tConsent('device')}>
       <Form className="stack" ready={typed.trim() !== ''} onSubmit={() => setParams({ user_code: typed.trim().toUpperCase() })}>
         <div className="stack-xs">
-          <h1>Connect a device</h1>
-          <p className="quiet">Enter the code that the device or program shows you.</p>
+          <h1>{tConsent('device')}</h1>
+          <p className="quiet">{tConsent('device.enter')}</p>
         </div>
-        <TextField label="Code" value={typed} onChange={setTyped} placeholder="BCDF-GHJK" mono maxLength={16} autoFocus />
+        <TextField
+          label={tConsent('code')}
+          value={typed}
+          onChange={setTyped}
+          placeholder="BCDF-GHJK"
+          mono
+          maxLength={16}
+          autoFocus
+        />
         {hasCode(authorization.error, 'not_found') ? (
-          <TextNotice tone="bad" title="This code is wrong, has expired or was already used." live>
-            Enter the code that the device shows now.
+          <TextNotice tone="bad" title={tConsent('code.wrong')} live>
+            {tConsent('code.now')}
           </TextNotice>
         ) : (
           <Failure error={authorization.error} />
         )}
         <Submit size="large" wide busy={authorization.isFetching} disabled={typed.trim() === ''}>
-          Continue
+          {tConsent('continue')}
         </Submit>
       </Form>
     </SinglePage>

@@ -4,10 +4,12 @@ import { useSearchParams } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries } from '../../api/names.ts'
 import { api, apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
+import { laterPage } from '../../ui/later.tsx'
 import {
   type Controls,
   type ControlsDraft,
@@ -17,9 +19,12 @@ import {
   raisedLimits,
 } from '../../ui/limits.tsx'
 import { EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
-import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
+import { tAgent } from '../agents/texts.ts'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
+
+// Of another member, whom few manage.
+const MemberGrantPage = laterPage(async () => (await import('../workspace/member-grant-page.tsx')).MemberGrantPage)
 
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']
@@ -49,20 +54,18 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
   return (
     <Page
       title={newest?.name ?? grant.label}
-      back={{ href: '/agents', label: 'Agents' }}
+      back={{ href: '/agents', label: t('nav.agents') }}
       actions={
         live && (
           <GrantActions
             grant={grant}
             own
             revoke={agent || !newest ? () => revokeAgent(grant.id) : () => revokeKey(newest.id)}
-            effect={
-              agent
-                ? 'It loses access right away, and so does everything it created. To come back, it has to ask you again.'
-                : 'It stops working right away, and so does every key that was made with it. This can’t be undone.'
-            }
+            effect={agent ? tAgent('revoke.agent') : tAgent('revoke.key')}
           >
-            {newest && <DialogButton dialog={(close) => <RotateKey apiKey={newest} onClose={close} />}>Rotate</DialogButton>}
+            {newest && (
+              <DialogButton dialog={(close) => <RotateKey apiKey={newest} onClose={close} />}>{tAgent('rotate')}</DialogButton>
+            )}
           </GrantActions>
         )
       }
@@ -70,24 +73,24 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
       <GrantView
         grant={grant}
         live={live}
-        until="until you unfreeze it"
+        until={tAgent('until_you')}
         limitActions={
           live && (
             <Button size="small" onClick={() => setLimits(true)}>
-              Edit limits
+              {tAgent('edit_limits')}
             </Button>
           )
         }
         facts={{
-          Key: newest && <Ends of={newest} />,
-          'Old key': old && <Ends of={old} />,
-          Workspace: grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces',
+          [tAgent('key')]: newest && <Ends of={newest} />,
+          [tAgent('old_key')]: old && <Ends of={old} />,
+          [t('workspace')]: grant.workspace_id === workspace.id ? workspace.name : tAgent('another_workspace'),
         }}
       />
       {limits && (
         <EditLimits
           grant={grant}
-          title={`Limits of ${grant.label}`}
+          title={tAgent('limits_of', { label: grant.label })}
           raised={raisedLimits(raise)}
           onClose={() => setLimits(false)}
         />
@@ -97,10 +100,10 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
 }
 
 const overlaps = [
-  { value: '0', label: 'Stop it right away' },
-  { value: '600', label: 'Keep for 10 minutes' },
-  { value: '3600', label: 'Keep for 1 hour' },
-  { value: '86400', label: 'Keep for 1 day' },
+  { value: '0', label: tAgent('old.stop') },
+  { value: '600', label: tAgent('old.10min') },
+  { value: '3600', label: tAgent('old.hour') },
+  { value: '86400', label: tAgent('old.day') },
 ]
 
 /** A new key on the same limits; the old one may work a little longer, so that nothing stops in between. */
@@ -108,13 +111,13 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
   const [overlap, setOverlap] = useState('3600')
   const rotate = useChange(
     (keyed) => api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: Number(overlap) }) }),
-    { announcement: `${name} rotated`, outdates: ['api-keys'] },
+    { announcement: tAgent('rotated', { name }), outdates: ['api-keys'] },
   )
-  if (rotate.data) return <SecretDialog title={`New key for ${name}`} made={rotate.data} onClose={onClose} />
+  if (rotate.data) return <SecretDialog title={tAgent('new_key_for', { name })} made={rotate.data} onClose={onClose} />
   return (
-    <FormDialog title={`Rotate ${name}`} action="Rotate" making={rotate} onClose={onClose}>
-      <p className="quiet">You get a new key with the same permissions, limits and usage.</p>
-      <SelectField label="Old key" value={overlap} onChange={setOverlap} options={overlaps} />
+    <FormDialog title={tAgent('rotate_what', { name })} action={tAgent('rotate.act')} making={rotate} onClose={onClose}>
+      <p className="quiet">{tAgent('rotate.note')}</p>
+      <SelectField label={tAgent('old_key')} value={overlap} onChange={setOverlap} options={overlaps} />
     </FormDialog>
   )
 }
@@ -150,10 +153,10 @@ const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
         path: { id: grant.id },
         body: { spending_controls: { ...removed, ...controls } },
       }),
-    { announcement: 'Limits saved', outdates: ['grants', 'grant', 'api-keys'], onDone: onClose },
+    { announcement: tAgent('limits_saved'), outdates: ['grants', 'grant', 'api-keys'], onDone: onClose },
   )
   return (
-    <FormDialog title={title} wide action="Save limits" making={save} ready={controls !== null} onClose={onClose}>
+    <FormDialog title={title} wide action={tAgent('save_limits')} making={save} ready={controls !== null} onClose={onClose}>
       <GrantUsage grant={grant} />
       <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
     </FormDialog>
@@ -167,11 +170,15 @@ export const AgentPage = ({ id }: { id: string }) => {
   if (grant.data) return <GrantPage grant={grant.data} />
   if (hasCode(grant.error, 'not_found') && can('workspace.manage')) return <MemberGrantPage id={id} />
   return (
-    <Page title="Agent" back={{ href: '/agents', label: 'Agents' }}>
+    <Page title={tAgent('agent')} back={{ href: '/agents', label: t('nav.agents') }}>
       {grant.isPending && <SkeletonCard rows={3} />}
       {hasCode(grant.error, 'not_found') ? (
-        <EmptyCard icon="lock" title="Not one of your agents" actions={<LinkButton href="/agents">Your agents</LinkButton>}>
-          It belongs to another member, or there is no such agent. Owners and administrators of the workspace see all of them.
+        <EmptyCard
+          icon="lock"
+          title={tAgent('not_yours')}
+          actions={<LinkButton href="/agents">{tAgent('your_agents')}</LinkButton>}
+        >
+          {tAgent('not_yours.note')}
         </EmptyCard>
       ) : (
         <Failure error={grant.error} onRetry={() => void grant.refetch()} />

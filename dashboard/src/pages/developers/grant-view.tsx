@@ -1,22 +1,29 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { answerWords } from '../../../../src/policy/term-words.ts'
 import { useBeneficiaryNames } from '../../api/names.ts'
 import { paymentsQuery, paymentsSummaryQuery, type Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { wordsOfPermission } from '../../lib/permission-words.ts'
 import { typeLabel } from '../../lib/rails.ts'
-import { wordsOfPermission } from '../../lib/rule-words.ts'
-import { countWords, listWords, moneyText } from '../../lib/words.ts'
+import { answerWords } from '../../lib/rule-words.ts'
+import { leftOf, listWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { CopyButton } from '../../ui/button.tsx'
 import { DayChart, Meter } from '../../ui/charts.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
+import { laterPart } from '../../ui/later.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { Badge, Card, Empty, ExactTime, Facts, Notice, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
-import { AgentTimeline } from '../agents/agent-timeline.tsx'
+import { Badge, Card, Empty, ExactTime, Facts, Notice, SkeletonCard, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { FreezeAgent } from '../agents/agents.tsx'
-import { MadeByAgent } from '../agents/made-by-agent.tsx'
+import { tAgent } from '../agents/texts.ts'
 import { PaymentsTable } from '../payments/payments-table.tsx'
+
+const AgentTimeline = laterPart(
+  async () => (await import('../agents/agent-timeline.tsx')).AgentTimeline,
+  () => <SkeletonCard rows={4} />,
+)
+const MadeByAgent = laterPart(async () => (await import('../agents/made-by-agent.tsx')).MadeByAgent)
 
 type Grant = Schemas['Grant']
 type ActionsProps = {
@@ -40,11 +47,15 @@ type RevokeProps = Pick<ActionsProps, 'revoke' | 'effect'> & { label: string; sm
 
 export const RevokeButton = ({ label, revoke, effect, small = false }: RevokeProps) => (
   <ConfirmButton
-    button={{ variant: 'danger', ...(small && { size: 'small', label: `Revoke ${label}` }), children: 'Revoke' }}
-    title={`Revoke ${label}?`}
-    action="Revoke"
+    button={{
+      variant: 'danger',
+      ...(small && { size: 'small', label: tAgent('revoke.what', { label }) }),
+      children: tAgent('revoke'),
+    }}
+    title={tAgent('revoke.title', { label })}
+    action={tAgent('revoke')}
     change={revoke}
-    announcement={() => `${label} revoked`}
+    announcement={() => tAgent('revoked', { label })}
     outdates={['api-keys', 'grants', 'grant', 'audit']}
   >
     <p>{effect}</p>
@@ -64,14 +75,14 @@ type Props = {
 export const GrantView = ({ grant, live, until, facts, limitActions }: Props) => (
   <>
     {grant.frozen && live && (
-      <TextNotice tone="info" title="Frozen">
-        It can still read, but it can’t move money {until}.
+      <TextNotice tone="info" title={t('status.frozen')}>
+        {tAgent('frozen.until', { until })}
       </TextNotice>
     )}
-    {!live && <Notice title={grant.kind === 'oauth' ? 'This agent was revoked' : 'This key no longer works'} />}
+    {!live && <Notice title={grant.kind === 'oauth' ? tAgent('agent_revoked') : tAgent('key_dead')} />}
     <div className="split">
       <div className="stack">
-        <Card title="Limits" note="Payments on their way or waiting for approval count as used." actions={limitActions}>
+        <Card title={tAgent('limits')} note={tAgent('limits.note')} actions={limitActions}>
           <GrantUsage grant={grant} />
           <LimitFacts grant={grant} />
         </Card>
@@ -89,20 +100,21 @@ const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'gra
   const nameOf = useBeneficiaryNames(controls.beneficiary_ids ?? [])
   if (Object.keys(controls).every((name) => name === 'on_duplicate'))
     return (
-      <TextNotice tone="warn" title="No limits">
-        Only policies and the balance limit what it can spend.
+      <TextNotice tone="warn" title={tAgent('no_limits')}>
+        {tAgent('no_limits.note')}
       </TextNotice>
     )
   return (
     <Facts
       facts={{
-        'Per-payment limit': controls.per_payment_limit_minor && moneyText(controls.per_payment_limit_minor, currency),
-        'Requires approval':
-          controls.approval_threshold_minor && `At or above ${moneyText(controls.approval_threshold_minor, currency)}`,
-        Beneficiaries: controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or'),
-        'New beneficiaries': answerWords[controls.new_payees ?? 'require_approval'],
-        'A repeated payment': controls.on_duplicate && answerWords[controls.on_duplicate],
-        'Payment types': controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or'),
+        [tAgent('per_payment')]: controls.per_payment_limit_minor && moneyText(controls.per_payment_limit_minor, currency),
+        [tAgent('requires')]:
+          controls.approval_threshold_minor &&
+          tAgent('from_amount', { amount: moneyText(controls.approval_threshold_minor, currency) }),
+        [t('nav.beneficiaries')]: controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or'),
+        [tAgent('new_payees')]: answerWords(controls.new_payees ?? 'require_approval'),
+        [tAgent('repeated')]: controls.on_duplicate && answerWords(controls.on_duplicate),
+        [tAgent('types')]: controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or'),
       }}
     />
   )
@@ -120,22 +132,22 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
   return (
     <>
       {summary.data && summary.data.count > 0 && (
-        <Card title="Spent by day" note="Sent or being sent, last 30 days">
-          <DayChart days={days} currency={currency} names={{ up: 'Spent' }} />
+        <Card title={tAgent('by_day')} note={tAgent('by_day.note')}>
+          <DayChart days={days} currency={currency} names={{ up: t('spent') }} />
         </Card>
       )}
       <Listing
-        title="Payments"
-        note={summary.data && countWords(summary.data.count, 'payment')}
+        title={t('payments_label')}
+        note={summary.data && t('payments', { count: summary.data.count })}
         actions={
           <Link href={`/payments?agent=${grant.id}`} className="small">
-            View all
+            {t('view_all')}
           </Link>
         }
         query={payments}
         rows={3}
         whole
-        empty={<Empty icon="payments" title="No payments yet" />}
+        empty={<Empty icon="payments" title={t('no_payments')} />}
       >
         {(rows) => <PaymentsTable payments={rows} without="requester" />}
       </Listing>
@@ -144,24 +156,24 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
 }
 
 const stateOf = ({ revoked_at: revoked, frozen }: Grant): ReactNode =>
-  revoked === null ? <StatusBadge status={frozen ? 'frozen' : 'active'} /> : <Badge>Revoked</Badge>
+  revoked === null ? <StatusBadge status={frozen ? 'frozen' : 'active'} /> : <Badge>{t('status.revoked')}</Badge>
 
 const Aside = ({ grant, facts }: Pick<Props, 'grant' | 'facts'>) => (
   <div className="stack split-aside">
-    <Card title="Details">
+    <Card title={t('details')}>
       <Facts
         facts={{
-          Kind: grant.kind === 'oauth' ? 'Agent (OAuth)' : 'API key',
-          Status: stateOf(grant),
+          [tAgent('kind')]: grant.kind === 'oauth' ? tAgent('kind.agent') : tAgent('kind.key'),
+          [t('status')]: stateOf(grant),
           ...facts,
-          Created: <ExactTime at={grant.created_at} />,
-          'Last used': grant.last_used_at ? <Time at={grant.last_used_at} /> : 'Never',
-          Expires: grant.expires_at ? <ExactTime at={grant.expires_at} /> : 'Never',
-          '': <CopyButton value={grant.id}>Copy ID</CopyButton>,
+          [tAgent('created')]: <ExactTime at={grant.created_at} />,
+          [tAgent('last_used')]: grant.last_used_at ? <Time at={grant.last_used_at} /> : tAgent('never'),
+          [tAgent('expires')]: grant.expires_at ? <ExactTime at={grant.expires_at} /> : tAgent('never'),
+          '': <CopyButton value={grant.id}>{t('copy_id')}</CopyButton>,
         }}
       />
     </Card>
-    <Card title={`Permissions (${grant.permissions.length})`}>
+    <Card title={tAgent('permissions', { length: grant.permissions.length })}>
       <ul className="stack-xs small">
         {grant.permissions.map((permission) => (
           <li key={permission}>{wordsOfPermission(permission)}</li>
@@ -173,17 +185,12 @@ const Aside = ({ grant, facts }: Pick<Props, 'grant' | 'facts'>) => (
 
 type UsageProps = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
 
-const leftOf = (limit: string, used: string): string => {
-  const left = BigInt(limit) - BigInt(used)
-  return left > 0n ? left.toString() : '0'
-}
-
 export const GrantUsage = ({ grant }: UsageProps) => {
   const { currency } = useSession()
   const periods = [
-    { name: 'Used today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
-    { name: 'Used this month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },
-    { name: 'Used in all', used: grant.usage.total_minor, limit: grant.spending_controls.total_limit_minor },
+    { name: tAgent('used.today'), used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
+    { name: tAgent('used.month'), used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },
+    { name: tAgent('used.all'), used: grant.usage.total_minor, limit: grant.spending_controls.total_limit_minor },
   ]
   return (
     <div className="columns">
@@ -194,7 +201,7 @@ export const GrantUsage = ({ grant }: UsageProps) => {
             {limit !== undefined && (
               <span className="faint">
                 {' '}
-                of {moneyText(limit, currency)}, {moneyText(leftOf(limit, used), currency)} left
+                {tAgent('of_left', { amount: moneyText(limit, currency), amount2: moneyText(leftOf({ used, limit }), currency) })}
               </span>
             )}
           </p>

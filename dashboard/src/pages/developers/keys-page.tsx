@@ -1,30 +1,30 @@
 import { Link } from 'wouter'
 import { useBeneficiaryNames } from '../../api/names.ts'
 import { apiKeysQuery, type Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { controlsWords } from '../../lib/rule-words.ts'
 import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon, NewLink } from '../../ui/button.tsx'
+import { DialogButton } from '../../ui/form.tsx'
+import { laterPart } from '../../ui/later.tsx'
 import { List } from '../../ui/listing.tsx'
 import { Badge, Card, Countdown, Empty, StatusBadge, Time } from '../../ui/page.tsx'
+import { tAgent } from '../agents/texts.ts'
 import { DevelopersLayout } from './developers-layout.tsx'
 import { GrantUsage } from './grant-view.tsx'
+import { richDev, tDev } from './texts.ts'
+
+// Few programs need one.
+const NewClient = laterPart(async () => (await import('./new-client.tsx')).NewClient)
 
 type ApiKey = Schemas['ApiKey']
 
 const Lasts = ({ apiKey }: { apiKey: ApiKey }) => {
   if (apiKey.revoked_at && Date.parse(apiKey.revoked_at) > now())
-    return (
-      <>
-        replaced, works for <Countdown to={apiKey.revoked_at} over="a moment" /> ·{' '}
-      </>
-    )
+    return <>{richDev('replaced', { countdown: <Countdown to={apiKey.revoked_at} bare over={tDev('a_moment')} /> })}</>
   if (apiKey.status !== 'active' || !apiKey.expires_at) return null
-  return (
-    <>
-      expires <Time at={apiKey.expires_at} /> ·{' '}
-    </>
-  )
+  return <>{richDev('expires_at', { at: <Time at={apiKey.expires_at} /> })}</>
 }
 
 /** A key in the list: its limits and their use, with a link to its page; of one that has ended only that. */
@@ -43,15 +43,15 @@ const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
           <p className="item-title">
             {apiKey.name}
             {!active && <StatusBadge status={apiKey.status} />}
-            {grant.frozen && <Badge tone="info">Frozen</Badge>}
-            {grant.workspace_id !== workspace.id && <Badge dot={false}>Other workspace</Badge>}
+            {grant.frozen && <Badge tone="info">{t('status.frozen')}</Badge>}
+            {grant.workspace_id !== workspace.id && <Badge dot={false}>{tDev('other_workspace')}</Badge>}
           </p>
           <p className="item-note">
             <span className="mono">
               {apiKey.key_prefix}…{apiKey.last_four}
             </span>{' '}
             · <Lasts apiKey={apiKey} />
-            <Time at={grant.last_used_at} before="last used " none="never used" />
+            <Time at={grant.last_used_at} before={tDev('used_last')} none={tDev('used_never')} />
           </p>
           {active && <p className="item-note">{controlsWords(grant.spending_controls, currency, nameOf)}</p>}
         </div>
@@ -65,16 +65,23 @@ const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
 }
 
 export const KeysPage = () => {
-  const create = <NewLink href="/developers/keys/new">New API key</NewLink>
+  const create = <NewLink href="/developers/keys/new">{tAgent('new_key')}</NewLink>
   return (
-    <DevelopersLayout actions={create}>
+    <DevelopersLayout
+      actions={
+        <>
+          <DialogButton dialog={(close) => <NewClient onClose={close} />}>{tDev('client.new')}</DialogButton>
+          {create}
+        </>
+      }
+    >
       <Card flush>
         <List
           query={apiKeysQuery}
           rows={3}
           empty={
-            <Empty icon="key" title="No API keys yet" actions={create}>
-              A key lets a program act for you in this workspace, within limits that you set.
+            <Empty icon="key" title={tDev('keys.none')} actions={create}>
+              {tDev('keys.none_note')}
             </Empty>
           }
         >

@@ -1,19 +1,20 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useLocation } from 'wouter'
+import { useLocation, useSearchParams } from 'wouter'
 import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
 import { useBeneficiaries } from '../../api/names.ts'
 import { api, grantsQuery, paymentsSummaryQuery, rowsOf } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { now } from '../../lib/time.ts'
-import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
-import { accessLifetimes, controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/limits.tsx'
+import { accessLifetimes, controlsOf, SpendChoice, type Spending, starterSpending, suggestedSpending } from '../../ui/limits.tsx'
 import { Page, SkeletonCard, TextNotice } from '../../ui/page.tsx'
+import { tAgent } from '../agents/texts.ts'
 import { PermissionChecks } from './permission-checks.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
+import { richDev, tDev } from './texts.ts'
 
 type Fields = { name: string; days: string; permissions: Permission[]; spending: Spending }
 
@@ -23,15 +24,15 @@ export const NewKeyPage = () => {
   const { workspace, account } = useSession()
   return (
     <Page
-      title="New API key"
-      lead={`It acts for you in ${workspace.name} only.`}
-      back={{ href: '/developers', label: 'API keys' }}
+      title={tAgent('new_key')}
+      lead={tDev('new_key.in', { name: workspace.name })}
+      back={{ href: '/developers', label: tDev('keys') }}
     >
       {account.capabilities.api_keys === 'active' ? (
         <Suggested />
       ) : (
-        <TextNotice tone="warn" title="API keys are disabled for this account">
-          Contact support to have them enabled.
+        <TextNotice tone="warn" title={tDev('keys.off')}>
+          {tDev('keys.off_note')}
         </TextNotice>
       )}
     </Page>
@@ -40,15 +41,16 @@ export const NewKeyPage = () => {
 
 type Days = Parameters<typeof suggestedSpending>[0]
 
-const mostLookedAt = 10
+const maxLookedAt = 10
 
 /** The form starts with limits from what this person's other agents spend on a day, never from the payroll; else with small ones. */
 const Suggested = () => {
   const { can, workspace } = useSession()
+  const isStarter = useSearchParams()[0].has('starter')
   const grants = useInfiniteQuery(grantsQuery)
   const ids = rowsOf(grants)
     .filter((grant) => grant.workspace_id === workspace.id)
-    .slice(0, mostLookedAt)
+    .slice(0, maxLookedAt)
     .map(({ id }) => id)
   const summaries = useQueries({
     queries: ids.map((id) => ({ ...paymentsSummaryQuery({ grant_id: id }), enabled: can('payment.read') })),
@@ -58,7 +60,8 @@ const Suggested = () => {
   const isKnown = !grants.isLoading && !summaries.some(({ isLoading }) => isLoading)
   if (days === null && isKnown) setDays(summaries.flatMap(({ data }) => data?.by_day ?? []).filter(({ count }) => count > 0))
   if (days === null) return <SkeletonCard rows={4} />
-  return <KeyForm suggested={suggestedSpending(days)} fromAgents={days.length > 0} />
+  const isFirst = isStarter && days.length === 0
+  return <KeyForm suggested={isFirst ? starterSpending() : suggestedSpending(days)} fromAgents={days.length > 0} />
 }
 
 const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: boolean }) => {
@@ -92,21 +95,16 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
   return (
     <>
-      <FormCard className="narrow" action="Create key" making={create} ready={ready}>
+      <FormCard className="narrow" action={tDev('create_it')} making={create} ready={ready}>
         <p className="quiet small">
-          It needs a name and at least one limit, or “No limit”. For the first payment of the README and of the{' '}
-          <a href="/docs/guides/quickstart">quickstart</a>, set “New beneficiaries” to “Pay without asking”: their program adds
-          the beneficiary that it pays.
+          {richDev('new_key.needs', { link: <a href="/docs/guides/quickstart">{tDev('quickstart')}</a> })}
         </p>
         <div className="columns">
-          <TextField label="Name" {...field('name')} maxLength={120} autoFocus placeholder="For example: payroll script" />
-          <SelectField label="Expires after" {...field('days', 'expires_at')} options={accessLifetimes} />
+          <TextField label={tDev('name')} {...field('name')} maxLength={120} autoFocus placeholder={tDev('name.example')} />
+          <SelectField label={tDev('expires_after')} {...field('days', 'expires_at')} options={accessLifetimes} />
         </div>
         {pays && (
-          <p className="quiet small">
-            {fromAgents ? 'Suggested from what your agents spend on a day. ' : 'Small limits to begin with. '}
-            What reaches the per-payment limit needs your approval.
-          </p>
+          <p className="quiet small">{tDev('threshold.note', { what: fromAgents ? tDev('suggested') : tDev('small') })}</p>
         )}
         {pays && (
           <SpendChoice
@@ -118,7 +116,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
           />
         )}
         <details>
-          <summary className="strong">{countWords(value.permissions.length, 'permission')}</summary>
+          <summary className="strong">{tDev('permissions_count', { count: value.permissions.length })}</summary>
           <PermissionChecks offered={[...own]} chosen={value.permissions} onChange={(permissions) => set({ permissions })} />
         </details>
       </FormCard>

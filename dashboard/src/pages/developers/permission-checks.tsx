@@ -1,14 +1,15 @@
 import { permissions as order, type Permission } from '../../../../src/auth/permissions.ts'
-import { isPowerful, wordsOfPermission } from '../../lib/rule-words.ts'
+import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { Badge } from '../../ui/page.tsx'
+import { tAgent } from '../agents/texts.ts'
 
 type Props = { offered: readonly Permission[]; chosen: readonly Permission[]; onChange: (chosen: Permission[]) => void }
 
 /** Permissions in words, in one order everywhere; those that move money or change rules marked. */
 export const PermissionChecks = ({ offered, chosen, onChange }: Props) => (
   <fieldset className="stack-s">
-    <legend className="visually-hidden">Permissions</legend>
+    <legend className="visually-hidden">{tAgent('permissions.title')}</legend>
     {order
       .filter((permission) => offered.includes(permission))
       .map((permission) => (
@@ -21,7 +22,7 @@ export const PermissionChecks = ({ offered, chosen, onChange }: Props) => (
               {wordsOfPermission(permission)}{' '}
               {isPowerful(permission) && (
                 <Badge tone="warn" dot={false}>
-                  Sensitive
+                  {tAgent('sensitive')}
                 </Badge>
               )}
             </>

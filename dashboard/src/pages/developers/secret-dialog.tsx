@@ -2,6 +2,8 @@ import { type Answer, api } from '../../api/queries.ts'
 import { Button, CodeBlock, Secret } from '../../ui/button.tsx'
 import { Dialog, useChange } from '../../ui/form.tsx'
 import { Failure, TextNotice } from '../../ui/page.tsx'
+import { tAgent } from '../agents/texts.ts'
+import { tDev } from './texts.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
@@ -22,28 +24,28 @@ export const SecretDialog = ({ title, made, onClose }: { title: string; made: Ma
       footer={
         key === undefined ? (
           <Button variant="primary" busy={again.isPending} onClick={() => again.mutate(current)}>
-            Revoke it and make another
+            {tDev('secret.again')}
           </Button>
         ) : (
           <Button variant="primary" onClick={onClose}>
-            I’ve saved it
+            {tDev('secret.saved')}
           </Button>
         )
       }
       wide
     >
       {key === undefined ? (
-        <TextNotice tone="warn" title="The key was made, and its answer did not arrive" live>
-          A key is shown only once, so this one can’t be shown any more. No one has seen it.
+        <TextNotice tone="warn" title={tDev('secret.lost')} live>
+          {tDev('secret.lost_note')}
         </TextNotice>
       ) : (
         <>
-          <TextNotice tone="warn" title="Copy it now">
-            It is shown only once. We store a hash of it and can’t show it again.
+          <TextNotice tone="warn" title={tDev('secret.copy')}>
+            {tDev('secret.note')}
           </TextNotice>
-          <Secret value={key} label="API key" />
+          <Secret value={key} label={tAgent('kind.key')} />
           <CodeBlock
-            label="A first request"
+            label={tDev('secret.first')}
             code={`export API_KEY=…\ncurl ${location.origin}/v1/accounts/me \\\n  -H "Authorization: Bearer $API_KEY"`}
           />
         </>

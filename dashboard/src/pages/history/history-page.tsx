@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { historyPath, historyQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { hasFees } from '../../lib/page-state.ts'
 import { moneyText, sumMinor, together } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -10,28 +11,29 @@ import { SelectField } from '../../ui/field.tsx'
 import { CsvButton, FilterBar } from '../../ui/filter-bar.tsx'
 import { Listing, Table } from '../../ui/listing.tsx'
 import { Amount, Empty, EmptyCard, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
+import { richBooks, tBooks } from './texts.ts'
 
 type Entry = Schemas['WorkspaceHistoryEntry']
 type EntryType = Entry['type']
 
 const titles: Readonly<Record<EntryType, string>> = {
-  topup: 'Top-up',
-  payment_hold: 'Held for a payment',
-  payment: 'Payment completed',
-  payment_release: 'Released to balance',
-  payment_return: 'Returned',
-  fee: 'Fee',
-  separation: 'Balance separated',
-  adjustment: 'Adjustment',
+  topup: tBooks('entry.topup'),
+  payment_hold: tBooks('entry.hold'),
+  payment: tBooks('entry.payment'),
+  payment_release: tBooks('entry.release'),
+  payment_return: tBooks('entry.return'),
+  fee: t('fee'),
+  separation: tBooks('entry.separation'),
+  adjustment: tBooks('entry.adjustment'),
 }
 
 const titleOf = ({ type, beneficiary }: Entry): string => {
   if (!beneficiary) return titles[type]
   const { display_name: name } = beneficiary
-  if (type === 'payment_hold') return `Held for ${name}`
-  if (type === 'fee') return `Fee of the payment to ${name}`
-  if (type === 'payment_return') return `Returned by ${name}`
-  return type === 'payment_release' ? `Released: payment to ${name}` : `Paid to ${name}`
+  if (type === 'payment_hold') return tBooks('held_for', { name })
+  if (type === 'fee') return tBooks('fee_of', { name })
+  if (type === 'payment_return') return tBooks('returned_by', { name })
+  return type === 'payment_release' ? tBooks('released', { name }) : tBooks('paid_to', { name })
 }
 const types = Object.keys(titles) as EntryType[]
 
@@ -45,18 +47,18 @@ export const HistoryPage = () => {
   const { ownsBalance, workspace } = useSession()
   if (!ownsBalance)
     return (
-      <Page title="History">
+      <Page title={t('nav.history')}>
         <EmptyCard
           icon="list"
-          title="The balance is its owner’s"
+          title={tBooks('owners')}
           actions={
             <>
-              <LinkButton href="/payments">View payments</LinkButton>
-              <LinkButton href="/statements">Statements</LinkButton>
+              <LinkButton href="/payments">{tBooks('view_payments')}</LinkButton>
+              <LinkButton href="/statements">{t('nav.statements')}</LinkButton>
             </>
           }
         >
-          {workspace.name} is paid from its owner’s balance. Only the owner sees its history.
+          {tBooks('owners.note', { name: workspace.name })}
         </EmptyCard>
       </Page>
     )
@@ -73,12 +75,12 @@ const OwnHistory = () => {
   const query = historyQuery(parameters, ofTeam)
   return (
     <Page
-      title="History"
-      lead={ofTeam ? 'Every entry on the balance of this workspace, newest first.' : 'Every entry on your balance, newest first.'}
+      title={t('nav.history')}
+      lead={ofTeam ? tBooks('history.team') : tBooks('history.own')}
       actions={
         <>
           <LinkButton href="/statements" icon="receipt">
-            Statements
+            {t('nav.statements')}
           </LinkButton>
           <CsvButton path={historyPath(ofTeam)} query={parameters} name="history" />
         </>
@@ -86,16 +88,16 @@ const OwnHistory = () => {
     >
       <FilterBar filters={filters}>
         <SelectField
-          label="Type"
+          label={t('type')}
           {...filters.field('type')}
-          none="All types"
+          none={tBooks('all_types')}
           options={types.flatMap((type) => (type === 'fee' && !hasFees() ? [] : [{ value: type, label: titles[type] }]))}
         />
       </FilterBar>
       <Listing
-        label="History"
+        label={t('nav.history')}
         query={query}
-        empty={<Empty icon="list" title={filters.any ? 'No entries match' : 'No entries yet'} />}
+        empty={<Empty icon="list" title={filters.any ? tBooks('no_match') : tBooks('none')} />}
       >
         {(entries) => <Entries entries={entries} />}
       </Listing>
@@ -108,7 +110,10 @@ const keyOf = ({ type, batch, amount_minor: minor }: Entry): string | null =>
   (type === 'payment' || type === 'fee') && minor !== '0' ? null : batch && `${type} ${batch.id}`
 
 const Entries = ({ entries }: { entries: readonly Entry[] }) => (
-  <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded="booking">
+  <Table
+    headings={[tBooks('when'), tBooks('entry'), { figures: tBooks('change') }, { figures: tBooks('after') }]}
+    folded="booking"
+  >
     {together(entries, keyOf).map((group) =>
       group.length > 1 ? (
         <ListEntries key={group[0].id} entries={group} />
@@ -133,7 +138,7 @@ const Line = ({ entry, minor, held, children }: LineProps) => {
       <td>{children}</td>
       <td className="figure">
         {minor === '0' ? (
-          <span className="faint">{moneyText(held.replace('-', ''), currency)} from the held amount</span>
+          <span className="faint">{tBooks('from_held', { amount: moneyText(held.replace('-', ''), currency) })}</span>
         ) : (
           <Amount minor={minor} currency={currency} signed gain={entry.type === 'topup'} />
         )}
@@ -143,15 +148,6 @@ const Line = ({ entry, minor, held, children }: LineProps) => {
       </td>
     </tr>
   )
-}
-
-const listTitles: Readonly<Record<EntryType, string>> = {
-  ...titles,
-  payment_hold: 'Held for',
-  payment: 'Paid',
-  payment_release: 'Released',
-  payment_return: 'Returned from',
-  fee: 'Fees of',
 }
 
 /** The payments of one list in one line, with their sum; each of them when it is opened. */
@@ -165,9 +161,11 @@ const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => 
         minor={sumMinor(entries.map(({ amount_minor: minor }) => minor))}
         held={sumMinor(entries.map(({ held_change_minor: minor }) => minor))}
       >
-        {listTitles[newest.type]} {new Set(entries.map(({ reference }) => reference.id)).size} payments of{' '}
-        <Link href={`/payments/batches/${newest.batch?.id}`}>{newest.batch?.name ?? 'a list'}</Link>{' '}
-        <FoldButton open={open} onChange={setOpen} words={['Each of them', 'Fold']} />
+        {richBooks(`list.${newest.type as 'payment'}`, {
+          count: new Set(entries.map(({ reference }) => reference.id)).size,
+          list: <Link href={`/payments/batches/${newest.batch?.id}`}>{newest.batch?.name ?? tBooks('a_list')}</Link>,
+          fold: <FoldButton open={open} onChange={setOpen} words={[tBooks('each'), tBooks('fold')]} />,
+        })}
       </Line>
       {open &&
         entries.map((entry) => (

@@ -5,9 +5,10 @@ import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
 import { api, grantsQuery, mandateQuery, mandatesQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useFields } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { fromLocalInput, fullTime, localInput, now } from '../../lib/time.ts'
-import { countWords, listWords, moneyText, parseMajor, shortAddress, shortMoney } from '../../lib/words.ts'
+import { listWords, moneyText, parseMajor, shortAddress, shortMoney } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/beneficiary-field.tsx'
 import { CopyButton, CopyText, NewLink } from '../../ui/button.tsx'
@@ -19,19 +20,19 @@ import { Card, Empty, ExactTime, Facts, Page, StatusBadge, TextNotice, Time } fr
 import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { SignedText } from '../approvals/sign-decision.tsx'
+import { richMandate, tMandate } from './texts.ts'
 
 const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currency: string }) => (
   <Item
     href={`/mandates/${mandate.id}`}
     icon="mandate"
     title={mandate.description}
-    note={
-      <>
-        {moneyText(mandate.spent_minor, currency)} of {moneyText(mandate.max_total_minor, currency)} used ·{' '}
-        {mandate.status === 'active' ? 'ends' : 'ended'} <Time at={mandate.expires_at} />
-        <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Used" />
-      </>
-    }
+    note={richMandate(mandate.status === 'active' ? 'ends_at' : 'ended_at', {
+      used: moneyText(mandate.spent_minor, currency),
+      limit: moneyText(mandate.max_total_minor, currency),
+      at: <Time at={mandate.expires_at} />,
+      meter: <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label={tMandate('used')} />,
+    })}
   >
     <StatusBadge status={mandate.status} />
   </Item>
@@ -39,21 +40,16 @@ const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currenc
 
 export const MandatesPage = () => {
   const { currency, can, owns } = useSession()
-  const create = can('mandate.manage') && owns && <NewLink href="/mandates/new">New mandate</NewLink>
+  const create = can('mandate.manage') && owns && <NewLink href="/mandates/new">{tMandate('mandate.new')}</NewLink>
   return (
-    <Page
-      title="Mandates"
-      lead="Approvals you signed in advance: a payment that fits a mandate doesn’t wait for you."
-      actions={create}
-    >
+    <Page title={t('nav.mandates')} lead={tMandate('mandates.note')} actions={create}>
       <List
-        label="Mandates"
+        label={t('nav.mandates')}
         query={mandatesQuery}
         rows={2}
         empty={
-          <Empty icon="mandate" title="No mandates yet" actions={create}>
-            Sign once to let an agent pay, say, {shortMoney('200000', currency)} to the caterer this week without asking you each
-            time.
+          <Empty icon="mandate" title={tMandate('mandates.none')} actions={create}>
+            {tMandate('mandates.none_note', { amount: shortMoney('200000', currency) })}
           </Empty>
         }
       >
@@ -63,31 +59,31 @@ export const MandatesPage = () => {
   )
 }
 
-const back = { href: '/mandates', label: 'Mandates' }
+const back = { href: '/mandates', label: t('nav.mandates') }
 
 export const MandatePage = ({ id }: { id: string }) => {
   const mandate = useQuery(mandateQuery(id))
   const { can } = useSession()
   return (
     <Page
-      title={mandate.data?.description ?? 'Mandate'}
+      title={mandate.data?.description ?? t('mandate')}
       back={back}
       actions={
         mandate.data && (
           <ConfirmButton
             button={{
               variant: 'danger',
-              children: 'Revoke',
+              children: tMandate('revoke'),
               offered: mandate.data.status === 'active' && can('mandate.manage'),
             }}
-            title="Revoke this mandate?"
-            action="Revoke"
+            title={tMandate('revoke.title')}
+            action={tMandate('revoke')}
             change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id }, body: {} })}
-            announcement={() => 'Mandate revoked'}
+            announcement={() => tMandate('revoke.done')}
             outdates={['mandates']}
             keeps={() => mandateQuery(id)}
           >
-            <p>It approves no further payments. Payments already sent still arrive.</p>
+            <p>{tMandate('revoke.note')}</p>
           </ConfirmButton>
         )
       }
@@ -108,36 +104,39 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
           <div className="row row-between">
             <p>
               <span className="amount-medium">{moneyText(mandate.spent_minor, currency)}</span>{' '}
-              <span className="quiet">of {moneyText(mandate.max_total_minor, currency)} used</span>
+              <span className="quiet">{tMandate('of_used', { amount: moneyText(mandate.max_total_minor, currency) })}</span>
             </p>
             <StatusBadge status={mandate.status} />
           </div>
-          <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label="Used" />
+          <Meter used={mandate.spent_minor} limit={mandate.max_total_minor} currency={currency} label={tMandate('used')} />
         </div>
       </Card>
-      <Card title="Terms">
+      <Card title={tMandate('terms')}>
         <Facts
           stacked
           facts={{
-            'Per payment':
+            [tMandate('per_payment')]:
               mandate.max_per_payment_minor === null
-                ? 'No limit below the total'
-                : `Up to ${moneyText(mandate.max_per_payment_minor, currency)}`,
-            Payments:
+                ? tMandate('no_lower')
+                : tMandate('up_to', { amount: moneyText(mandate.max_per_payment_minor, currency) }),
+            [t('payments_label')]:
               mandate.max_payments === null
-                ? `${mandate.payments_made} so far`
-                : `${mandate.payments_made} of ${mandate.max_payments}`,
-            Beneficiaries: mandate.beneficiary_ids.length === 0 ? 'Anyone' : listWords(mandate.beneficiary_ids.map(nameOf)),
-            Types: mandate.payment_types.length === 0 ? 'Any' : listWords(mandate.payment_types.map(typeLabel)),
-            Starts: <ExactTime at={mandate.valid_from} />,
-            Ends: <ExactTime at={mandate.expires_at} />,
-            Revoked: mandate.revoked_at && <ExactTime at={mandate.revoked_at} />,
-            'Signed by': <CopyText value={mandate.signer} text={shortAddress(mandate.signer)} label="wallet address" />,
-            '': <CopyButton value={mandate.id}>Copy mandate ID</CopyButton>,
+                ? tMandate('so_far', { payments_made: mandate.payments_made })
+                : tMandate('made_of', { payments_made: mandate.payments_made, max_payments: mandate.max_payments }),
+            [t('nav.beneficiaries')]:
+              mandate.beneficiary_ids.length === 0 ? t('anyone') : listWords(mandate.beneficiary_ids.map(nameOf)),
+            [tMandate('types')]: mandate.payment_types.length === 0 ? t('any') : listWords(mandate.payment_types.map(typeLabel)),
+            [tMandate('starts')]: <ExactTime at={mandate.valid_from} />,
+            [tMandate('ends')]: <ExactTime at={mandate.expires_at} />,
+            [tMandate('revoked')]: mandate.revoked_at && <ExactTime at={mandate.revoked_at} />,
+            [tMandate('signed_by')]: (
+              <CopyText value={mandate.signer} text={shortAddress(mandate.signer)} label={tMandate('wallet_address')} />
+            ),
+            '': <CopyButton value={mandate.id}>{tMandate('copy_id')}</CopyButton>,
           }}
         />
       </Card>
-      <Card title="Signed message">
+      <Card title={tMandate('signed_message')}>
         <SignedText message={mandate.message} />
       </Card>
     </>
@@ -195,26 +194,26 @@ export const NewMandatePage = () => {
     },
     done: (mandate) => {
       void client.invalidateQueries({ queryKey: ['mandates'] })
-      announce('Mandate signed')
+      announce(tMandate('mandate.signed'))
       navigate(`/mandates/${mandate.id}`)
     },
   })
   const agents = rowsOf(grants).filter((grant) => grant.revoked_at === null && grant.workspace_id === workspace.id)
   const field = fieldsOf(value, set, flow.error)
   return (
-    <Page title="New mandate" back={{ href: '/mandates', label: 'Mandates' }}>
+    <Page title={tMandate('mandate.new')} back={{ href: '/mandates', label: t('nav.mandates') }}>
       <div className="split">
         <Card>
           <TextField
-            label="Purpose"
+            label={t('purpose')}
             {...field('description', 'terms.description')}
             maxLength={140}
-            placeholder="For example: catering this week"
+            placeholder={tMandate('purpose.example')}
           />
           <div className="columns">
-            <MoneyField label="Total limit" {...field('total', 'terms.max_total_minor')} currency={currency} />
+            <MoneyField label={tMandate('total_limit')} {...field('total', 'terms.max_total_minor')} currency={currency} />
             <MoneyField
-              label="Per-payment limit"
+              label={tMandate('payment_limit')}
               optional
               {...field('perPayment', 'terms.max_per_payment_minor')}
               currency={currency}
@@ -222,40 +221,48 @@ export const NewMandatePage = () => {
           </div>
           <div className="columns">
             <TextField
-              label="Number of payments"
+              label={tMandate('payments_number')}
               optional
               inputMode="numeric"
               {...field('count', 'terms.max_payments')}
               onChange={(typed) => set({ count: typed.replace(/\D/g, '') })}
             />
-            <TextField label="Ends" type="datetime-local" {...field('until', 'terms.expires_at')} />
+            <TextField label={tMandate('ends')} type="datetime-local" {...field('until', 'terms.expires_at')} />
           </div>
           <BeneficiariesField beneficiaries={beneficiaries} {...field('recipients', 'terms.beneficiary_ids')} />
           <PaymentTypesField {...field('types', 'terms.payment_types')} />
           <SelectField
-            label="Who can use it"
+            label={tMandate('who_uses')}
             {...field('grant', 'terms.grant_id')}
-            none="Only me"
-            options={agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` }))}
-            hint="An agent can only use a mandate that was made for it."
+            none={tMandate('only_me')}
+            options={agents.map(({ id, label }) => ({ value: id, label: tMandate('key_or_agent', { label }) }))}
+            hint={tMandate('who_uses.hint')}
           />
         </Card>
         <div className="stack split-aside">
-          <Card title="What you sign">
+          <Card title={t('what_you_sign')}>
             {terms ? (
               <p className="sentence">
-                Payments{types.length > 0 && ` of type ${listWords(types.map(typeLabel), 'or')}`}
-                {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anyone'} of up to{' '}
-                {moneyText(terms.max_total_minor, currency)} in total
-                {terms.max_per_payment_minor !== undefined && `, ${moneyText(terms.max_per_payment_minor, currency)} each`}
-                {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} are approved by me
-                until {fullTime(terms.expires_at)}.
+                {tMandate('mandate.sentence', {
+                  types: types.length > 0 ? tMandate('of_types', { types: listWords(types.map(typeLabel), 'or') }) : '',
+                  payees:
+                    recipients.length > 0
+                      ? tMandate('to_names', { names: listWords(recipients.map(beneficiaries.nameOf), 'or') })
+                      : tMandate('to_anyone'),
+                  amount: moneyText(terms.max_total_minor, currency),
+                  each:
+                    terms.max_per_payment_minor === undefined
+                      ? ''
+                      : tMandate('each', { amount: moneyText(terms.max_per_payment_minor, currency) }),
+                  most: terms.max_payments === undefined ? '' : tMandate('most', { count: terms.max_payments }),
+                  at: fullTime(terms.expires_at),
+                })}
               </p>
             ) : (
-              <p className="quiet">Enter a purpose and a total limit.</p>
+              <p className="quiet">{tMandate('needs_both')}</p>
             )}
-            <TextNotice tone="info">Policies and key limits still apply. You can revoke it at any time.</TextNotice>
-            {terms && <WalletPicker flow={flow} verb="Sign with" />}
+            <TextNotice tone="info">{tMandate('still')}</TextNotice>
+            {terms && <WalletPicker flow={flow} label="sign_with" />}
           </Card>
         </div>
       </div>

@@ -4,23 +4,29 @@ import {
   api,
   grantsQuery,
   historySummaryQuery,
+  invitationsQuery,
+  membersQuery,
   newestBeneficiariesQuery,
   policiesQuery,
   recentPaymentsQuery,
 } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
+import { starterThreshold } from '../../lib/rule-words.ts'
 import { shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, cx, Icon, LinkButton } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Card, Failure } from '../../ui/page.tsx'
+import { tHome } from './texts.ts'
 
-type Step = { title: string; text: string; done: boolean; action: ReactNode }
+type Variant = 'primary' | 'secondary'
+type Step = { title: string; text: string; done: boolean; action: (variant: Variant) => ReactNode }
 
 const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
 /** Once there are payments and something that acts for the person, the steps are taken, and nothing more is read for them. */
 export const useHas = () => {
-  const { ofTeam } = useSession()
+  const { ofTeam, can } = useSession()
   const grants = useInfiniteQuery(grantsQuery)
   const payments = useInfiniteQuery(recentPaymentsQuery)
   const taken = some(grants) && some(payments)
@@ -28,64 +34,84 @@ export const useHas = () => {
   const summary = useQuery({ ...historySummaryQuery(ofTeam), ...asked })
   const beneficiaries = useQuery({ ...newestBeneficiariesQuery, ...asked })
   const policies = useInfiniteQuery({ ...policiesQuery('active'), ...asked })
+  const manages = { enabled: asked.enabled && can('workspace.manage') }
+  const [members, invitations] = [
+    useInfiniteQuery({ ...membersQuery, ...manages }),
+    useInfiniteQuery({ ...invitationsQuery, ...manages }),
+  ]
   return {
-    isLoading: [summary, beneficiaries, policies].some(({ isLoading }) => isLoading),
+    isLoading: [summary, beneficiaries, policies, members, invitations].some(({ isLoading }) => isLoading),
     known: [grants, payments, summary, policies, beneficiaries].every(({ isSuccess }) => isSuccess) && !taken,
     money: summary.data?.days.some(({ in_minor: came }) => came !== '0') ?? false,
     beneficiary: (beneficiaries.data?.data.length ?? 0) > 0,
     policy: some(policies),
+    others: (members.data?.pages[0]?.data.length ?? 0) > 1 || some(invitations),
     delegate: some(grants),
     payment: some(payments),
   }
 }
 
-const start = (href: string, label: string) => (
-  <LinkButton href={href} variant="primary">
+const start = (href: string, label: string, variant: Variant) => (
+  <LinkButton href={href} variant={variant} size={variant === 'primary' ? 'normal' : 'small'}>
     {label}
   </LinkButton>
 )
 
-/** The steps from an empty account to a first payment: one is open at a time, and the card goes once all are done. */
+/** The steps from an empty account to a first payment: each can be taken at any time, and the card goes once all are done. */
 export const FirstSteps = () => {
-  const { ownsBalance, can } = useSession()
+  const { ownsBalance, can, currency } = useSession()
   const has = useHas()
   if (!ownsBalance || !can('policy.manage') || !has.known) return null
   const steps: Step[] = [
     {
-      title: 'Add money',
-      text: 'Top up from M-PESA. You confirm on your phone.',
+      title: t('add_money_link'),
+      text: tHome('step.money'),
       done: has.money,
-      action: start('/top-up', 'Top up'),
+      action: (variant) => start('/top-up', t('top_up'), variant),
     },
     {
-      title: 'Which payments need approval?',
-      text: 'You can change this any time under Policies.',
+      title: tHome('step.policy'),
+      text: tHome('step.policy.note'),
       done: has.policy,
-      action: <ApprovalQuestion />,
+      action: () => <ApprovalQuestion />,
     },
+    ...(can('workspace.manage')
+      ? [
+          {
+            title: tHome('step.invite'),
+            text: tHome('step.invite.note'),
+            done: has.others,
+            action: (variant: Variant) => start('/workspace?invite', tHome('invite'), variant),
+          },
+        ]
+      : []),
     {
-      title: 'Add someone to pay',
-      text: 'A phone, a business or a bank account.',
+      title: tHome('step.payee'),
+      text: tHome('step.payee.note'),
       done: has.beneficiary,
-      action: start('/beneficiaries/new?then_pay', 'Add beneficiary'),
+      action: (variant) => start('/beneficiaries/new?then_pay', tHome('add_payee'), variant),
     },
     {
-      title: 'Make a payment',
-      text: 'You see what will happen before anything is sent.',
+      title: tHome('step.try'),
+      text: tHome('step.try.note'),
       done: has.payment,
-      action: start('/payments/new', 'New payment'),
+      action: (variant) => start('/payments/new', t('new_payment'), variant),
     },
     {
-      title: 'Connect an agent',
-      text: 'With a key of its own, or by signing in. Each has limits that you set.',
+      title: tHome('step.agent'),
+      text: tHome('step.agent.note', { amount: shortMoney(starterThreshold, currency) }),
       done: has.delegate,
-      action: start('/developers/keys/new', 'New API key'),
+      action: (variant) => start('/developers/keys/new?starter', tHome('new_agent'), variant),
     },
   ]
   const current = steps.find(({ done }) => !done)
   if (!current) return null
   return (
-    <Card title="Get started" note={`${steps.filter(({ done }) => done).length} of ${steps.length} done`} flush>
+    <Card
+      title={tHome('start')}
+      note={tHome('steps_done', { at: steps.filter(({ done }) => done).length, count: steps.length })}
+      flush
+    >
       <ol className="rows steps">
         {steps.map((step, index) => (
           <li
@@ -98,11 +124,11 @@ export const FirstSteps = () => {
               <div>
                 <p>
                   <span className="strong">{step.title}</span>
-                  {step.done && <span className="visually-hidden"> (done)</span>}
+                  {step.done && <span className="visually-hidden"> {tHome('done')}</span>}
                 </p>
-                {step === current && <p className="quiet small">{step.text}</p>}
+                {!step.done && <p className="quiet small">{step.text}</p>}
               </div>
-              {step === current && <div>{step.action}</div>}
+              {!step.done && <div>{step.action(step === current ? 'primary' : 'secondary')}</div>}
             </div>
           </li>
         ))}
@@ -111,31 +137,32 @@ export const FirstSteps = () => {
   )
 }
 
-const thresholds = ['100000', '1000000'] as const
+/** What is asked for by one press: from which amount, and by how many. */
+const starters = [
+  { label: tHome('every'), asks: {} },
+  { label: tHome('from'), asks: { approval_threshold_minor: '100000' } },
+  { label: tHome('two_from'), asks: { approval_threshold_minor: '5000000', required_approval_count: 2 } },
+] as const
 
 /** One question instead of a form: each answer is a policy, made by one click. */
 const ApprovalQuestion = () => {
   const { currency } = useSession()
   const create = useChange(
-    (keyed, threshold: string | null) => {
-      const at = threshold !== null && { approval_threshold_minor: threshold }
-      return api.POST('/v1/spending-policies', keyed({ name: 'Payment approval', required_approval_count: 1, ...at }))
-    },
-    { announcement: 'Policy turned on', outdates: ['policies'] },
+    (keyed, asks: object) =>
+      api.POST('/v1/spending-policies', keyed({ name: 'Payment approval', required_approval_count: 1, ...asks })),
+    { announcement: tHome('turned_on'), outdates: ['policies'] },
   )
   return (
     <div className="stack-s">
       <div className="row row-tight">
-        <Button busy={create.isPending && create.variables === null} onClick={() => create.mutate(null)}>
-          Every payment
-        </Button>
-        {thresholds.map((threshold) => (
+        {starters.map(({ label, asks }) => (
           <Button
-            key={threshold}
-            busy={create.isPending && create.variables === threshold}
-            onClick={() => create.mutate(threshold)}
+            key={label}
+            size="small"
+            busy={create.isPending && create.variables === asks}
+            onClick={() => create.mutate(asks)}
           >
-            {shortMoney(threshold, currency)} and more
+            {'approval_threshold_minor' in asks ? `${label} ${shortMoney(asks.approval_threshold_minor, currency)}` : label}
           </Button>
         ))}
       </div>

@@ -5,8 +5,9 @@ import { attentionQuery, type Schemas } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { subjectWords } from '../../lib/approval-subject.ts'
 import { plainWords } from '../../lib/field-words.ts'
+import { t } from '../../lib/language.ts'
 import { localDate, now, timeOfDay, timeWithDay } from '../../lib/time.ts'
-import { countWords, moneyText, share, shortMoney, sumMinor } from '../../lib/words.ts'
+import { moneyText, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { type Session, useSession } from '../../shell/session.tsx'
 import { FoldButton, type IconName, LinkButton } from '../../ui/button.tsx'
@@ -29,7 +30,6 @@ type Need = {
   more?: { label: string; href: string }
 }
 
-const limitNames = { day: 'daily', month: 'monthly', total: 'total' } as const
 const nearlyUsed = 0.8
 
 type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
@@ -46,78 +46,88 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
         key: 'unknown',
         tone: 'warn',
         icon: 'alert',
-        title: `${countWords(need.count, 'payment')} without a known outcome`,
-        note: `${moneyText(need.amount_minor, currency)} stays held until it is known. Nothing is sent twice.`,
-        action: administers ? { label: 'End it', href: '/reconciliation/unknown' } : { label: 'See it', href: list },
+        title: t('needs.unknown', { count: need.count }),
+        note: t('needs.unknown_note', { amount: moneyText(need.amount_minor, currency) }),
+        action: administers ? { label: t('end_it'), href: '/reconciliation/unknown' } : { label: t('see_it'), href: list },
       }
     }
     case 'repeated_payments': {
       const { by, beneficiary } = need
       const ends = by.grant_id !== null && mayStop(by.account_id)
-      const list = { label: 'See them', href: `/payments?beneficiary=${beneficiary.id}` }
+      const list = { label: t('see_them'), href: `/payments?beneficiary=${beneficiary.id}` }
       return {
         ends,
         key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
         tone: 'bad',
         icon: 'payments',
-        title: `${need.count} payments of ${shortMoney(need.amount_minor, currency)} to ${beneficiary.display_name}`,
-        note: `${by.label === null ? 'All alike' : `All by ${by.label}`}, ${timeOfDay(need.first_at)} to ${timeOfDay(need.last_at)}.`,
+        title: t('needs.repeated', {
+          count: need.count,
+          amount: shortMoney(need.amount_minor, currency),
+          payee: beneficiary.display_name,
+        }),
+        note: t(by.label === null ? 'needs.alike' : 'needs.all_by', {
+          agent: by.label ?? '',
+          from: timeOfDay(need.first_at),
+          to: timeOfDay(need.last_at),
+        }),
         ...(ends ? { action: { freeze: by }, more: list } : { action: list }),
       }
     }
     case 'refused_payments': {
       const { by, last, count } = need
-      const payee = last.beneficiary ? ` to ${last.beneficiary.display_name}` : ''
-      const what = count === 1 ? `${shortMoney(last.amount_minor, currency)}${payee} was` : `${count} payments were`
+      const amount = shortMoney(last.amount_minor, currency)
+      const one = last.beneficiary ? t('to_payee', { amount, payee: last.beneficiary.display_name }) : amount
+      const what = t('needs.refused_what', { what: one, count })
       const query = by.grant_id === null ? `person=${by.account_id}` : `agent=${by.grant_id}`
       return {
         ends: false,
         key: `refused ${by.account_id} ${by.grant_id}`,
         tone: 'warn',
         icon: 'cross',
-        title: `${what} refused${by.label ? ` for ${by.label}` : ''}`,
+        title: by.label ? t('needs.refused_for', { what, agent: by.label }) : t('needs.refused', { what }),
         note: plainWords(last.message),
-        action: { label: 'See why', href: `/payments/refused?${query}` },
+        action: { label: t('see_why'), href: `/payments/refused?${query}` },
       }
     }
     case 'names_differ': {
       const { count, beneficiary, reported_name: name } = need
+      const payee = beneficiary.display_name
       return {
         ends: can('beneficiary.manage'),
         key: 'names',
         tone: 'warn',
         icon: 'people',
-        title:
-          count === 1
-            ? `The number of ${beneficiary.display_name} belongs to another name`
-            : `The numbers of ${count} beneficiaries belong to other names`,
-        note: `${count === 1 ? 'The' : `${beneficiary.display_name}: the`} payment method reports ${name ?? 'another name'}. Ask for the right number before you pay.`,
-        action: { label: 'See it', href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
+        title: t('needs.names', { count, payee }),
+        note: t(count === 1 ? 'needs.reports' : 'needs.reports_of', { payee, name: name ?? t('another_name') }),
+        action: { label: t('see_it'), href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
       }
     }
     case 'balance_short': {
       const { missing_minor: missing, scheduled_minor: scheduled, due_at: at } = need.shortage
+      const ends = can('topup.create')
+      const list = { label: t('see_scheduled'), href: '/payments?status=scheduled' }
       return {
-        ends: can('topup.create'),
+        ends,
         key: `short ${at}`,
         tone: 'bad',
         icon: 'alert',
-        title: `${shortMoney(missing, currency)} is missing for what is scheduled`,
-        note: `${moneyText(scheduled, currency)} is due from ${timeWithDay(at)}. What the balance does not cover fails.`,
-        action: { label: 'Top up', href: '/top-up' },
-        more: { label: 'See what is scheduled', href: '/payments?status=scheduled' },
+        title: t('needs.short', { amount: shortMoney(missing, currency) }),
+        note: t('needs.short_note', { amount: moneyText(scheduled, currency), at: timeWithDay(at) }),
+        ...(ends ? { action: { label: t('top_up'), href: '/top-up' }, more: list } : { action: list }),
       }
     }
-    case 'limit_nearly_used':
+    case 'limit_nearly_used': {
+      const ends = can('policy.manage')
       return {
-        ends: can('policy.manage'),
+        ends,
         key: `limit ${need.policy_id} ${need.period}`,
         tone: 'info',
         icon: 'policy',
-        title: `${need.name}: ${percent(need.used_minor, need.limit_minor)} of the ${limitNames[need.period]} limit is used`,
-        note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
-        action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
+        title: t(`needs.limit.${need.period}`, { name: need.name, share: percent(need.used_minor, need.limit_minor) }),
+        note: t('part_of', { used: moneyText(need.used_minor, currency), limit: moneyText(need.limit_minor, currency) }),
+        action: { label: t(ends ? 'edit_limit' : 'see_it'), href: `/policies/${need.policy_id}` },
       }
+    }
   }
 }
 
@@ -143,10 +153,13 @@ const useNeeds = (): { needs: Need[]; looks: Need[] } => {
           key: 'approvals',
           tone: 'warn',
           icon: 'approvals',
-          title: `${countWords(forMe.length, 'payment needs', 'payments need')} your approval`,
-          note: `${subjectWords(next.approval)}${next.workspace.id === workspace.id ? '' : ` in ${next.workspace.name}`}`,
+          title: t('needs.approvals', { count: forMe.length }),
+          note:
+            next.workspace.id === workspace.id
+              ? subjectWords(next.approval)
+              : t('in_workspace', { what: subjectWords(next.approval), workspace: next.workspace.name }),
           action: {
-            label: 'Review',
+            label: t('review'),
             href: forMe.length === 1 && next.workspace.id === workspace.id ? `/approvals/${next.approval.id}` : '/approvals',
           },
         },
@@ -160,9 +173,9 @@ const useNeeds = (): { needs: Need[]; looks: Need[] } => {
         key,
         tone: 'info',
         icon: 'robot',
-        title: `${name}: ${percent(used, limit)} of its limit ${period} is used`,
-        note: `${moneyText(used, currency)} of ${moneyText(limit, currency)}`,
-        action: { label: 'Raise limit', href },
+        title: t('needs.of_agent', { name, share: percent(used, limit), period }),
+        note: t('part_of', { used: moneyText(used, currency), limit: moneyText(limit, currency) }),
+        action: { label: t('raise_limit'), href },
       }),
     )
   return {
@@ -178,22 +191,20 @@ export const useMorningSentence = (): string | null => {
   if (!data) return null
   const recent = data.by_day.filter(({ date }) => date >= localDate(now() - 86_400_000))
   const count = recent.reduce((sum, day) => sum + day.count, 0)
-  const money = shortMoney(sumMinor(recent.map((day) => day.amount_minor)), data.currency)
-  const went =
-    count === 0 ? 'Nothing was spent since yesterday.' : `${money} was spent in ${countWords(count, 'payment')} since yesterday.`
-  const quiet = needs.length === 0 ? 'Nothing needs you.' : `${countWords(needs.length, 'thing needs', 'things need')} you.`
-  return `${went} ${quiet}`
+  const amount = shortMoney(sumMinor(recent.map((day) => day.amount_minor)), data.currency)
+  const went = count === 0 ? t('morning.none') : t('morning.spent', { amount, payments: t('payments', { count }) })
+  return `${went} ${needs.length === 0 ? t('morning.quiet') : t('morning.needs', { count: needs.length })}`
 }
 
-const mostShown = 5
+const maxShown = 5
 
 /** What this person can end, and below it what is only worth a look. */
 export const Needs = () => {
   const { needs, looks } = useNeeds()
   return (
     <>
-      <Group title="Needs you" needs={needs} />
-      <Group title="Worth a look" needs={looks} />
+      <Group title={t('needs.you')} needs={needs} />
+      <Group title={t('needs.look')} needs={looks} />
     </>
   )
 }
@@ -202,13 +213,17 @@ export const Needs = () => {
 const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
   const [isWhole, setWhole] = useState(false)
   if (needs.length === 0) return null
-  const rest = needs.length > mostShown && (
-    <FoldButton open={isWhole} onChange={setWhole} words={[`${needs.length - mostShown} more`, 'Show fewer']} />
+  const rest = needs.length > maxShown && (
+    <FoldButton
+      open={isWhole}
+      onChange={setWhole}
+      words={[t('more_count', { count: needs.length - maxShown }), t('show_fewer')]}
+    />
   )
   return (
     <Card title={title} label={title} footer={rest} flush>
       <ul className="rows">
-        {needs.slice(0, isWhole ? needs.length : mostShown).map(({ key, tone, icon, title: what, note, action, more }) => (
+        {needs.slice(0, isWhole ? needs.length : maxShown).map(({ key, tone, icon, title: what, note, action, more }) => (
           <li key={key}>
             <Item
               className="need"

@@ -10,6 +10,7 @@ import {
   rowsOf,
 } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
+import { rich, t } from '../../lib/language.ts'
 import { shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { useSession } from '../../shell/session.tsx'
@@ -23,7 +24,7 @@ import { useWorkspaceAgents } from '../agents/agents.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 import { FirstSteps, useHas } from './first-steps.tsx'
 import { Needs, useMorningSentence } from './needs.tsx'
-import { SeparateBalance } from './separate-balance.tsx'
+import { SeparateBalance, useSeparation } from './shared-balance.ts'
 
 // Few people administer the service.
 const ServiceWaiting = laterPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
@@ -46,19 +47,20 @@ export const OverviewPage = () => {
   const ready = useReady()
   const sentence = useMorningSentence()
   const administers = useAdministers()
+  const separation = useSeparation()
   return (
     <Page
-      title="Overview"
+      title={t('nav.overview')}
       lead={ready ? sentence : null}
       actions={
         (can('topup.create') || can('payment.create')) && (
           <>
             {can('topup.create') && (
               <LinkButton href="/top-up" icon="topup">
-                Top up
+                {t('top_up')}
               </LinkButton>
             )}
-            {can('payment.create') && <NewLink href="/payments/new">New payment</NewLink>}
+            {can('payment.create') && <NewLink href="/payments/new">{t('new_payment')}</NewLink>}
           </>
         )
       }
@@ -66,9 +68,9 @@ export const OverviewPage = () => {
       {ready ? (
         <>
           {administers && <ServiceWaiting />}
-          <FirstSteps />
           <Needs />
-          <SeparateBalance />
+          <FirstSteps />
+          {separation && <SeparateBalance {...separation} />}
           <Balance />
           <AgentsStrip />
           <RecentPayments />
@@ -80,7 +82,7 @@ export const OverviewPage = () => {
   )
 }
 
-const mostShown = 4
+const maxShown = 4
 
 const AgentsStrip = () => {
   const { account, can } = useSession()
@@ -89,16 +91,16 @@ const AgentsStrip = () => {
   if (own.length === 0) return null
   return (
     <Card
-      title="Agents"
+      title={t('nav.agents')}
       actions={
         <Link href="/agents" className="small">
-          View all
+          {t('view_all')}
         </Link>
       }
       flush
     >
       <ul className="agent-cards">
-        {own.slice(0, mostShown).map((agent) => (
+        {own.slice(0, maxShown).map((agent) => (
           <li key={agent.id}>
             <AgentCard agent={agent} ownerId={account.id} lastAct={lastActOf(agent.id, recent, [])} />
           </li>
@@ -120,63 +122,57 @@ const Balance = () => {
   const days = spent.map(({ date, amount_minor: up }) => ({ date, up, mark: into.get(date) ?? '0' }))
   const came = sumMinor(days.map(({ mark }) => mark))
   return (
-    <section className="card" aria-label={ownsBalance ? 'Balance' : 'Spending'}>
+    <section className="card" aria-label={t(ownsBalance ? 'balance' : 'spending')}>
       <div className="card-body balance-card">
         <div className="stack">
           {ownsBalance ? (
             <>
               <div>
-                <p className="quiet">Available</p>
+                <p className="quiet">{t('available')}</p>
                 <p aria-live="polite">
                   <Amount minor={available} currency={currency} size="big" />
                 </p>
                 {held !== '0' && (
-                  <p className="quiet small">
-                    <Amount minor={held} currency={currency} /> more is held for payments in progress
-                  </p>
+                  <p className="quiet small">{rich('held_more', { amount: <Amount minor={held} currency={currency} /> })}</p>
                 )}
                 {ofTeam && available === '0' && held === '0' && (
                   <p>
-                    {workspace.name} has a balance of its own.{' '}
-                    {can('topup.create') ? (
-                      <>
-                        <Link href="/top-up">Add money</Link> before its first payment.
-                      </>
-                    ) : (
-                      'It has no money yet.'
-                    )}
+                    {rich('own_balance', {
+                      workspace: workspace.name,
+                      add: can('topup.create')
+                        ? rich('add_money', { link: <Link href="/top-up">{t('add_money_link')}</Link> })
+                        : t('no_money_yet'),
+                    })}
                   </p>
                 )}
               </div>
               {summary.isError && <Failure error={summary.error} onRetry={() => void summary.refetch()} />}
-              {summary.data && (
-                <BalanceLine total={(BigInt(available) + BigInt(held)).toString()} days={summary.data.days} currency={currency} />
-              )}
+              {summary.data && <BalanceLine available={available} days={summary.data.days} currency={currency} />}
             </>
           ) : (
-            <p className="quiet small">Payments in {workspace.name} are paid from its owner’s balance.</p>
+            <p className="quiet small">{t('owners_balance', { workspace: workspace.name })}</p>
           )}
         </div>
         <div className="stack-s">
-          <ul className="row row-wide small legend" aria-label="Last 30 days">
+          <ul className="row row-wide small legend" aria-label={t('last_30_days')}>
             <li>
               <span className="tone-accent" aria-hidden="true" />
-              <span>Spent {shortMoney(sumMinor(days.map(({ up }) => up)), currency)}</span>
+              <span>{t('spent_amount', { amount: shortMoney(sumMinor(days.map(({ up }) => up)), currency) })}</span>
             </li>
             {ownsBalance && came !== '0' && (
               <li>
                 <span className="tone-good" aria-hidden="true" />
-                <span>In {shortMoney(came, currency)}</span>
+                <span>{t('in_amount', { amount: shortMoney(came, currency) })}</span>
               </li>
             )}
-            <li className="faint">Last 30 days</li>
+            <li className="faint">{t('last_30_days')}</li>
             <li>
-              <Link href="/spending">By agent and payee</Link>
+              <Link href="/spending">{t('by_agent_and_payee')}</Link>
             </li>
           </ul>
           {attention.isError && <Failure error={attention.error} onRetry={() => void attention.refetch()} />}
           {attention.data && (
-            <DayChart days={days} currency={currency} names={{ up: 'Spent', ...(ownsBalance && { mark: 'Money in' }) }} />
+            <DayChart days={days} currency={currency} names={{ up: t('spent'), ...(ownsBalance && { mark: t('money_in') }) }} />
           )}
         </div>
       </div>
@@ -190,22 +186,22 @@ export const RecentPayments = () => {
   const none = (
     <Empty
       icon="payments"
-      title="No payments yet"
-      actions={can('payment.create') && <LinkButton href="/payments/new">New payment</LinkButton>}
+      title={t('no_payments')}
+      actions={can('payment.create') && <LinkButton href="/payments/new">{t('new_payment')}</LinkButton>}
     />
   )
   return (
     <Listing
-      title="Recent payments"
+      title={t('recent_payments')}
       actions={
         <>
           {ownsBalance && (
             <Link href="/history" className="small">
-              History
+              {t('history')}
             </Link>
           )}
           <Link href="/payments" className="small">
-            View all
+            {t('view_all')}
           </Link>
         </>
       }

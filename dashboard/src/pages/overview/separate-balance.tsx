@@ -1,6 +1,6 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { usePeople } from '../../api/names.ts'
-import { api, membersQuery, rowsOf, type Schemas, separationQuery, workspacesQuery } from '../../api/queries.ts'
+import { api, membersQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { moneyText, parseMajor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -9,38 +9,24 @@ import { fieldsOf, MoneyField } from '../../ui/field.tsx'
 import { DialogButton, FormCard, useChange } from '../../ui/form.tsx'
 import { Card, ExactTime } from '../../ui/page.tsx'
 import { SignText } from '../approvals/sign-text.tsx'
+import { richWork, tWork } from '../workspace/texts.ts'
 
 const path = '/v1/workspaces/current/separate-balance'
 const outdates = ['separation', 'workspace', 'workspaces', 'account', 'history', 'summary'] as const
-
-/** For workspaces that share a balance, as all of an owner did before each had one: why to separate it, how much, and what waits. */
-export const SeparateBalance = () => {
-  const { account, workspace, owns } = useSession()
-  const own = useQuery({ ...workspacesQuery, enabled: owns && workspace.kind === 'personal' })
-  const shares = own.data?.data.some((view) => view.workspace.balance_shared && view.workspace.owning_account_id === account.id)
-  const { data } = useQuery({ ...separationQuery, enabled: workspace.balance_shared || shares === true })
-  const waits = data?.pending_separation
-  if (waits) return <Waiting waits={waits} />
-  return data && workspace.balance_shared && owns ? <Separate /> : null
-}
 
 const Separate = () => {
   const { workspace, currency } = useSession()
   const { value, set } = useFields({ amount: '' })
   const minor = parseMajor(value.amount)
   const separate = useChange((keyed) => api.POST(path, keyed({ amount_minor: minor ?? '0' })), {
-    announcement: ({ pending_separation: waits }) =>
-      waits ? 'It waits for a confirmation' : 'The workspace has its own balance',
+    announcement: ({ pending_separation: waits }) => (waits ? tWork('separate.waits') : tWork('separate.done')),
     outdates,
   })
   const field = fieldsOf(value, set, separate.error)
   return (
-    <FormCard title="A balance of its own" action="Give it its own balance" making={separate} ready={minor !== null}>
-      <p>
-        {workspace.name} still pays from your own balance. Whoever may pay in one of your workspaces reaches the money of all of
-        them, past the rules of the others. With a balance of its own, only the rules of {workspace.name} decide.
-      </p>
-      <MoneyField label="How much becomes its own" {...field('amount', 'amount_minor')} currency={currency} />
+    <FormCard title={tWork('separate')} action={tWork('separate.give')} making={separate} ready={minor !== null}>
+      <p>{tWork('separate.why', { name: workspace.name, name2: workspace.name })}</p>
+      <MoneyField label={tWork('separate.amount')} {...field('amount', 'amount_minor')} currency={currency} />
     </FormCard>
   )
 }
@@ -50,7 +36,7 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
   const people = usePeople()
   const members = rowsOf(useInfiniteQuery(membersQuery))
   const withdraw = useChange(() => api.DELETE(path, {}), {
-    announcement: 'Withdrawn: nothing moved',
+    announcement: tWork('separate.withdrawn'),
     outdates,
     announcesFailure: true,
   })
@@ -58,31 +44,31 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
   const mayConfirm = can('approval.decide') && (!isOwn || members.length === 1)
   return (
     <Card
-      title="A balance of its own waits for a confirmation"
+      title={tWork('separate.waiting')}
       footer={
         (isOwn || can('approval.decide')) && (
           <>
             <Button busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
-              Withdraw
+              {tWork('separate.withdraw')}
             </Button>
             {mayConfirm && (
               <DialogButton
                 variant="primary"
                 dialog={(close) => (
                   <SignText
-                    title="Confirm the separation?"
+                    title={tWork('separate.confirm')}
                     message={waits.message}
                     send={(body) => api.POST(`${path}/confirm`, { body })}
                     announcement={({ pending_separation: left }) =>
-                      left ? 'Confirmed: it waits for the other workspaces' : 'Confirmed: the workspace has its own balance'
+                      left ? tWork('separate.confirmed_waits') : tWork('separate.confirmed')
                     }
                     outdates={outdates}
-                    plain="Confirm without a signature"
+                    plain={tWork('separate.plain')}
                     onClose={close}
                   />
                 )}
               >
-                Confirm
+                {tWork('separate.act')}
               </DialogButton>
             )}
           </>
@@ -90,12 +76,17 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
       }
     >
       <p>
-        <bdi>{isOwn ? 'You' : people(waits.requested_by)}</bdi> asked to move {moneyText(waits.amount_minor, currency)} into a
-        balance of its own{waits.workspace_id === workspace.id ? '' : ' for another workspace on this balance'}. It moves as soon
-        as an approver of each workspace with a rule for two people or signatures has confirmed it. On{' '}
-        <ExactTime at={waits.effective_at} /> it moves without a confirmation; where a rule asks for a signature, it is withdrawn
-        then.
+        {richWork('separate.note', {
+          bdi: <bdi>{isOwn ? tWork('separate.you') : people(waits.requested_by)}</bdi>,
+          amount: moneyText(waits.amount_minor, currency),
+          what: waits.workspace_id === workspace.id ? '' : tWork('separate.other'),
+          at: <ExactTime at={waits.effective_at} />,
+        })}
       </p>
     </Card>
   )
 }
+
+/** Why to separate a balance, and how much; or what waits. */
+export const SeparateBalance = ({ waits }: { waits: Schemas['PendingSeparation'] | null }) =>
+  waits ? <Waiting waits={waits} /> : <Separate />

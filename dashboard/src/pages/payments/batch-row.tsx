@@ -2,8 +2,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { batchQuery, type PaymentFilters, paymentsQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { timeOfDay } from '../../lib/time.ts'
-import { batchTitle, countWords, majorText } from '../../lib/words.ts'
+import { batchTitle, majorText } from '../../lib/words.ts'
 import { Button, Icon } from '../../ui/button.tsx'
 import { Failure, StatusBadge } from '../../ui/page.tsx'
 import { RequesterMark } from './requester.tsx'
@@ -23,6 +24,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
   const { data: batch } = useQuery(batchQuery(batchId))
   const [open, setOpen] = useState(false)
   const width = narrow ? 3 : 5
+  const values = { count: batch?.items_count ?? 0 }
   const isWhole = filters.batch_items === 'first'
   return (
     <>
@@ -32,12 +34,12 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
             {timeOfDay(first.created_at)}
           </time>
           <button type="button" className="pay-link" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {batch ? batchTitle(batch) : 'List of payments'} <Icon name="chevron" size={14} />
+            {batch ? batchTitle(batch) : t('list_of_payments')} <Icon name="chevron" size={14} />
           </button>
         </td>
         {!narrow && (
           <td className="pay-purpose">
-            {batch && (isWhole ? countWords(batch.items_count, 'payment') : `Those of ${batch.items_count} payments that match`)}
+            {batch && (isWhole ? t('payments', values) : t('those_that_match', { payments: t('payments', values) }))}
           </td>
         )}
         {!narrow && (
@@ -68,10 +70,10 @@ const Items = ({ batchId, filters: { batch_items: _, ...filters }, width, childr
           <span className="row">
             {(query.hasNextPage || query.isPending) && (
               <Button size="small" busy={query.isFetching} onClick={() => void query.fetchNextPage()}>
-                Show more
+                {t('show_more')}
               </Button>
             )}
-            <Link href={`/payments/batches/${batchId}`}>Open the list</Link>
+            <Link href={`/payments/batches/${batchId}`}>{t('open_list')}</Link>
           </span>
         </td>
       </tr>

@@ -1,15 +1,17 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { type Decision, decisionReason, remedyWords } from '../../lib/rule-words.ts'
 import { fullTime, pageZone, zoneWords } from '../../lib/time.ts'
-import { compareMinor, countWords, feeWords, moneyText, parseMajor, sumMinor } from '../../lib/words.ts'
+import { compareMinor, feeWords, moneyText, parseMajor, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { cx, Icon, type IconName, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, Failure, SkeletonText } from '../../ui/page.tsx'
 import { readSendTime, type SendTime, sendNow } from '../../ui/send-later.tsx'
 import { type AboutPayment, WarningNotices } from '../approvals/facts.tsx'
+import { tPay } from './texts.ts'
 
 export type Draft = {
   beneficiary_id: string
@@ -48,13 +50,9 @@ export const DryRun = ({ draft, run, beneficiary }: DryRunProps) => {
   const { query, simulated, decision } = run
   const available = balance?.available_minor ?? null
   return (
-    <Card title="What will happen">
+    <Card title={tPay('will')}>
       <div className={cx('stack dry-run', !decision && 'is-stale')}>
-        {!draft && (
-          <p className="quiet">
-            Choose a beneficiary and an amount. We check your policies as you type, before anything is sent.
-          </p>
-        )}
+        {!draft && <p className="quiet">{tPay('will.note')}</p>}
         {draft && query.isPending && (
           <div className="stack-s">
             <SkeletonText width="70%" height={18} />
@@ -95,7 +93,7 @@ const Outcome = ({ decision, verdict, about, fee }: OutcomeProps) => {
   return (
     <>
       <VerdictLine verdict={verdict} />
-      {fee && <p>Fee: {fee}</p>}
+      {fee && <p>{t('fee_is', { fee })}</p>}
       <WarningNotices warnings={decision.warnings} about={about} currency={currency} />
       {remedies.length > 0 && (
         <ul className="stack-xs small quiet">
@@ -106,11 +104,13 @@ const Outcome = ({ decision, verdict, about, fee }: OutcomeProps) => {
       )}
       {verdict.kind === 'no_money' && can('topup.create') && (
         <LinkButton href="/top-up" icon="topup">
-          Top up
+          {t('top_up')}
         </LinkButton>
       )}
       <details>
-        <summary className="small quiet">Policy checks ({decision.rules_considered ?? decision.trace?.length ?? 0})</summary>
+        <summary className="small quiet">
+          {tPay('checks', { rules_considered: decision.rules_considered ?? decision.trace?.length ?? 0 })}
+        </summary>
         <DecisionTrace decision={decision} currency={currency} />
       </details>
     </>
@@ -139,26 +139,26 @@ export const verdictOf = (decision: Simulation, terms: Terms, balance: string | 
   const amountMinor = sumMinor([amount, decision.fee_minor])
   const available = dueAt === undefined ? balance : null
   if (decision.outcome === 'deny')
-    return { kind: 'refused', tone: 'bad', icon: 'cross', title: 'It will be refused', text: decisionReason(decision) }
+    return { kind: 'refused', tone: 'bad', icon: 'cross', title: tPay('refused'), text: decisionReason(decision) }
   if (available !== null && compareMinor(amountMinor, available) > 0) {
     const missing = (BigInt(amountMinor) - BigInt(available)).toString()
     return {
       kind: 'no_money',
       tone: 'bad',
       icon: 'alert',
-      title: 'Not enough money',
-      text: `${moneyText(available, currency)} is available, ${moneyText(missing, currency)} short.`,
+      title: tPay('no_money'),
+      text: tPay('no_money.note', { amount: moneyText(available, currency), amount2: moneyText(missing, currency) }),
     }
   }
   if (decision.outcome === 'require_approval') {
-    const waits = countWords(decision.required_approvals - decision.approvals_by_mandate, 'approval')
-    const duties = decision.separation_of_duties ? ' from someone other than you' : ''
+    const waits = t('approvals_count', { count: decision.required_approvals - decision.approvals_by_mandate })
+    const duties = decision.separation_of_duties ? tPay('by_other') : ''
     return {
       kind: 'approval',
       tone: 'warn',
       icon: 'clock',
-      title: `It needs ${waits}${duties}`,
-      text: `${dueAt === undefined ? 'The amount is held until then.' : `It must be approved by ${dueWords(dueAt)}.`} ${decisionReason(decision)}`,
+      title: tPay('waits', { waits, duties }),
+      text: `${dueAt === undefined ? tPay('held_until') : tPay('must_by', { at: dueWords(dueAt) })} ${decisionReason(decision)}`,
     }
   }
   if (dueAt !== undefined)
@@ -166,18 +166,18 @@ export const verdictOf = (decision: Simulation, terms: Terms, balance: string | 
       kind: 'later',
       tone: 'good',
       icon: 'clock',
-      title: 'It will be sent later',
-      text: `At ${dueWords(dueAt)}, if the limits and the balance allow it then. No money is held until that time.`,
+      title: tPay('later'),
+      text: tPay('later.note', { at: dueWords(dueAt) }),
     }
   return {
     kind: 'send',
     tone: 'good',
     icon: 'check',
-    title: 'It will be sent right away',
+    title: tPay('now'),
     text:
       available === null
-        ? 'No policy blocks this.'
-        : `Balance afterwards: ${moneyText((BigInt(available) - BigInt(amountMinor)).toString(), currency)}.`,
+        ? tPay('no_policy')
+        : tPay('after', { amount: moneyText((BigInt(available) - BigInt(amountMinor)).toString(), currency) }),
   }
 }
 

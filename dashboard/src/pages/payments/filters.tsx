@@ -2,6 +2,7 @@ import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
 import { grantsQuery, membersQuery, type PaymentFilters, rowsOf } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { dayLabel, localDate, now } from '../../lib/time.ts'
 import { isPaymentStatus, memberName, parseMajor, paymentStatuses, shortMoney, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -9,6 +10,7 @@ import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { MoneyField, type Option, SelectField } from '../../ui/field.tsx'
 import { ClearFilters, DayFilters, FilterChip } from '../../ui/filter-bar.tsx'
+import { tPay } from './texts.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
@@ -18,11 +20,11 @@ export const Filters = ({ filters }: Props) => (
     <input
       className="input"
       type="search"
-      aria-label="Search"
+      aria-label={t('search')}
       autoComplete="off"
       value={filters.get('q') ?? ''}
       onChange={(event) => filters.set('q', event.target.value)}
-      placeholder="Name, amount, purpose or reference"
+      placeholder={tPay('filters.search')}
     />
     <div className="filter-chips">
       <Status filters={filters} />
@@ -39,13 +41,13 @@ const Status = ({ filters: { get, field } }: Props) => {
   const status = get('status') ?? ''
   const several = status.includes(',')
   const options = [
-    ...(several ? [{ value: status, label: 'Several' }] : []),
+    ...(several ? [{ value: status, label: tPay('several') }] : []),
     ...paymentStatuses.map((value) => ({ value, label: statusText(value) })),
   ]
   const chosen = options.find(({ value }) => value === status)
   return (
-    <FilterChip label="Status" value={chosen?.label ?? null}>
-      <SelectField label="Status" {...field('status')} none="All statuses" options={options} />
+    <FilterChip label={t('status')} value={chosen?.label ?? null}>
+      <SelectField label={t('status')} {...field('status')} none={tPay('all_statuses')} options={options} />
     </FilterChip>
   )
 }
@@ -54,7 +56,7 @@ const Payee = ({ filters }: Props) => {
   const id = filters.get('beneficiary') ?? ''
   const nameOf = useBeneficiaryNames(id === '' ? [] : [id])
   return (
-    <FilterChip label="Payee" value={id === '' ? null : nameOf(id)}>
+    <FilterChip label={t('payee')} value={id === '' ? null : nameOf(id)}>
       <PayeeField filters={filters} />
     </FilterChip>
   )
@@ -63,7 +65,7 @@ const Payee = ({ filters }: Props) => {
 const PayeeField = ({ filters: { get, field } }: Props) => {
   const id = get('beneficiary') ?? ''
   const beneficiaries = useBeneficiaries([id])
-  return <BeneficiaryField beneficiaries={beneficiaries} none="All beneficiaries" {...field('beneficiary')} />
+  return <BeneficiaryField beneficiaries={beneficiaries} none={tPay('all_beneficiaries')} {...field('beneficiary')} />
 }
 
 const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
@@ -72,8 +74,8 @@ const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
   const own = rowsOf(grants).filter((grant) => grant.workspace_id === workspace.id)
   const missing = chosen !== '' && !own.some(({ id }) => id === chosen)
   return [
-    ...own.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),
-    ...(missing ? [{ value: chosen, label: grants.isPending ? 'Loading…' : 'Another member’s agent' }] : []),
+    ...own.map(({ id, label, frozen }) => ({ value: id, label: frozen ? tPay('is_frozen', { name: label }) : label })),
+    ...(missing ? [{ value: chosen, label: tPay(grants.isPending ? 'loading_dots' : 'others_agent') }] : []),
   ]
 }
 
@@ -87,9 +89,9 @@ const By = ({ filters }: Props) => {
   const [agent, person] = [filters.get('agent') ?? '', filters.get('person') ?? '']
   const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person !== '')]
   const chosen = [agent, person].filter((value) => value !== '')
-  const words = chosen.map((value) => options.find((option) => option.value === value)?.label ?? 'Loading…')
+  const words = chosen.map((value) => options.find((option) => option.value === value)?.label ?? tPay('loading_dots'))
   return (
-    <FilterChip label="By" value={words.length > 0 ? words.join(', ') : null}>
+    <FilterChip label={t('by')} value={words.length > 0 ? words.join(', ') : null}>
       <ByFields filters={filters} />
     </FilterChip>
   )
@@ -99,16 +101,16 @@ const ByFields = ({ filters: { get, field } }: Props) => {
   const agents = useAgentOptions(get('agent') ?? '', true)
   return (
     <>
-      <SelectField label="Agent or key" {...field('agent')} none="Any" options={agents} />
-      <SelectField label="Requested by" {...field('person')} none="Anyone" options={usePersonOptions(true)} />
+      <SelectField label={tPay('agent_or_key')} {...field('agent')} none={t('any')} options={agents} />
+      <SelectField label={t('requested_by')} {...field('person')} none={t('anyone')} options={usePersonOptions(true)} />
     </>
   )
 }
 
 const rangeWords = (from: string | null, to: string | null): string | null => {
-  if (from !== null && to !== null) return from === to ? from : `${from} to ${to}`
-  if (from !== null) return `from ${from}`
-  return to === null ? null : `up to ${to}`
+  if (from !== null && to !== null) return from === to ? from : tPay('range', { from, to })
+  if (from !== null) return tPay('range.from', { from })
+  return to === null ? null : tPay('range.to', { to })
 }
 
 const AmountRange = ({ filters: { get, field } }: Props) => {
@@ -118,9 +120,9 @@ const AmountRange = ({ filters: { get, field } }: Props) => {
     return minor === null ? null : shortMoney(minor, currency)
   }
   return (
-    <FilterChip label="Amount" value={rangeWords(words('min'), words('max'))}>
-      <MoneyField label="From amount" {...field('min')} currency={currency} />
-      <MoneyField label="To amount" {...field('max')} currency={currency} />
+    <FilterChip label={t('amount')} value={rangeWords(words('min'), words('max'))}>
+      <MoneyField label={t('from_amount')} {...field('min')} currency={currency} />
+      <MoneyField label={tPay('to_amount')} {...field('max')} currency={currency} />
     </FilterChip>
   )
 }
@@ -131,9 +133,9 @@ const months = () => {
   const first = `${today.slice(0, 7)}-01`
   const before = new Date(Date.parse(`${first}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10)
   return [
-    { label: 'Today', from: today, to: today },
-    { label: 'This month', from: first, to: today },
-    { label: 'Last month', from: `${before.slice(0, 7)}-01`, to: before },
+    { label: t('time.today'), from: today, to: today },
+    { label: tPay('this_month'), from: first, to: today },
+    { label: tPay('last_month'), from: `${before.slice(0, 7)}-01`, to: before },
   ]
 }
 
@@ -142,7 +144,7 @@ const dayWords = (day: string | null): string | null => (day === null || day ===
 const Days = ({ filters }: Props) => {
   const { get, setAll } = filters
   return (
-    <FilterChip label="Days" value={rangeWords(dayWords(get('from')), dayWords(get('to')))}>
+    <FilterChip label={t('days')} value={rangeWords(dayWords(get('from')), dayWords(get('to')))}>
       <div className="row row-tight">
         {months().map(({ label, from, to }) => (
           <Button key={label} size="small" onClick={() => setAll({ from, to })}>

@@ -5,6 +5,7 @@ import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { type Beneficiaries, useBeneficiaries } from '../../api/names.ts'
 import { api, mandatesQuery, paymentQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
 import type { Decision } from '../../lib/rule-words.ts'
 import { editableMajor, feeWords, moneyText, parseMajor, shortMoney, unreadableAmount } from '../../lib/words.ts'
@@ -29,24 +30,25 @@ import {
   VerdictLine,
   verdictOf,
 } from './dry-run.tsx'
+import { tPay } from './texts.ts'
 
 const NoBeneficiary = () => (
   <EmptyCard
     icon="people"
-    title="First, add someone to pay"
+    title={tPay('first_add')}
     actions={
       <LinkButton href="/beneficiaries/new" variant="primary">
-        Add beneficiary
+        {tPay('first_add.link')}
       </LinkButton>
     }
   >
-    A beneficiary is a phone, a business or a bank account that you pay by name.
+    {tPay('first_add.note')}
   </EmptyCard>
 )
 
 export const NewPaymentPage = () => (
-  <Page title="New payment" back={{ href: '/payments', label: 'Payments' }}>
-    <Allowed permission="payment.create" action="make payments">
+  <Page title={t('new_payment')} back={{ href: '/payments', label: t('payments_label') }}>
+    <Allowed permission="payment.create" action={tPay('make')}>
       <Prepared />
     </Allowed>
   </Page>
@@ -81,8 +83,8 @@ const useMandateOptions = () => {
 }
 
 const announced = ({ status, approval_id }: Schemas['Payment']): string => {
-  if (status === 'scheduled') return approval_id === null ? 'Payment scheduled' : 'Scheduled, waiting for approval'
-  return status === 'pending_approval' ? 'Waiting for approval' : 'Payment sent'
+  if (status === 'scheduled') return approval_id === null ? tPay('done.scheduled') : tPay('done.scheduled_waits')
+  return status === 'pending_approval' ? t('line.waiting') : tPay('done.sent')
 }
 
 const useSend = (onSent: () => void) => {
@@ -136,7 +138,7 @@ const PaymentForm = ({ first }: { first: PaymentFields }) => {
           <>
             {verdict && <p className={`only-narrow small grow verdict-line tone-${verdict.tone}`}>{verdict.title}</p>}
             <Submit size="large" disabled={!ready}>
-              {draft ? `Review ${moneyText(draft.amount_minor, currency)}` : 'Review'}
+              {draft ? tPay('review_amount', { amount: moneyText(draft.amount_minor, currency) }) : t('review')}
             </Submit>
           </>
         }
@@ -168,7 +170,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
     <div className="stack">
       <BeneficiaryField
         beneficiaries={beneficiaries}
-        none="Choose a beneficiary"
+        none={tPay('choose')}
         value={value.beneficiary}
         onChange={(id) => set({ beneficiary: id, ...(!takesReference(beneficiaries.find(id)) && { reference: '' }) })}
         autoFocus={value.beneficiary === ''}
@@ -176,60 +178,44 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
         hint={beneficiary && `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`}
       />
       <MoneyField
-        label="Amount"
+        label={t('amount')}
         large
         autoFocus={value.beneficiary !== ''}
         {...field('amount', 'amount_minor')}
         {...(unreadable && { error: unreadableAmount })}
         currency={currency}
-        hint={balance && `${moneyText(balance.available_minor, currency)} available`}
+        hint={balance && tPay('amount_available', { amount: moneyText(balance.available_minor, currency) })}
       />
-      <TextField
-        label="Purpose"
-        optional
-        {...field('narrative')}
-        maxLength={140}
-        hint="Approvers see it, and you find the payment by it."
-      />
+      <TextField label={t('purpose')} optional {...field('narrative')} maxLength={140} hint={tPay('purpose.hint')} />
       {takesReference(beneficiary) && (
         <TextField
-          label="Account reference"
+          label={t('account_reference')}
           optional={!beneficiary?.account_reference_required}
           {...field('reference', 'account_reference')}
           maxLength={20}
-          hint={
-            beneficiary?.account_reference_required
-              ? 'Required by this beneficiary: an account or invoice number.'
-              : 'An account or invoice number for the beneficiary.'
-          }
+          hint={beneficiary?.account_reference_required ? tPay('reference.required') : tPay('reference.hint')}
         />
       )}
       <SendLater {...field('time', 'execute_at')} />
       <details>
-        <summary className="quiet small">More options</summary>
+        <summary className="quiet small">{tPay('more')}</summary>
         <div className="stack" style={{ marginTop: '14px' }}>
+          <TextField label={tPay('type')} optional {...field('type', 'payment_type')} maxLength={64} hint={tPay('type.hint')} />
           <TextField
-            label="Payment type"
-            optional
-            {...field('type', 'payment_type')}
-            maxLength={64}
-            hint="Policies can select by it, for example “rent”."
-          />
-          <TextField
-            label="Purpose code"
+            label={t('purpose_code')}
             optional
             {...field('purposeCode', 'purpose_code')}
             maxLength={4}
-            hint="ISO 20022: four letters, for example SALA for salaries."
+            hint={tPay('purpose_code.hint')}
           />
           {mandates.length > 0 && (
             <SelectField
-              label="Mandate"
+              label={t('mandate')}
               optional
               {...field('mandate', 'mandate_id')}
-              none="None"
+              none={tPay('none')}
               options={mandates}
-              hint="A mandate that fits counts as one approval by its signer."
+              hint={tPay('mandate.hint')}
             />
           )}
         </div>
@@ -264,17 +250,17 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
         footer={
           <>
             <Button onClick={onBack} size="large">
-              Edit
+              {tPay('edit')}
             </Button>
             <Submit size="large" busy={busy}>
-              {sends ? `Send ${amount}` : verdict.kind === 'later' ? `Schedule ${amount}` : 'Request approval'}
+              {sends ? tPay('send', { amount }) : verdict.kind === 'later' ? tPay('schedule', { amount }) : tPay('request')}
             </Submit>
           </>
         }
       >
         <div>
           <h2 ref={heading} tabIndex={-1} className="quiet">
-            Pay {shortMoney(draft.amount_minor, currency)} to {beneficiary.display_name}?
+            {tPay('pay', { amount: shortMoney(draft.amount_minor, currency), display_name: beneficiary.display_name })}
           </h2>
           <Amount minor={draft.amount_minor} currency={currency} size="big" />
         </div>
@@ -287,24 +273,24 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
         <Facts
           stacked
           facts={{
-            To: beneficiary.display_name,
-            Fee: feeWords(draft.amount_minor, decision.fee_minor, currency),
-            'Legal name': beneficiary.legal_name,
-            Destination: (
+            [tPay('to')]: beneficiary.display_name,
+            [t('fee')]: feeWords(draft.amount_minor, decision.fee_minor, currency),
+            [tPay('legal_name')]: beneficiary.legal_name,
+            [t('destination')]: (
               <span>
                 {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
               </span>
             ),
-            Sent: draft.execute_at && dueWords(draft.execute_at),
-            Purpose: fields.narrative.trim(),
-            'Account reference': fields.reference.trim(),
-            'Purpose code': fields.purposeCode.trim().toUpperCase(),
-            Type: fields.type.trim() && typeLabel(fields.type.trim()),
-            From: workspace.name,
+            [tPay('sent')]: draft.execute_at && dueWords(draft.execute_at),
+            [t('purpose')]: fields.narrative.trim(),
+            [t('account_reference')]: fields.reference.trim(),
+            [t('purpose_code')]: fields.purposeCode.trim().toUpperCase(),
+            [t('type')]: fields.type.trim() && typeLabel(fields.type.trim()),
+            [tPay('from')]: workspace.name,
           }}
         />
-        {sends && <p className="faint small">A payment that was sent can’t be recalled.</p>}
-        {draft.execute_at && <p className="faint small">Until it is sent it can be cancelled.</p>}
+        {sends && <p className="faint small">{tPay('not_recalled')}</p>}
+        {draft.execute_at && <p className="faint small">{tPay('cancellable')}</p>}
         <Failure error={error} />
       </Card>
     </Form>

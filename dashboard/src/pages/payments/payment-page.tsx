@@ -5,6 +5,7 @@ import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, paymentQuery, type Schemas } from '../../api/queries.ts'
 import { isForMe } from '../../api/use-inbox.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
+import { t } from '../../lib/language.ts'
 import { failedTitle } from '../../lib/payment-end.ts'
 import { failureFix, failureWords, providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { feeWords, shortMoney } from '../../lib/words.ts'
@@ -15,9 +16,10 @@ import { ConfirmButton } from '../../ui/form.tsx'
 import { Amount, Card, ExactTime, Facts, Notice, Page, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { DecideDialog } from '../approvals/decide-dialog.tsx'
 import { Requester } from './requester.tsx'
+import { richPay, tPay } from './texts.ts'
 import { Timeline } from './timeline.tsx'
 
-const back = { href: '/payments', label: 'Payments' }
+const back = { href: '/payments', label: t('payments_label') }
 
 /** The stream reports changes; while the payment is processing it is also polled, in case an event is missed. */
 export const followedPayment = (id: string) => ({
@@ -30,7 +32,7 @@ export const PaymentPage = ({ id }: { id: string }) => {
   const payment = useQuery(followedPayment(id))
   if (payment.data) return <PaymentDetail payment={payment.data} />
   return (
-    <Page title="Payment" back={back}>
+    <Page title={t('payment')} back={back}>
       <LoadState query={payment} path={`/v1/payments/${id}`} />
     </Page>
   )
@@ -41,7 +43,7 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
   const name = payment.beneficiary.display_name
   return (
     <Page
-      title={`${shortMoney(payment.amount_minor, payment.currency)} to ${name}`}
+      title={t('to_payee', { amount: shortMoney(payment.amount_minor, payment.currency), payee: name })}
       back={back}
       actions={<PaymentActions payment={payment} />}
     >
@@ -55,19 +57,12 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
             </div>
             <PaymentFacts payment={payment} />
           </Card>
-          <Card
-            title="Policy checks"
-            note={
-              <>
-                Every rule that was checked when it was created, <ExactTime at={payment.created_at} />.
-              </>
-            }
-          >
+          <Card title={t('policy_checks')} note={richPay('checks.then', { at: <ExactTime at={payment.created_at} /> })}>
             <DecisionTrace decision={payment.decision} currency={payment.currency} at={payment.created_at} />
           </Card>
         </div>
         <div className="split-aside">
-          <Card title="Timeline">
+          <Card title={t('timeline')}>
             <Timeline payment={payment} nameOf={people} />
           </Card>
         </div>
@@ -84,8 +79,8 @@ const LastAsked = ({ payment }: { payment: Payment }) => {
   if (!last && !next) return null
   return (
     <p className="quiet">
-      <Time at={last} before="Asked last " none="Not asked yet" />
-      <Time at={next} before=", and next " />.
+      <Time at={last} before={tPay('asked_last')} none={tPay('asked_never')} />
+      <Time at={next} before={tPay('asked_next')} />.
     </p>
   )
 }
@@ -94,11 +89,8 @@ const LastAsked = ({ payment }: { payment: Payment }) => {
 export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   if (payment.status === 'unknown')
     return (
-      <Notice tone="warn" title="The money may have moved. We’re checking">
-        <p className="quiet">
-          {providerOf(payment.payment_rail)} didn’t answer. The amount stays held, nothing is sent again, and this page updates
-          when we know.
-        </p>
+      <Notice tone="warn" title={t('unknown.title')}>
+        <p className="quiet">{tPay('unknown.note', { providerOf: providerOf(payment.payment_rail) })}</p>
         <LastAsked payment={payment} />
       </Notice>
     )
@@ -117,26 +109,28 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
     <Facts
       stacked
       facts={{
-        Beneficiary: <Link href={`/beneficiaries/${payment.beneficiary_id}`}>{payment.beneficiary.display_name}</Link>,
-        Purpose: payment.narrative,
-        Destination: (
+        [t('beneficiary')]: <Link href={`/beneficiaries/${payment.beneficiary_id}`}>{payment.beneficiary.display_name}</Link>,
+        [t('purpose')]: payment.narrative,
+        [t('destination')]: (
           <>
             {railFacts[payment.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
           </>
         ),
-        Type: payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type),
-        'Purpose code': payment.purpose_code,
-        'Account reference': payment.account_reference,
-        'Requested by': <Requester by={payment.initiated_by} stops />,
-        Mandate: payment.mandate_id && <Link href={`/mandates/${payment.mandate_id}`}>Uses a mandate</Link>,
-        Fee: feeWords(payment.amount_minor, payment.fee_minor, payment.currency),
-        'Receipt number': payment.provider_receipt && <CopyText value={payment.provider_receipt} label="receipt number" />,
-        Created: <ExactTime at={payment.created_at} />,
+        [t('type')]: payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type),
+        [t('purpose_code')]: payment.purpose_code,
+        [t('account_reference')]: payment.account_reference,
+        [t('requested_by')]: <Requester by={payment.initiated_by} stops />,
+        [t('mandate')]: payment.mandate_id && <Link href={`/mandates/${payment.mandate_id}`}>{tPay('mandate.used')}</Link>,
+        [t('fee')]: feeWords(payment.amount_minor, payment.fee_minor, payment.currency),
+        [t('receipt_number')]: payment.provider_receipt && (
+          <CopyText value={payment.provider_receipt} label={t('receipt_number.it')} />
+        ),
+        [t('created')]: <ExactTime at={payment.created_at} />,
       }}
     />
     {Object.keys(payment.metadata).length > 0 && <Facts stacked facts={payment.metadata} />}
     <div className="row">
-      <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+      <CopyButton value={payment.id}>{tPay('copy_payment_id')}</CopyButton>
     </div>
   </>
 )
@@ -155,37 +149,33 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
     <>
       {decides && !approval.data?.refusal_now && (
         <Button variant="primary" icon="check" onClick={() => setOpen('approve')}>
-          Approve
+          {t('approve')}
         </Button>
       )}
       {decides && (
         <Button variant="danger" onClick={() => setOpen('reject')}>
-          Reject
+          {t('reject')}
         </Button>
       )}
       <ConfirmButton
-        button={{ variant: 'quiet', children: 'Cancel payment', offered: waits && can('payment.create') }}
-        title="Cancel this payment?"
-        action="Cancel payment"
-        keep="Keep payment"
+        button={{ variant: 'quiet', children: tPay('cancel_payment'), offered: waits && can('payment.create') }}
+        title={tPay('cancel_payment.title')}
+        action={tPay('cancel_payment')}
+        keep={tPay('cancel_payment.keep')}
         change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
-        announcement={() => 'Payment cancelled'}
+        announcement={() => tPay('cancel_payment.done')}
         keeps={() => paymentQuery(payment.id)}
       >
-        <p>
-          {payment.status === 'scheduled'
-            ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
-            : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
-        </p>
+        <p>{payment.status === 'scheduled' ? tPay('cancel_payment.unheld') : tPay('cancel_payment.held')}</p>
       </ConfirmButton>
       {payment.status === 'failed' && can('payment.create') && (
         <LinkButton href={again(payment)} variant="primary" icon="payments">
-          Pay again
+          {tPay('pay_again')}
         </LinkButton>
       )}
       {(payment.status === 'succeeded' || payment.status === 'returned') && (
         <LinkButton href={`/payments/${payment.id}/receipt`} icon="receipt">
-          Receipt
+          {t('receipt')}
         </LinkButton>
       )}
       {approval.data && open && <DecideDialog approvals={[approval.data]} choice={open} onDecided={close} onClose={close} />}

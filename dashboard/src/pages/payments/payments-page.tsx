@@ -1,23 +1,25 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { useLocation, useSearch } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { paymentsQuery, paymentsSummaryQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { isDialogOpen, usePageKey, useShortcuts } from '../../lib/choices.ts'
 import { useFilters } from '../../lib/drafts.ts'
-import { countWords, moneyText, shortMoney, statusCount } from '../../lib/words.ts'
+import { rich, t } from '../../lib/language.ts'
+import { moneyText, shortMoney, statusCount } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, IconButton, LinkButton, NewLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { Empty, Failure, Page, SkeletonRows, StatusBadge, Tabs } from '../../ui/page.tsx'
+import { Empty, Failure, Page, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
 import { Filters, foldingBatches, panelParam, usePaymentFilters } from './filters.tsx'
 import { followedPayment, PaymentActions, PaymentFacts, PaymentNotices } from './payment-page.tsx'
 import { PaymentsTable } from './payments-table.tsx'
+import { SavedViews } from './saved-views.tsx'
+import { tPay } from './texts.ts'
 import { Timeline } from './timeline.tsx'
 
 export const PaymentsPage = () => {
-  const { can, account } = useSession()
+  const { can } = useSession()
   const filters = usePaymentFilters()
   const panel = usePanel()
   const listed = foldingBatches(filters.parameters)
@@ -30,33 +32,37 @@ export const PaymentsPage = () => {
     if (next) panel.open(next.id)
   }
   useShortcuts({ j: step(1), k: step(-1) })
-  const create = can('payment.create') && <NewLink href="/payments/new">New payment</NewLink>
+  const create = can('payment.create') && <NewLink href="/payments/new">{t('new_payment')}</NewLink>
   return (
     <Page
-      title="Payments"
+      title={t('nav.payments')}
       actions={
         <>
           <LinkButton href="/payments/batches" icon="list">
-            Lists
+            {t('lists')}
           </LinkButton>
           <CsvButton path="/v1/payments" query={filters.parameters} name="payments" />
           {create}
         </>
       }
     >
-      <SavedViews views={savedViews(account.id)} />
+      <SavedViews />
       <Filters filters={filters} />
       <Totals filters={filters} summary={summary.data} />
       <div className={panel.id ? 'with-panel' : undefined}>
         <Listing
-          label="Payments"
+          label={t('nav.payments')}
           query={query}
           empty={
             filters.any ? (
-              <Empty icon="search" title="No payments match" actions={<Button onClick={filters.clear}>Clear filters</Button>} />
+              <Empty
+                icon="search"
+                title={t('no_payments_match')}
+                actions={<Button onClick={filters.clear}>{t('clear_filters')}</Button>}
+              />
             ) : (
-              <Empty icon="payments" title="No payments yet" actions={create}>
-                Pay a phone, a business or a bank account.
+              <Empty icon="payments" title={t('no_payments')} actions={create}>
+                {tPay('payments.empty_note')}
               </Empty>
             )
           }
@@ -84,13 +90,15 @@ type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Sch
 const Totals = ({ filters, summary }: TotalsProps) => {
   if (!summary || summary.count === 0) return null
   return (
-    <ul className="row row-wide small" aria-label="Totals">
+    <ul className="row row-wide small" aria-label={tPay('totals')}>
       <li>
-        <span className="strong">{countWords(summary.count, 'payment')}</span>
+        <span className="strong">{t('payments', { count: summary.count })}</span>
       </li>
       {summary.spent.count > 0 && (
         <li>
-          <span className="strong">{moneyText(summary.spent.amount_minor, summary.currency)}</span> spent
+          {rich('spent_of', {
+            amount: <span className="strong">{moneyText(summary.spent.amount_minor, summary.currency)}</span>,
+          })}
         </li>
       )}
       {summary.by_status.length > 1 &&
@@ -106,30 +114,6 @@ const Totals = ({ filters, summary }: TotalsProps) => {
           ))}
     </ul>
   )
-}
-
-type SavedView = { label: string; path?: string; search: string }
-
-/** Lists that people come back to. Each is an address, as every filter is. */
-export const savedViews = (accountId: string): readonly SavedView[] => [
-  { label: 'All', search: '' },
-  { label: 'Refused', path: '/payments/refused', search: '' },
-  { label: 'Problems', search: 'status=unknown,failed,returned' },
-  { label: 'Mine', search: `person=${accountId}` },
-]
-
-export const SavedViews = ({ views }: { views: readonly SavedView[] }) => {
-  const parameters = new URLSearchParams(useSearch())
-  // The payment that is open beside the list belongs to no view.
-  parameters.delete('open')
-  const search = decodeURIComponent(parameters.toString())
-  const [location] = useLocation()
-  const tabs = views.map(({ label, path = '/payments', search: own }) => ({
-    label,
-    href: own === '' ? path : `${path}?${own}`,
-    current: location === path && (path !== '/payments' || search === own),
-  }))
-  return <Tabs label="Views of payments" tabs={tabs} />
 }
 
 const wideEnough = '(min-width: 1100px)'
@@ -164,12 +148,14 @@ const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
   })
   const { data } = payment
   return (
-    <aside className="card panel" aria-label="Payment">
+    <aside className="card panel" aria-label={t('payment')}>
       <div className="row row-between dialog-header">
         <h2 ref={heading} tabIndex={-1}>
-          {data ? `${shortMoney(data.amount_minor, data.currency)} to ${data.beneficiary.display_name}` : 'Payment'}
+          {data
+            ? t('to_payee', { amount: shortMoney(data.amount_minor, data.currency), payee: data.beneficiary.display_name })
+            : t('payment')}
         </h2>
-        <IconButton icon="cross" label="Close" onClick={onClose} />
+        <IconButton icon="cross" label={t('close')} onClick={onClose} />
       </div>
       {payment.isPending && <SkeletonRows rows={3} />}
       {payment.isError && <Failure error={payment.error} onRetry={() => void payment.refetch()} />}
@@ -178,7 +164,7 @@ const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
           <div className="row row-between">
             <StatusBadge status={data.status} />
             <LinkButton href={`/payments/${id}`} size="small">
-              Open page
+              {tPay('open_page')}
             </LinkButton>
           </div>
           <PaymentNotices payment={data} />

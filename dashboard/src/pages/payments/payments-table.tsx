@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { PaymentFilters, Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { dayHeading, localDate, timeOfDay } from '../../lib/time.ts'
 import { majorText, moneyText, together } from '../../lib/words.ts'
@@ -44,11 +45,11 @@ export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: P
       className="pay-table"
       bodies
       headings={[
-        without === 'payee' ? 'For' : 'Payee',
-        without !== 'payee' && !narrow && 'For',
-        without !== 'requester' && !narrow && 'By',
-        { figures: `Amount, ${currency}` },
-        { hidden: 'Status' },
+        t(without === 'payee' ? 'for' : 'payee'),
+        without !== 'payee' && !narrow && t('for'),
+        without !== 'requester' && !narrow && t('by'),
+        { figures: t('amount_in', { currency }) },
+        { hidden: t('status') },
       ]}
     >
       {together(payments, dateOf).map((ofDay) => {
@@ -60,8 +61,9 @@ export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: P
               <th scope="rowgroup" colSpan={narrow ? 1 : without ? 2 : 3}>
                 {dayHeading(date)}
               </th>
-              <td className="figure">{spent !== undefined && spent !== '0' && <>{moneyText(spent, currency)} spent</>}</td>
-              <td />
+              <td className="figure" colSpan={2}>
+                {spent !== undefined && spent !== '0' && t('spent_of', { amount: moneyText(spent, currency) })}
+              </td>
             </tr>
             {groupsOf(ofDay, batches !== undefined).flatMap(([first, ...others]) =>
               batches && first.batch_id && (others.length > 0 || batches.batch_items === 'first') ? (

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, paymentQuery } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { saveFile } from '../../lib/text-file.ts'
 import { feeWords } from '../../lib/words.ts'
@@ -8,6 +9,7 @@ import { Brand } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Amount, ExactTime, Facts, Page, StatusBadge } from '../../ui/page.tsx'
+import { tPay } from './texts.ts'
 
 /** The receipt with its decision and signatures, which can be verified without the service. */
 const saveJson = (name: string, content: unknown): void =>
@@ -22,15 +24,15 @@ export const ReceiptPage = ({ id }: { id: string }) => {
   })
   return (
     <Page
-      title="Receipt"
-      back={{ href: `/payments/${id}`, label: 'Payment' }}
+      title={t('receipt')}
+      back={{ href: `/payments/${id}`, label: t('payment') }}
       actions={
         <>
           <Button icon="topup" busy={proof.isPending} onClick={() => proof.mutate()}>
-            Signed proof
+            {tPay('proof')}
           </Button>
           <Button icon="print" onClick={() => print()}>
-            Print
+            {tPay('print')}
           </Button>
         </>
       }
@@ -50,17 +52,19 @@ export const ReceiptPage = ({ id }: { id: string }) => {
             <Facts
               stacked
               facts={{
-                'Paid to': payment.data.beneficiary.display_name,
-                Destination: payment.data.beneficiary.destination_mask,
-                'Payment method': typeLabel(payment.data.payment_rail),
-                'Paid by': workspace.name,
-                'Account reference': payment.data.account_reference,
-                'Purpose code': payment.data.purpose_code,
-                Purpose: payment.data.narrative,
-                Completed: payment.data.completed_at && <ExactTime at={payment.data.completed_at} />,
-                'Receipt number': payment.data.provider_receipt && <span className="mono">{payment.data.provider_receipt}</span>,
-                Fee: feeWords(payment.data.amount_minor, payment.data.fee_minor, payment.data.currency),
-                'Payment ID': <span className="mono">{payment.data.id}</span>,
+                [tPay('paid_to')]: payment.data.beneficiary.display_name,
+                [t('destination')]: payment.data.beneficiary.destination_mask,
+                [tPay('method')]: typeLabel(payment.data.payment_rail),
+                [tPay('paid_by')]: workspace.name,
+                [t('account_reference')]: payment.data.account_reference,
+                [t('purpose_code')]: payment.data.purpose_code,
+                [t('purpose')]: payment.data.narrative,
+                [tPay('completed')]: payment.data.completed_at && <ExactTime at={payment.data.completed_at} />,
+                [t('receipt_number')]: payment.data.provider_receipt && (
+                  <span className="mono">{payment.data.provider_receipt}</span>
+                ),
+                [t('fee')]: feeWords(payment.data.amount_minor, payment.data.fee_minor, payment.data.currency),
+                [tPay('payment_id')]: <span className="mono">{payment.data.id}</span>,
               }}
             />
           </div>

@@ -1,19 +1,17 @@
-import { ruleOf } from '../../../../src/policy/rules.ts'
 import { type RefusalFilters, refusalsQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { plainWords } from '../../lib/field-words.ts'
-import { editableMajor, shortMoney } from '../../lib/words.ts'
-import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { together } from '../../lib/words.ts'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
-import { Amount, Empty, ExactTime, Page } from '../../ui/page.tsx'
-import { SavedViews, savedViews } from './payments-page.tsx'
+import { Amount, Badge, Empty, ExactTime, Page } from '../../ui/page.tsx'
+import { richAgent, tAgent } from '../agents/texts.ts'
+import { Raise } from './raise.tsx'
 import { Requester } from './requester.tsx'
+import { SavedViews } from './saved-views.tsx'
 
 /** What was asked for and refused: nothing moved, and the reason says what would let it pass. */
 export const RefusedPage = () => {
-  const { account } = useSession()
   const filters = useFilters()
   const parameters: RefusalFilters = {
     grant_id: filters.get('agent') ?? undefined,
@@ -21,13 +19,13 @@ export const RefusedPage = () => {
     ...filters.days,
   }
   return (
-    <Page title="Refused payments" lead="Requested and refused. No money moved. Kept for 90 days.">
-      <SavedViews views={savedViews(account.id)} />
+    <Page title={tAgent('refused_list')} lead={tAgent('refused_list.note')}>
+      <SavedViews />
       <FilterBar filters={filters}>{null}</FilterBar>
       <Listing
-        label="Refused payments"
+        label={tAgent('refused_list')}
         query={refusalsQuery(parameters)}
-        empty={<Empty icon="check" title={filters.any ? 'No refused payments match' : 'Nothing was refused'} />}
+        empty={<Empty icon="check" title={filters.any ? tAgent('refused_list.no_match') : tAgent('refused_list.none')} />}
       >
         {(refusals) => <Refusals refusals={refusals} />}
       </Listing>
@@ -36,45 +34,14 @@ export const RefusedPage = () => {
 }
 
 type Refusal = Schemas['RefusedPayment']
-type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes'][number]
 
-type Raised = { href: string; label: string }
-
-/** The limits that would have to be raised, all of one policy or of one agent, with the amounts filled in. Null where that is not possible. */
-const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
-  // Below the other limits a threshold refuses nothing: it asks a person.
-  const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')
-  const changes = limiting.length > 0 ? limiting : all
-  const [first] = changes
-  if (!first || changes.some(({ source }) => source.id !== first.source.id)) return null
-  const { kind, id } = first.source
-  const limits = changes.flatMap(({ rule, to_minor: to }) => (to && ruleOf(rule).raise ? [{ rule, to }] : []))
-  const [only] = limits
-  if (!only || limits.length < changes.length || !mayEdit(kind)) return null
-  const amounts = limits.map(({ rule, to }) => `${rule}:${editableMajor(to)}`).join(',')
-  return {
-    href: `${kind === 'policy' ? '/policies' : '/agents'}/${id}?raise=${amounts}`,
-    label: limits.length === 1 ? `Raise limit to ${shortMoney(only.to, currency)}` : `Raise ${limits.length} limits`,
-  }
-}
-
-export const Raise = ({ refusal }: { refusal: Refusal }) => {
-  const { can, account, currency } = useSession()
-  const own = refusal.initiated_by.account_id === account.id
-  const mayEdit = (kind: string) => (kind === 'policy' ? can('policy.manage') : kind === 'grant' && own)
-  const raised = raisedBy(refusal.decision?.remedy?.changes ?? [], mayEdit, currency)
-  return (
-    raised && (
-      <LinkButton href={raised.href} size="small">
-        {raised.label}
-      </LinkButton>
-    )
-  )
-}
+/** The same request to the same payee, refused for the same reason: an agent that tries again and again. */
+const likeness = ({ initiated_by: by, beneficiary, amount_minor: amount, message }: Refusal): string =>
+  [by.account_id, by.grant_id, beneficiary?.id, amount, message].join(' ')
 
 const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
-  <Rows items={refusals}>
-    {(refusal) => (
+  <Rows items={together(refusals, likeness).map(([last, ...earlier]) => ({ ...last, earlier, first: earlier.at(-1) }))}>
+    {({ earlier, first, ...refusal }) => (
       <Item
         className="need"
         icon="cross"
@@ -82,14 +49,24 @@ const Refusals = ({ refusals }: { refusals: readonly Refusal[] }) => (
         title={
           <>
             <Amount minor={refusal.amount_minor} currency={refusal.currency} />
-            {refusal.beneficiary ? ` to ${refusal.beneficiary.display_name}` : ' in a list'}
+            {refusal.beneficiary ? tAgent('to_name', { display_name: refusal.beneficiary.display_name }) : tAgent('in_list')}
+            {earlier.length > 0 && <Badge dot={false}>{tAgent('refused.times', { count: earlier.length + 1 })}</Badge>}
           </>
         }
         note={plainWords(refusal.message)}
         more={
           <span className="item-note row row-tight">
             <Requester by={refusal.initiated_by} />
-            <ExactTime at={refusal.created_at} />
+            {first ? (
+              <span>
+                {richAgent('refused.first_and_last', {
+                  first: <ExactTime at={first.created_at} />,
+                  last: <ExactTime at={refusal.created_at} />,
+                })}
+              </span>
+            ) : (
+              <ExactTime at={refusal.created_at} />
+            )}
           </span>
         }
       >

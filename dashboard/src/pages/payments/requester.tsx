@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { capitalized, initials } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon } from '../../ui/button.tsx'
@@ -14,9 +15,9 @@ export const RequesterMark = ({ by }: { by: By }) => {
   const { account } = useSession()
   const person = people(by.account_id)
   const name = by.label ?? capitalized(person)
-  const letters = initials(person === 'you' ? (account.display_name ?? 'You') : person)
+  const letters = initials(person === t('you') ? (account.display_name ?? person) : person)
   return (
-    <span className="requester" title={by.grant_id === null ? undefined : `${name}, agent of ${people(by.account_id)}`}>
+    <span className="requester" title={by.grant_id === null ? undefined : t('agent_by', { agent: name, person })}>
       <span className={by.grant_id === null ? 'mark' : 'mark mark-agent'} aria-hidden="true">
         {by.grant_id === null ? letters : <Icon name="robot" size={12} />}
       </span>

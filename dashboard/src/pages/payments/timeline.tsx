@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { usePeople } from '../../api/names.ts'
 import { approvalQuery, type Schemas } from '../../api/queries.ts'
+import { rich, t } from '../../lib/language.ts'
 import { heldWords, wasSent } from '../../lib/payment-end.ts'
 import { failureWords, providerOf } from '../../lib/rails.ts'
-import { countWords, shortAddress } from '../../lib/words.ts'
+import { listWords, shortAddress, together } from '../../lib/words.ts'
 import { type Step, Steps } from '../../ui/listing.tsx'
-import { Countdown, ExactTime, Time } from '../../ui/page.tsx'
+import { Card, Countdown, ExactTime, Time } from '../../ui/page.tsx'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']
@@ -15,17 +17,36 @@ const decisionStep = (decision: Approval['decisions'][number], nameOf: (account:
   key: `${decision.account_id} ${decision.decided_at}`,
   tone: decision.voided_at ? 'later' : decision.decision === 'approve' ? 'good' : 'bad',
   icon: decision.decision === 'approve' ? 'check' : 'cross',
-  title: `${decision.decision === 'approve' ? 'Approved' : 'Rejected'} by ${nameOf(decision.account_id)}`,
+  title: t(decision.decision === 'approve' ? 'line.approved_by' : 'line.rejected_by', { who: nameOf(decision.account_id) }),
   note: [
-    decision.via === 'passkey' && 'Signed with a passkey',
-    decision.via === 'signature' && (decision.signer ? `Signed by ${shortAddress(decision.signer)}` : 'By signature'),
+    decision.via === 'passkey' && t('line.passkey'),
+    decision.via === 'signature' &&
+      (decision.signer ? t('line.signed_by', { address: shortAddress(decision.signer) }) : t('line.signed')),
     decision.reason,
-    decision.voided_at && 'Stopped counting',
+    decision.voided_at && t('line.voided'),
   ]
     .filter(Boolean)
     .join(': '),
   at: decision.decided_at,
 })
+
+const toldLooks = {
+  mailed: { tone: 'good', icon: 'forward' },
+  mail_refused: { tone: 'warn', icon: 'alert' },
+  pushed: { tone: 'good', icon: 'bell' },
+  opened: { tone: 'good', icon: 'search' },
+} as const
+
+/** Who was told, who opened it and who decided, in the order in which it happened. */
+const peopleSteps = ({ decisions, notifications = [] }: Approval, nameOf: (account: string) => string): Event[] => {
+  const told = together(notifications, ({ event }) => event).map((group): Event => {
+    const [{ event, at }] = group
+    const people = [...new Set(group.map(({ account_id: id }) => nameOf(id)))]
+    return { key: event, ...toldLooks[event], title: t(`told.${event}`, { who: listWords(people) }), at }
+  })
+  const decided = decisions.map((decision) => decisionStep(decision, nameOf))
+  return [...told, ...decided].toSorted((one, other) => Date.parse(one.at ?? '') - Date.parse(other.at ?? ''))
+}
 
 const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf: (account: string) => string): Event[] => {
   if (!payment.approval_id) return []
@@ -33,10 +54,10 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
     key: 'requested',
     tone: 'good',
     icon: 'approvals',
-    title: `${countWords(payment.decision.required_approvals, 'approval')} requested`,
+    title: t('line.requested', { count: payment.decision.required_approvals }),
     at: approval?.created_at ?? payment.created_at,
   }
-  const decisions = approval?.decisions.map((decision) => decisionStep(decision, nameOf)) ?? []
+  const decisions = approval ? peopleSteps(approval, nameOf) : []
   const isOpen = payment.status === 'pending_approval' || (payment.status === 'scheduled' && approval?.status === 'pending')
   if (!isOpen) return [requested, ...decisions]
   return [
@@ -46,13 +67,14 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
       key: 'waiting',
       tone: 'now',
       icon: 'clock',
-      title: 'Waiting for approval',
-      note: approval && (
-        <>
-          {approval.approvals_given} of {approval.required_approvals} given, <Countdown to={approval.expires_at} suffix=" left" />
-          . <Link href={`/approvals/${approval.id}`}>Review</Link>
-        </>
-      ),
+      title: t('line.waiting'),
+      note:
+        approval &&
+        rich('line.given', {
+          place: t('place', { at: approval.approvals_given, count: approval.required_approvals }),
+          left: <Countdown to={approval.expires_at} />,
+          review: <Link href={`/approvals/${approval.id}`}>{t('review')}</Link>,
+        }),
     },
   ]
 }
@@ -64,11 +86,11 @@ const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>
   processing: null,
   unknown: null,
   returned: null,
-  succeeded: { tone: 'good', icon: 'check', title: 'Succeeded' },
-  failed: { tone: 'bad', icon: 'cross', title: 'Failed' },
-  rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: 'It was rejected.' },
-  cancelled: { tone: 'later', icon: 'cross', title: 'Cancelled' },
-  expired: { tone: 'later', icon: 'clock', title: 'Expired', note: 'No one decided in time.' },
+  succeeded: { tone: 'good', icon: 'check', title: t('status.succeeded') },
+  failed: { tone: 'bad', icon: 'cross', title: t('status.failed') },
+  rejected: { tone: 'bad', icon: 'cross', title: t('line.not_sent'), note: t('line.rejected') },
+  cancelled: { tone: 'later', icon: 'cross', title: t('status.cancelled') },
+  expired: { tone: 'later', icon: 'clock', title: t('status.expired'), note: t('line.expired') },
 }
 
 const outcomeSteps = (payment: Payment): Event[] => {
@@ -80,22 +102,17 @@ const outcomeSteps = (payment: Payment): Event[] => {
         key: 'due',
         tone: 'now',
         icon: 'clock',
-        title: 'Scheduled',
-        note: (
-          <>
-            Sent {payment.execute_at && <ExactTime at={payment.execute_at} />}, if the limits and the balance allow it then. No
-            money is held until that time.
-          </>
-        ),
+        title: t('status.scheduled'),
+        note: rich('line.due', { at: payment.execute_at && <ExactTime at={payment.execute_at} /> }),
       },
     ]
-  if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: `Sent to ${provider}` }]
-  const sent: Event = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${provider}` }
+  const sent: Event = { key: 'sent', tone: 'good', icon: 'forward', title: t('line.sent_to', { provider }) }
+  if (status === 'pending_approval') return [{ ...sent, key: 'later', tone: 'later' }]
   const end = ends[status]
   if (status === 'processing')
     return [
       sent,
-      { key: 'now', tone: 'now', icon: 'clock', title: `Waiting for ${provider}`, note: 'This page updates by itself.' },
+      { key: 'now', tone: 'now', icon: 'clock', title: t('line.waiting_for', { provider }), note: t('updates_itself') },
     ]
   if (status === 'unknown')
     return [
@@ -104,20 +121,20 @@ const outcomeSteps = (payment: Payment): Event[] => {
         key: 'unknown',
         tone: 'warn',
         icon: 'alert',
-        title: 'Checking',
-        note: `${provider} didn’t answer, so the money may have moved. The amount stays held and nothing is sent twice.`,
+        title: t('status.unknown'),
+        note: t('line.unknown', { provider }),
       },
     ]
   if (status === 'returned')
     return [
       sent,
-      { key: 'arrived', tone: 'good', icon: 'check', title: 'Succeeded' },
+      { key: 'arrived', tone: 'good', icon: 'check', title: t('status.succeeded') },
       {
         key: 'returned',
         tone: 'warn',
         icon: 'back',
-        title: `Returned by ${provider}`,
-        note: 'The money is back in the balance.',
+        title: t('line.returned_by', { provider }),
+        note: t('line.money_back'),
         at: at ?? payment.updated_at,
       },
     ]
@@ -134,9 +151,16 @@ const stepsOf = (events: readonly Event[]): Step[] =>
     side: at && <Time at={at} />,
   }))
 
-export const Decisions = ({ approval, nameOf }: { approval: Approval; nameOf: (account: string) => string }) => (
-  <Steps label="Decisions" steps={stepsOf(approval.decisions.map((decision) => decisionStep(decision, nameOf)))} />
-)
+/** Null until something happened. */
+export const ApprovalTimeline = ({ approval }: { approval: Approval }) => {
+  const steps = peopleSteps(approval, usePeople())
+  if (steps.length === 0) return null
+  return (
+    <Card title={t('timeline')}>
+      <Steps label={t('outcome')} steps={stepsOf(steps)} />
+    </Card>
+  )
+}
 
 /** Created, held, approved, sent, and how it ended. */
 export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (account: string) => string }) => {
@@ -146,11 +170,11 @@ export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (accou
       key: 'created',
       tone: 'good',
       icon: 'plus',
-      title: payment.execute_at ? 'Created, for later' : 'Created, amount held',
+      title: t(payment.execute_at ? 'line.created_later' : 'line.created'),
       at: payment.created_at,
     },
     ...approvalSteps(payment, approval.data, nameOf),
     ...outcomeSteps(payment),
   ]
-  return <Steps label="What happened" steps={stepsOf(steps)} />
+  return <Steps label={t('outcome')} steps={stepsOf(steps)} />
 }

@@ -1,8 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { decidingRoles } from '../../../../src/auth/permissions.ts'
 import { usePeople } from '../../api/names.ts'
 import { membersQuery, rowsOf } from '../../api/queries.ts'
+import { capitalized } from '../../lib/words.ts'
 import { CheckField } from '../../ui/field.tsx'
+import { tPolicy } from './texts.ts'
 
 type Props = { value: readonly string[]; onChange: (ids: string[]) => void }
 
@@ -13,19 +16,18 @@ export const ApproversField = ({ value, onChange }: Props) => {
   const able = members
     .filter(({ role, status }) => status === 'active' && decidingRoles.some((deciding) => deciding === role))
     .map(({ account_id: id }) => id)
-  const choices = [...able, ...value.filter((id) => !able.includes(id))]
+  // Who is not chosen any more can be chosen again.
+  const [before] = useState(value)
+  const choices = [...able, ...before.filter((id) => !able.includes(id))]
   return (
     <fieldset className="stack-s">
-      <legend>Only these people approve</legend>
-      <p className="field-hint">
-        Select no one to let every approver decide. Otherwise only the people you select can decide, and an owner only if
-        selected.
-      </p>
+      <legend>{tPolicy('approvers')}</legend>
+      <p className="field-hint">{tPolicy('approvers.hint')}</p>
       {choices.map((id) => (
         <CheckField
           key={id}
-          label={people(id)}
-          hint={able.includes(id) ? undefined : 'Can’t decide now.'}
+          label={capitalized(people(id))}
+          hint={able.includes(id) ? undefined : tPolicy('approvers.cannot')}
           value={value.includes(id)}
           onChange={(chosen) => onChange(chosen ? [...value, id] : value.filter((other) => other !== id))}
         />

@@ -3,12 +3,15 @@ import { changedTerms, ordinaryApprovals } from '../../../../src/policy/term-wor
 import { useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, type Body, type Schemas } from '../../api/queries.ts'
 import { digestOfText } from '../../lib/approval-subject.ts'
+import { t } from '../../lib/language.ts'
 import { termWords } from '../../lib/rule-words.ts'
 import { fullTime } from '../../lib/time.ts'
+import { statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { ConfirmButton, DialogButton } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
 import { SignText } from '../approvals/sign-text.tsx'
+import { richPolicy, tPolicy } from './texts.ts'
 
 type Policy = Schemas['SpendingPolicy']
 type Waiting = NonNullable<Policy['pending_change']>
@@ -17,18 +20,17 @@ type Signed = Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>
 const outdated = ['policies', 'policy']
 const confirm = (id: string, body: Signed) =>
   api.POST('/v1/spending-policies/{id}/pending-change/confirm', { path: { id }, body })
-const confirmed = ({ status }: Policy) =>
-  status === 'archived' ? 'Confirmed: the policy is archived' : 'Confirmed: the change applies'
+const confirmed = ({ status }: Policy) => (status === 'archived' ? tPolicy('confirmed.archived') : tPolicy('confirmed.applies'))
 
 const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: string; words: ReactNode }) => {
-  const button = { variant: 'primary', children: 'Confirm the change' } as const
+  const button = { variant: 'primary', children: tPolicy('confirm') } as const
   if (policy.approval_proof === 'signature')
     return (
       <DialogButton
         {...button}
         dialog={(close) => (
           <SignText
-            title="Sign the change"
+            title={tPolicy('sign')}
             message={message}
             send={(body) => confirm(policy.id, body)}
             announcement={confirmed}
@@ -41,8 +43,8 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
   return (
     <ConfirmButton
       button={button}
-      title="Confirm the change?"
-      action="Confirm"
+      title={tPolicy('confirm.title')}
+      action={tPolicy('confirm.act')}
       change={async () => {
         const shown = await digestOfText(message)
         return confirm(policy.id, { ...(shown && { message_digest: shown }) })
@@ -51,7 +53,7 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
       outdates={outdated}
     >
       {words}
-      <p>It applies right away: payments are then decided by the less strict policy.</p>
+      <p>{tPolicy('confirm.note')}</p>
     </ConfirmButton>
   )
 }
@@ -61,10 +63,11 @@ const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames([...before.beneficiary_ids, ...(result?.beneficiary_ids ?? [])])
   const words = termWords({ currency, nameOf, personOf: usePeople() })
-  const renamed = result && result.name !== before.name ? [{ label: 'Name', before: before.name, after: result.name }] : []
+  const renamed =
+    result && result.name !== before.name ? [{ label: tPolicy('name'), before: before.name, after: result.name }] : []
   const changes = result
     ? [...renamed, ...changedTerms(before, result, words)]
-    : [{ label: 'Status', before: 'active', after: 'archived' }]
+    : [{ label: t('status'), before: statusText('active').toLowerCase(), after: statusText('archived').toLowerCase() }]
   return (
     <>
       <Facts
@@ -81,7 +84,7 @@ const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
           ]),
         )}
       />
-      <p>An ordinary payment then needs {ordinaryApprovals(result, words)}.</p>
+      <p>{tPolicy('ordinary', { ordinaryApprovals: ordinaryApprovals(result, words) })}</p>
     </>
   )
 }
@@ -95,19 +98,19 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
   const words = <Changes waiting={waiting} />
   return (
     <Card
-      title="A change waits for a second person"
+      title={tPolicy('waits')}
       footer={
         (isOwn || can('approval.decide')) && (
           <>
             <ConfirmButton
-              button={{ children: 'Withdraw the change' }}
-              title="Withdraw the change?"
-              action="Withdraw"
+              button={{ children: tPolicy('withdraw') }}
+              title={tPolicy('withdraw.title')}
+              action={tPolicy('withdraw.act')}
               change={() => api.DELETE('/v1/spending-policies/{id}/pending-change', { path: { id: policy.id } })}
-              announcement={() => 'Withdrawn: the policy stays as it is'}
+              announcement={() => tPolicy('withdraw.done')}
               outdates={outdated}
             >
-              <p>The policy stays as it is.</p>
+              <p>{tPolicy('withdraw.note')}</p>
             </ConfirmButton>
             {!isOwn && <ConfirmChange policy={policy} message={message} words={words} />}
           </>
@@ -115,10 +118,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
       }
     >
       <div className="stack-s">
-        <p>
-          <bdi>{people(requester)}</bdi> asked for it. It applies from {fullTime(effective_at)}, or when another approver confirms
-          it.
-        </p>
+        <p>{richPolicy('asked', { bdi: <bdi>{people(requester)}</bdi>, at: fullTime(effective_at) })}</p>
         {words}
       </div>
     </Card>

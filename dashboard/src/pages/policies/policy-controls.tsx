@@ -11,6 +11,7 @@ import type { PolicyWire, PolicyWireField } from '../../../../src/policy/fields.
 import type { Beneficiaries } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
+import { tLimit } from '../../lib/limit-texts.ts'
 import { answerOptions } from '../../lib/rule-words.ts'
 import { workspaceZone } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -18,6 +19,7 @@ import { BeneficiariesField, PaymentTypesField } from '../../ui/beneficiary-fiel
 import { CheckField, fieldsOf, SelectField } from '../../ui/field.tsx'
 import { draftOfLimits, LimitField, type LimitName, type LimitsDraft, limitsOf, raisedLimits } from '../../ui/limits.tsx'
 import { ApproversField } from './approvers-field.tsx'
+import { tPolicy } from './texts.ts'
 
 type PolicyDraft = LimitsDraft & {
   name: string
@@ -82,20 +84,22 @@ export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
 
 const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
   value: String(count),
-  label: count === 0 ? 'None' : count === 1 ? '1 person' : `${count} people`,
+  label: count === 0 ? tPolicy('none') : tPolicy('people', { count }),
 }))
 
-const noRule = 'No rule of this policy'
+const noRule = tPolicy('no_rule')
 
 const windows = [
-  { value: '', label: 'Within the service’s usual time' },
-  { value: '3600', label: 'Within an hour' },
-  { value: '86400', label: 'Within a day' },
-  { value: '604800', label: 'Within 7 days' },
+  { value: '', label: tPolicy('within.usual') },
+  { value: '3600', label: tPolicy('within.hour') },
+  { value: '86400', label: tPolicy('within.day') },
+  { value: '604800', label: tPolicy('within.week') },
 ]
 /** A policy that was made through the API may have any number of seconds. */
 const windowOptions = (chosen: string) =>
-  windows.some(({ value }) => value === chosen) ? windows : [...windows, { value: chosen, label: `Within ${chosen} seconds` }]
+  windows.some(({ value }) => value === chosen)
+    ? windows
+    : [...windows, { value: chosen, label: tPolicy('within.seconds', { chosen }) }]
 
 type Props = Pick<ReturnType<typeof usePolicyForm>, 'draft' | 'set'> & {
   beneficiaries: Beneficiaries
@@ -111,14 +115,9 @@ const controlsOf = (
   const asks = draft.required_approval_count !== '0'
   return {
     beneficiary_ids: (
-      <BeneficiariesField beneficiaries={beneficiaries} hint="Leave empty to apply to everyone." {...at('beneficiary_ids')} />
+      <BeneficiariesField beneficiaries={beneficiaries} hint={tPolicy('payees.hint')} {...at('beneficiary_ids')} />
     ),
-    payment_types: (
-      <PaymentTypesField
-        hint="A payment method, or a type of your own. Leave empty to apply to every type."
-        {...at('payment_types')}
-      />
-    ),
+    payment_types: <PaymentTypesField hint={tPolicy('types.hint')} {...at('payment_types')} />,
     per_payment_limit_minor: limit('per_payment_limit_minor'),
     daily_limit_minor: limit('daily_limit_minor'),
     monthly_limit_minor: limit('monthly_limit_minor'),
@@ -131,29 +130,19 @@ const controlsOf = (
           set({ approval_threshold_minor: text, ...(!asks && text !== '' && { required_approval_count: '1' }) })
         }
         currency={currency}
-        hint={asks && draft.approval_threshold_minor.trim() === '' && 'If empty, every payment needs approval.'}
+        hint={asks && draft.approval_threshold_minor.trim() === '' && tPolicy('threshold.hint')}
       />
     ),
-    required_approval_count: <SelectField label="Approvals needed" {...at('required_approval_count')} options={approvalCounts} />,
-    separation_of_duties: (
-      <CheckField
-        label="Requester can’t approve their own payment"
-        hint="A payment by an agent counts as its owner’s."
-        {...at('separation')}
-      />
+    required_approval_count: (
+      <SelectField label={tPolicy('approvals_needed')} {...at('required_approval_count')} options={approvalCounts} />
     ),
-    approval_proof: (
-      <CheckField
-        label="Only approvals by passkey or wallet count"
-        hint="Approvers add a passkey (Face ID, fingerprint or a security key) on their Account page."
-        {...at('signed')}
-      />
-    ),
+    separation_of_duties: <CheckField label={tPolicy('separation')} hint={tPolicy('separation.hint')} {...at('separation')} />,
+    approval_proof: <CheckField label={tPolicy('signed')} hint={tPolicy('signed.hint')} {...at('signed')} />,
     approver_ids: <ApproversField value={draft.approver_ids} onChange={(approver_ids) => set({ approver_ids })} />,
     new_payees: (
       <SelectField
-        label="If a key or an agent made the beneficiary"
-        hint="Until a person has confirmed it."
+        label={tPolicy('new_payees')}
+        hint={tPolicy('new_payees.hint')}
         {...at('new_payees')}
         none={noRule}
         options={answerOptions(['require_approval', 'deny'])}
@@ -161,8 +150,8 @@ const controlsOf = (
     ),
     payee_verification: (
       <SelectField
-        label="If the name is not confirmed"
-        hint="The payment method reports another name for the number, or none."
+        label={tPolicy('verification')}
+        hint={tPolicy('verification.hint')}
         {...at('payee_verification')}
         none={noRule}
         options={answerOptions(payeeVerificationAnswers)}
@@ -170,8 +159,8 @@ const controlsOf = (
     ),
     on_duplicate: (
       <SelectField
-        label="If a payment repeats a recent one"
-        hint="The same amount and reference, to the same beneficiary."
+        label={tPolicy('duplicate')}
+        hint={tLimit('duplicate.hint')}
         {...at('on_duplicate')}
         none={noRule}
         options={answerOptions(duplicateAnswers)}
@@ -179,7 +168,7 @@ const controlsOf = (
     ),
     duplicate_window_seconds: draft.on_duplicate !== '' && (
       <SelectField
-        label="How recent"
+        label={tPolicy('how_recent')}
         {...at('duplicate_window_seconds')}
         options={windowOptions(draft.duplicate_window_seconds)}
       />
@@ -187,20 +176,20 @@ const controlsOf = (
   }
 }
 
-type Group = { legend: string; rows: readonly (readonly PolicyWireField[])[] }
+type Group = { legend: 'applies' | 'limits' | 'approval' | 'payee' | 'duplicates'; rows: readonly (readonly PolicyWireField[])[] }
 
 /** Every field in the order of the page: groups with a name, and in them rows of fields that stand side by side. */
 const groups = [
-  { legend: 'What it applies to', rows: [['beneficiary_ids'], ['payment_types']] },
+  { legend: 'applies', rows: [['beneficiary_ids'], ['payment_types']] },
   {
-    legend: 'Limits',
+    legend: 'limits',
     rows: [
       ['per_payment_limit_minor', 'daily_limit_minor'],
       ['monthly_limit_minor', 'total_limit_minor'],
     ],
   },
   {
-    legend: 'Approval',
+    legend: 'approval',
     rows: [
       ['approval_threshold_minor', 'required_approval_count'],
       ['separation_of_duties'],
@@ -208,8 +197,8 @@ const groups = [
       ['approver_ids'],
     ],
   },
-  { legend: 'The beneficiary', rows: [['new_payees'], ['payee_verification']] },
-  { legend: 'Possible duplicates', rows: [['on_duplicate', 'duplicate_window_seconds']] },
+  { legend: 'payee', rows: [['new_payees'], ['payee_verification']] },
+  { legend: 'duplicates', rows: [['on_duplicate', 'duplicate_window_seconds']] },
 ] as const satisfies readonly Group[]
 
 /** A field that no row names makes this type that field, and the line below does not compile. */
@@ -224,7 +213,7 @@ export const PolicyControls = (props: Props) => {
   const controls = controlsOf(props, currency)
   return placed.map(({ legend, rows }) => (
     <fieldset key={legend} className="stack">
-      <legend className="visually-hidden">{legend}</legend>
+      <legend className="visually-hidden">{tPolicy(`group.${legend}`)}</legend>
       {rows.map((fields) => (
         <div key={fields[0]} className={widths[fields.length]}>
           {fields.map((field) => (
@@ -232,9 +221,7 @@ export const PolicyControls = (props: Props) => {
           ))}
         </div>
       ))}
-      {legend === 'Limits' && (
-        <p className="field-hint">Days and months follow the workspace’s time zone, {workspaceZone(workspace)}.</p>
-      )}
+      {legend === 'limits' && <p className="field-hint">{tPolicy('zone', { workspaceZone: workspaceZone(workspace) })}</p>}
     </fieldset>
   ))
 }

@@ -5,24 +5,29 @@ import { termsInWords } from '../../../../src/policy/term-words.ts'
 import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries, useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, policiesQuery, policyQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { policySentence, termWords } from '../../lib/rule-words.ts'
-import { makerText } from '../../lib/words.ts'
+import { leftOf, shortMoney } from '../../lib/words.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, NewLink, Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Confirm, Form, useIdempotencyKey } from '../../ui/form.tsx'
+import { laterPart } from '../../ui/later.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
 import { PendingChange } from './pending-change.tsx'
 import { PolicyControls, usePolicyForm } from './policy-controls.tsx'
+import { tPolicy } from './texts.ts'
 
-const back = { href: '/policies', label: 'Policies' }
+// People make most policies.
+const MadeBy = laterPart(async () => (await import('./made-by.tsx')).MadeBy)
+
+const back = { href: '/policies', label: t('policies') }
 
 export const NewPolicyPage = () => (
-  <Page title="New policy" back={back}>
-    <Allowed permission="policy.create" action="add policies">
+  <Page title={tPolicy('new')} back={back}>
+    <Allowed permission="policy.create" action={tPolicy('to_add')}>
       <PolicyForm policy={null} />
     </Allowed>
   </Page>
@@ -34,9 +39,9 @@ export const PolicyPage = ({ id }: { id: string }) => {
   const editable = can('policy.manage') && policy.data?.status === 'active'
   return (
     <Page
-      title={policy.data?.name ?? 'Policy'}
+      title={policy.data?.name ?? tPolicy('policy')}
       back={back}
-      lead={policy.data?.status === 'archived' ? 'Archived: it no longer applies.' : null}
+      lead={policy.data?.status === 'archived' ? tPolicy('archived') : null}
     >
       <LoadState query={policy} path={`/v1/spending-policies/${id}`} />
       {policy.data?.pending_change && <PendingChange policy={policy.data} waiting={policy.data.pending_change} />}
@@ -47,7 +52,7 @@ export const PolicyPage = ({ id }: { id: string }) => {
         ) : (
           <>
             <PolicyDetail policy={policy.data} />
-            <MadeBy policy={policy.data} />
+            {policy.data.created_by.grant_id !== null && <MadeBy policy={policy.data} />}
           </>
         ))}
     </Page>
@@ -56,7 +61,7 @@ export const PolicyPage = ({ id }: { id: string }) => {
 
 type Policy = Schemas['SpendingPolicy']
 
-const waitsText = 'The change waits for another approver, or for 24 hours'
+const waitsText = tPolicy('waits_text')
 
 /** Creates a policy, or changes one. A change names the version it was made from, so that two people don't overwrite each other. */
 const PolicyForm = ({ policy }: { policy: Policy | null }) => {
@@ -85,7 +90,7 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
         : api.POST('/v1/spending-policies', keyed(body))
     },
     onSuccess: (saved) => {
-      announce(saved.pending_change ? waitsText : policy ? 'Policy saved' : 'Policy turned on')
+      announce(saved.pending_change ? waitsText : policy ? tPolicy('saved') : tPolicy('turned_on'))
       void client.invalidateQueries({ queryKey: ['policies'] })
       leave(saved)
     },
@@ -102,21 +107,21 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             <>
               {policy && (
                 <Button variant="danger" onClick={() => setArchiving(true)}>
-                  Archive
+                  {tPolicy('archive')}
                 </Button>
               )}
               <Submit busy={save.isPending} disabled={!ready}>
-                {policy ? 'Save policy' : 'Turn on policy'}
+                {policy ? tPolicy('save') : tPolicy('turn_on')}
               </Submit>
             </>
           }
         >
           <TextField
-            label="Name"
+            label={tPolicy('name')}
             value={draft.name}
             onChange={(name) => set({ name })}
             maxLength={120}
-            placeholder="For example: Office expenses"
+            placeholder={tPolicy('name.example')}
             autoFocus={!policy}
             error={fieldError(save.error, 'name')}
           />
@@ -124,53 +129,28 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
           <Failure error={save.error} />
         </Card>
         <div className="stack split-aside">
-          <Card title="Summary">
+          <Card title={tPolicy('summary')}>
             <p className="sentence" aria-live="polite">
-              {terms
-                ? policySentence(terms, policy, { currency, nameOf: beneficiaries.nameOf })
-                : 'Correct the amounts to see the summary.'}
+              {terms ? policySentence(terms, policy, { currency, nameOf: beneficiaries.nameOf }) : tPolicy('summary.wrong')}
             </p>
           </Card>
-          {policy && <MadeBy policy={policy} />}
+          {policy && policy.created_by.grant_id !== null && <MadeBy policy={policy} />}
         </div>
       </Form>
       {policy && archiving && (
         <Confirm
-          title="Archive this policy?"
-          action="Archive"
+          title={tPolicy('archive.title')}
+          action={tPolicy('archive')}
           change={() => api.DELETE('/v1/spending-policies/{id}', { path: { id: policy.id } })}
-          announcement={(saved) => (saved.status === 'archived' ? 'Policy archived' : waitsText)}
+          announcement={(saved) => (saved.status === 'archived' ? tPolicy('archive.done') : waitsText)}
           outdates={['policies']}
           onChanged={leave}
           onClose={() => setArchiving(false)}
         >
-          <p>
-            It stops applying right away, or after 24 hours where two people are asked for. Payments already waiting for its
-            approval keep waiting.
-          </p>
+          <p>{tPolicy('archive.note')}</p>
         </Confirm>
       )}
     </>
-  )
-}
-
-/** For a policy that a key or an agent created: who that was, and the way to archive everything that it created. */
-const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['SpendingPolicy'] }) => {
-  const { can } = useSession()
-  const by = makerText(maker, usePeople())
-  const made = useMadePolicies(maker.grant_id)
-  const [, navigate] = useLocation()
-  if (maker.grant_id === null) return null
-  const archives = can('policy.manage') && made.length > 0 && (
-    <ArchiveMadePolicies made={made} by={by} label="Archive all it created" onChanged={() => navigate('/policies')} />
-  )
-  return (
-    <Card title="Who created it" footer={archives}>
-      <p>
-        <bdi>{by}</bdi> created this policy.
-        {binds !== 'all' && ' It applies only to payments by that key or agent, and by keys below it.'}
-      </p>
-    </Card>
   )
 }
 
@@ -190,21 +170,16 @@ export const PoliciesPage = () => {
   const { can, currency } = useSession()
   const query = policiesQuery('active')
   const nameOf = useBeneficiaryNames(rowsOf(useInfiniteQuery(query)).flatMap(({ beneficiary_ids: ids }) => ids))
-  const create = can('policy.create') && <NewLink href="/policies/new">New policy</NewLink>
+  const create = can('policy.create') && <NewLink href="/policies/new">{tPolicy('new')}</NewLink>
   return (
-    <Page
-      title="Policies"
-      lead="Spending and approval rules for everyone and every agent in this workspace. If several apply, the strictest wins."
-      actions={create}
-    >
+    <Page title={t('policies')} lead={tPolicy('lead')} actions={create}>
       <List
-        label="Policies"
+        label={t('policies')}
         query={query}
         rows={3}
         empty={
-          <Empty icon="policy" title="No policy yet" actions={create}>
-            Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require
-            approval above an amount.
+          <Empty icon="policy" title={tPolicy('none_yet')} actions={create}>
+            {tPolicy('none_yet.note')}
           </Empty>
         }
       >
@@ -215,7 +190,14 @@ export const PoliciesPage = () => {
             title={policy.name}
             note={policySentence(policy, policy, { currency, nameOf })}
           >
-            {policy.pending_change && <Badge tone="warn">A change waits</Badge>}
+            {policy.total_limit_minor && policy.usage?.total_minor && (
+              <span className="figure small">
+                {tPolicy('left', {
+                  amount: shortMoney(leftOf({ used: policy.usage.total_minor, limit: policy.total_limit_minor }), currency),
+                })}
+              </span>
+            )}
+            {policy.pending_change && <Badge tone="warn">{tPolicy('change_waits')}</Badge>}
           </Item>
         )}
       </List>

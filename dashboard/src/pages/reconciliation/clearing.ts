@@ -1,5 +1,6 @@
 import type { Schemas } from '../../../../client/src/route-types.ts'
 import { sumMinor } from '../../lib/words.ts'
+import { tRecon } from './texts.ts'
 
 type Line = Pick<Schemas['TrialBalance']['lines'][number], 'account' | 'debits_minor' | 'credits_minor'>
 
@@ -15,9 +16,9 @@ export const clearingTotals = (lines: readonly Line[]): (readonly [string, strin
   const received = balanceOf('topup_clearing').toString()
   const sent = balanceOf('rail_clearing').toString()
   return [
-    ['Top-ups received', received],
-    ['Payments sent', sent],
-    ['Left at the providers', sumMinor([received, sent])],
-    ['Of that in suspense', (-balanceOf('suspense')).toString()],
+    [tRecon('clearing.received'), received],
+    [tRecon('clearing.sent'), sent],
+    [tRecon('clearing.left'), sumMinor([received, sent])],
+    [tRecon('clearing.suspense'), (-balanceOf('suspense')).toString()],
   ]
 }

@@ -1,21 +1,19 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { providers } from '../../../../src/lib/rail-names.ts'
 import { providerLabel } from '../../../../src/rails/texts.ts'
-import { api, type Schemas } from '../../api/queries.ts'
+import { api, movementsQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { fromLocalInput, localInput, now } from '../../lib/time.ts'
-import { parseMajor } from '../../lib/words.ts'
+import { moneyText, parseMajor } from '../../lib/words.ts'
 import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { ExactTime } from '../../ui/page.tsx'
+import { tRecon } from './texts.ts'
 
 type Named = Schemas['NameMovement']
 type What = 'to_bank' | 'from_bank' | 'settlement' | 'charges'
-
-const choices: readonly { value: What; label: string }[] = [
-  { value: 'to_bank', label: 'A transfer to our bank' },
-  { value: 'from_bank', label: 'A transfer from our bank' },
-  { value: 'settlement', label: 'The provider settled its charges' },
-  { value: 'charges', label: 'A charge taken from the money itself' },
-]
 
 const kinds: Readonly<Record<What, Pick<Named, 'kind' | 'direction'>>> = {
   to_bank: { kind: 'bank_transfer', direction: 'out' },
@@ -24,11 +22,40 @@ const kinds: Readonly<Record<What, Pick<Named, 'kind' | 'direction'>>> = {
   charges: { kind: 'charges', direction: 'out' },
 }
 
+const choices = (Object.keys(kinds) as What[]).map((value) => ({ value, label: tRecon(`move.${value}`) }))
 const providerOptions = providers.map((value) => ({ value, label: providerLabel(value) }))
 
 export const NameMovement = ({ currency }: { currency: string }) => (
-  <DialogButton dialog={(close) => <NameDialog currency={currency} onClose={close} />}>Name a movement</DialogButton>
+  <DialogButton dialog={(close) => <NameDialog currency={currency} onClose={close} />}>{tRecon('move.act')}</DialogButton>
 )
+
+const nameOf = ({ kind, direction }: Pick<Named, 'kind' | 'direction'>): string =>
+  tRecon(`move.${kind === 'bank_transfer' ? (direction === 'in' ? 'from_bank' : 'to_bank') : kind}`)
+
+/** What administrators have named, so that it is named once. */
+export const Movements = ({ currency }: { currency: string }) => {
+  const named = rowsOf(useInfiniteQuery(movementsQuery))
+  if (named.length === 0) return null
+  return (
+    <Listing title={tRecon('move.listed')} note={tRecon('move.listed.note')} query={movementsQuery} empty={null}>
+      {(movements) => (
+        <Rows items={movements}>
+          {({ provider, amount_minor: amount, provider_receipt: receipt, ...movement }) => (
+            <Item
+              title={`${nameOf(movement)}, ${moneyText(amount, currency)}`}
+              note={
+                <>
+                  {[providerLabel(provider), receipt, movement.note].filter(Boolean).join(', ')},{' '}
+                  <ExactTime at={movement.moved_at} />, {tRecon(movement.reconciliation_id ? 'move.counted' : 'move.waits')}
+                </>
+              }
+            />
+          )}
+        </Rows>
+      )}
+    </Listing>
+  )
+}
 
 /** Of the organisation's own money at a provider: no payment of anybody. Comparisons expect it from then on. */
 const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => void }) => {
@@ -55,23 +82,22 @@ const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => vo
       return api.POST('/v1/admin/provider-movements', keyed(body))
     },
     {
-      announcement: ({ reconciliation_id: known }) =>
-        known ? 'Named: it explains a difference' : 'Named: the next comparison expects it',
-      outdates: ['differences', 'reconciliations'],
+      announcement: ({ reconciliation_id: known }) => tRecon(known ? 'move.explains' : 'move.expected'),
+      outdates: ['differences', 'reconciliations', 'movements'],
       onDone: onClose,
     },
   )
   const field = fieldsOf(value, set, naming.error)
   const ready = minor !== null && value.note.trim() !== '' && value.at !== ''
   return (
-    <FormDialog title="Name a movement of our own money" action="Name it" making={naming} ready={ready} onClose={onClose}>
-      <p className="quiet">Nothing is booked. Comparisons of balances, and statements that list its receipt, agree with it.</p>
-      <SelectField label="Provider" {...field('provider')} options={providerOptions} />
-      <SelectField label="What moved" {...field('what', 'direction')} options={choices} />
-      <MoneyField label="Amount" {...field('amount', 'amount_minor')} currency={currency} />
-      <TextField label="When" type="datetime-local" {...field('at', 'moved_at')} />
-      <TextField label="The provider’s receipt" optional {...field('receipt', 'provider_receipt')} maxLength={100} mono />
-      <TextField label="Note" hint="Saved for the audit." {...field('note')} maxLength={500} />
+    <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} making={naming} ready={ready} onClose={onClose}>
+      <p className="quiet">{tRecon('move.note')}</p>
+      <SelectField label={tRecon('move.provider')} {...field('provider')} options={providerOptions} />
+      <SelectField label={tRecon('move.what')} {...field('what', 'direction')} options={choices} />
+      <MoneyField label={t('amount')} {...field('amount', 'amount_minor')} currency={currency} />
+      <TextField label={t('when')} type="datetime-local" {...field('at', 'moved_at')} />
+      <TextField label={tRecon('their_receipt')} optional {...field('receipt', 'provider_receipt')} maxLength={100} mono />
+      <TextField label={tRecon('move.note_field')} hint={tRecon('move.saved')} {...field('note')} maxLength={500} />
     </FormDialog>
   )
 }

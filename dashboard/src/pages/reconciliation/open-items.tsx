@@ -3,13 +3,16 @@ import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { ApiError, messageOf } from '../../api/error.ts'
 import { api, paymentQuery, type Schemas, topupQuery } from '../../api/queries.ts'
-import { countWords, shortMoney } from '../../lib/words.ts'
-import { Button, CopyButton } from '../../ui/button.tsx'
-import { SelectField, TextField } from '../../ui/field.tsx'
+import { useFields } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
+import { parseMajor, shortMoney } from '../../lib/words.ts'
+import { Button, CopyButton, CopyText } from '../../ui/button.tsx'
+import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { ExactTime, fieldError, Notice } from '../../ui/page.tsx'
 import { AcceptOutcome, acceptLabel } from './end-payment.tsx'
-import { canBeAssigned, moneyOf, nameOfItem, titleOf } from './item-words.ts'
+import { canBeAssigned, isUnread, moneyOf, nameOfItem, titleOf } from './item-words.ts'
+import { richRecon, tRecon } from './texts.ts'
 import type { OpenItem } from './unknown.ts'
 
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
@@ -17,17 +20,18 @@ const Note = ({ children }: { children: ReactNode }) => <span className="item-no
 /** A link to a payment of this workspace; one of another workspace can only be named. */
 const PaymentOf = ({ id }: { id: string }) => {
   const { data } = useQuery({ ...paymentQuery(id), retry: false })
-  if (!data) return <CopyButton value={id}>Copy payment ID</CopyButton>
+  if (!data) return <CopyButton value={id}>{tRecon('copy_payment')}</CopyButton>
   return (
     <Link href={`/payments/${id}`}>
-      {shortMoney(data.amount_minor, data.currency)} to {data.beneficiary.display_name}
+      {tRecon('to_payee', { amount: shortMoney(data.amount_minor, data.currency), name: data.beneficiary.display_name })}
     </Link>
   )
 }
 
 const TopUpOf = ({ id }: { id: string }) => {
   const { data } = useQuery({ ...topupQuery(id), retry: false })
-  return data ? <Link href={`/top-up/${id}`}>The top-up</Link> : <CopyButton value={id}>Copy top-up ID</CopyButton>
+  if (!data) return <CopyButton value={id}>{tRecon('copy_topup')}</CopyButton>
+  return <Link href={`/top-up/${id}`}>{tRecon('the_topup')}</Link>
 }
 
 const Subject = ({ item: { suspense, difference } }: { item: OpenItem }) => {
@@ -49,17 +53,27 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
         <input
           type="checkbox"
           className="row-check"
-          aria-label={`Select: ${nameOfItem(item)}`}
+          aria-label={tRecon('select', { name: nameOfItem(item) })}
           checked={checked}
           onChange={onCheck}
         />
         <span className="item-main">
           {title}
           {difference && <Note>{difference.action}</Note>}
+          {suspense && isUnread(item) && (
+            <Note>
+              {richRecon('reason.unread.show', {
+                command: <CopyText value={`npm run admin -- suspense show ${suspense.id}`} label={tRecon('the_command')} />,
+              })}
+            </Note>
+          )}
           <Note>{moneyOf(item, currency)}</Note>
           {suspense?.proposal && (
             <Note>
-              Waits for a second administrator: <bdi>{suspense.proposal.by}</bdi> resolved it as {suspense.proposal.outcome}.
+              {richRecon('proposal', {
+                who: <bdi>{suspense.proposal.by}</bdi>,
+                outcome: tRecon(`outcome.${suspense.proposal.outcome}`),
+              })}
             </Note>
           )}
           <Note>
@@ -79,8 +93,16 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
               {acceptLabel(outcome)}
             </DialogButton>
           )}
-          <Button onClick={onResolve} label={`Resolve: ${nameOfItem(item)}`}>
-            Resolve
+          {suspense?.amount_minor === null && !suspense.booked && (
+            <DialogButton
+              label={`${tRecon('enter_amount')}: ${nameOfItem(item)}`}
+              dialog={(close) => <EnterAmount item={item} id={suspense.id} currency={currency} onClose={close} />}
+            >
+              {tRecon('enter_amount')}
+            </DialogButton>
+          )}
+          <Button onClick={onResolve} label={tRecon('resolve_what', { name: nameOfItem(item) })}>
+            {tRecon('resolve')}
           </Button>
         </span>
       </div>
@@ -88,17 +110,49 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
   )
 }
 
+type EnterProps = { item: OpenItem; id: string; currency: string; onClose: () => void }
+
+/** Money whose amount the provider did not state in a form that can be read. */
+const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
+  const { value, set } = useFields({ amount: '', note: '' })
+  const minor = parseMajor(value.amount)
+  const entering = useChange(
+    () =>
+      api.POST('/v1/admin/suspense/{id}/amount', {
+        path: { id },
+        body: { amount_minor: minor ?? '0', note: value.note.trim() },
+      }),
+    {
+      announcement: ({ outcome }) => tRecon(outcome === 'assigned' ? 'enter_amount.returned' : 'enter_amount.booked'),
+      outdates: ['suspense', 'trial balance', 'payments', 'payment'],
+      onDone: onClose,
+    },
+  )
+  const field = fieldsOf(value, set, entering.error)
+  return (
+    <FormDialog
+      title={tRecon('enter_amount')}
+      action={tRecon('enter_amount')}
+      making={entering}
+      ready={minor !== null && value.note.trim() !== ''}
+      onClose={onClose}
+    >
+      <p className="quiet">
+        {titleOf(item)}: {moneyOf(item, currency)}. {tRecon('enter_amount.note')}
+      </p>
+      <MoneyField label={t('amount')} {...field('amount', 'amount_minor')} currency={currency} />
+      <TextField label={tRecon('found')} hint={tRecon('found.hint', { count: 1 })} {...field('note')} maxLength={500} />
+    </FormDialog>
+  )
+}
+
 type Outcome = Schemas['ResolveSuspense']['outcome'] | 'assigned'
 
-const outcomes: readonly { value: Outcome; label: string }[] = [
-  { value: 'explained', label: 'Explained: it was booked elsewhere, or never moved' },
-  { value: 'adjusted', label: 'Adjusted: an adjustment gave the money to an account' },
-  { value: 'reversed', label: 'Reversed: the provider took it back' },
-]
-const assigned: (typeof outcomes)[number] = { value: 'assigned', label: 'Assigned: it belongs to an account' }
+const choiceOf = (value: Outcome) => ({ value, label: tRecon(`choice.${value}`) })
+const outcomes = (['explained', 'adjusted', 'reversed'] as const).map(choiceOf)
 
 /** The most that the service takes in one request. */
-export const mostAtOnce = 100
+export const maxAtOnce = 100
 
 /** What was refused names the one that it was about. */
 const refusedId = (error: unknown): string | null =>
@@ -141,10 +195,8 @@ const useResolve = (onDone: () => void) => {
       return { waiting, count: chosen.length }
     },
     {
-      announcement: ({ waiting, count }) => {
-        if (waiting > 0) return `${countWords(waiting, 'item')} wait for a second administrator, who resolves them the same way`
-        return count === 1 ? 'Resolved' : `${countWords(count, 'item')} resolved`
-      },
+      announcement: ({ waiting, count }) =>
+        waiting > 0 ? tRecon('resolve_waits', { count: waiting }) : tRecon('resolved', { count }),
       outdates: ['suspense', 'differences', 'trial balance'],
       onDone,
     },
@@ -165,12 +217,12 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
   const [only] = items
   const several = items.length > 1
   const refused = items.find(isAbout(refusedId(resolve.error)))
-  const offered = !several && only && canBeAssigned(only) ? [...outcomes, assigned] : outcomes
+  const offered = !several && only && canBeAssigned(only) ? [...outcomes, choiceOf('assigned')] : outcomes
   const isAssigned = outcome === 'assigned'
   return (
     <FormDialog
-      title={several ? `Resolve ${countWords(items.length, 'item')}?` : 'Resolve this item?'}
-      action={several ? `Resolve ${items.length}` : 'Resolve'}
+      title={tRecon('resolve.ask', { count: items.length })}
+      action={several ? tRecon('resolve_count', { count: items.length }) : tRecon('resolve')}
       making={{
         ...resolve,
         error: several && refused ? null : resolve.error,
@@ -188,12 +240,12 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
       </ul>
       {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
       {items.some(({ suspense }) => suspense) && (
-        <SelectField label="What happened to the money" value={outcome} onChange={setOutcome} options={offered} />
+        <SelectField label={tRecon('what_happened')} value={outcome} onChange={setOutcome} options={offered} />
       )}
       {isAssigned && (
         <TextField
-          label="Account, workspace or top-up ID"
-          hint="Whom the payer meant: of a team its workspace. The money is credited there at once."
+          label={tRecon('receiver')}
+          hint={tRecon('receiver.hint')}
           error={receivers.map((name) => fieldError(resolve.error, name)).find((problem) => problem !== undefined)}
           value={receiver}
           onChange={setReceiver}
@@ -202,14 +254,14 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
         />
       )}
       <TextField
-        label="What was found"
-        hint={several ? 'Saved with each of them, for the audit.' : 'Saved with the decision, for the audit.'}
+        label={tRecon('found')}
+        hint={tRecon('found.hint', { count: items.length })}
         value={note}
         onChange={setNote}
         maxLength={500}
       />
       {several && refused && (
-        <Notice tone="bad" title={resolve.hasPart ? 'The differences stayed open' : 'Nothing was resolved'} live>
+        <Notice tone="bad" title={tRecon(resolve.hasPart ? 'differences_stayed' : 'none_resolved')} live>
           <p className="quiet">
             {nameOfItem(refused)}: {messageOf(resolve.error)}
           </p>
@@ -220,7 +272,7 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
               resolve.reset()
             }}
           >
-            Leave it out
+            {tRecon('leave_out')}
           </Button>
         </Notice>
       )}

@@ -1,35 +1,40 @@
 import { useState } from 'react'
 import { api, providerAlertsQuery, type Schemas } from '../../api/queries.ts'
-import { typeLabel } from '../../lib/rails.ts'
 import { moneyText } from '../../lib/words.ts'
 import { CopyButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Empty, ExactTime } from '../../ui/page.tsx'
+import { bookLabel } from './item-words.ts'
+import { isReconText, tRecon } from './texts.ts'
 
 type Alert = Schemas['ProviderAlert']
 
-/** Of an alert that our own comparison makes; any other word is the provider's. */
-const ours: Readonly<Record<string, string>> = {
-  another_amount: 'Another amount under a known receipt',
-  another_receiver: 'Another receiver than the one that we named',
-  receipt_conflict: 'Two records have the same receipt',
+/** What our own comparison found has a text; any other word is the provider's. */
+const titleOf = ({ word }: Alert): string => {
+  const key = `finding.${word}`
+  return isReconText(key) ? tRecon(key) : tRecon('alert.word', { word })
 }
-const titleOf = ({ word }: Alert): string => ours[word] ?? `The provider later said “${word}”`
 
 const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void }) => {
   const [note, setNote] = useState('')
   const resolving = useChange(
     () => api.POST('/v1/admin/provider-alerts/{id}/resolve', { path: { id: alert.id }, body: { note: note.trim() } }),
-    { announcement: 'Alert resolved', outdates: ['provider alerts'], onDone: onClose },
+    { announcement: tRecon('alert.done'), outdates: ['provider alerts'], onDone: onClose },
   )
   return (
-    <FormDialog title="Resolve this alert?" action="Resolve" making={resolving} ready={note.trim() !== ''} onClose={onClose}>
-      <p className="quiet">{titleOf(alert)}. No money moves: correct the account first if the provider is right.</p>
+    <FormDialog
+      title={tRecon('alert.ask')}
+      action={tRecon('resolve')}
+      making={resolving}
+      ready={note.trim() !== ''}
+      onClose={onClose}
+    >
+      <p className="quiet">{tRecon('alert.note', { title: titleOf(alert) })}</p>
       <TextField
-        label="What the provider answered"
-        hint="Saved with the alert, for the audit."
+        label={tRecon('alert.answer')}
+        hint={tRecon('alert.answer.hint')}
         value={note}
         onChange={setNote}
         maxLength={500}
@@ -41,10 +46,10 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
 /** Later words of providers about money that is booked. Nothing was booked for them. */
 export const ProviderAlerts = ({ currency }: { currency: string }) => (
   <Listing
-    title="Providers’ later words"
-    note="About money that is booked already. Nothing was booked for them: ask the provider, then note the answer."
+    title={tRecon('alerts')}
+    note={tRecon('alerts.note')}
     query={providerAlertsQuery}
-    empty={<Empty icon="check" title="No provider has taken anything back" />}
+    empty={<Empty icon="check" title={tRecon('alerts.none')} />}
   >
     {(alerts) => (
       <Rows items={alerts}>
@@ -55,22 +60,23 @@ export const ProviderAlerts = ({ currency }: { currency: string }) => (
               title={titleOf(alert)}
               note={
                 <>
-                  {typeLabel(alert.rail)}
+                  {bookLabel(alert.rail)}
                   {alert.amount_minor !== null && `, ${moneyText(alert.amount_minor, currency)}`}
-                  {alert.provider_receipt !== null && `, receipt ${alert.provider_receipt}`}, <ExactTime at={alert.created_at} />
+                  {alert.provider_receipt !== null && `, ${tRecon('alert.receipt', { receipt: alert.provider_receipt })}`},{' '}
+                  <ExactTime at={alert.created_at} />
                   {subject && (
                     <span className="block">
-                      <CopyButton value={subject}>{alert.payment_id ? 'Copy payment ID' : 'Copy top-up ID'}</CopyButton>
+                      <CopyButton value={subject}>{tRecon(alert.payment_id ? 'copy_payment' : 'copy_topup')}</CopyButton>
                     </span>
                   )}
                 </>
               }
             >
               <DialogButton
-                label={`Resolve: ${titleOf(alert)}`}
+                label={tRecon('resolve_what', { name: titleOf(alert) })}
                 dialog={(close) => <ResolveAlert alert={alert} onClose={close} />}
               >
-                Resolve
+                {tRecon('resolve')}
               </DialogButton>
             </Item>
           )

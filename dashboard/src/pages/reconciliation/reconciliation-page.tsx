@@ -13,8 +13,9 @@ import {
   trialBalanceQuery,
 } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { typeLabel } from '../../lib/rails.ts'
-import { countWords, moneyText } from '../../lib/words.ts'
+import { moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, CopyButton, FoldButton, LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -22,9 +23,10 @@ import { Item, Listing, Rows, SelectionBar, useSelection } from '../../ui/listin
 import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { clearingTotals } from './clearing.ts'
-import { NameMovement } from './name-movement.tsx'
-import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
+import { Movements, NameMovement } from './name-movement.tsx'
+import { ItemRow, maxAtOnce, Resolve } from './open-items.tsx'
 import { ProviderAlerts } from './provider-alerts.tsx'
+import { isReconText, richRecon, tRecon } from './texts.ts'
 import { type OpenItem, openItems } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 import { ServiceWaiting } from './waiting.tsx'
@@ -43,9 +45,9 @@ export const ReconciliationPage = () => {
   const isRead = queries.every(({ isPending }) => !isPending)
   return (
     <AdministratorsPage
-      title="Reconciliation"
-      lead="Where the providers and the books disagree, for administrators of the service."
-      actions={<LinkButton href="/reconciliation/unknown">Unknown payments</LinkButton>}
+      title={tRecon('title')}
+      lead={tRecon('lead')}
+      actions={<LinkButton href="/reconciliation/unknown">{tRecon('unknown')}</LinkButton>}
     >
       {isRead ? (
         <>
@@ -55,6 +57,7 @@ export const ReconciliationPage = () => {
           <Open currency={currency} />
           <ProviderAlerts currency={currency} />
           <Comparisons currency={currency} />
+          <Movements currency={currency} />
           <Clearing />
         </>
       ) : (
@@ -67,8 +70,8 @@ export const ReconciliationPage = () => {
 }
 
 const selectionWords = (chosen: number, all: number): string => {
-  if (chosen === 0) return all > mostAtOnce ? `Select the first ${mostAtOnce}` : 'Select all'
-  return `${countWords(chosen, 'item')} selected${chosen === mostAtOnce ? ', the most at once' : ''}`
+  if (chosen === 0) return all > maxAtOnce ? tRecon('select_first', { count: maxAtOnce }) : tRecon('select_all')
+  return tRecon(chosen === maxAtOnce ? 'selected_most' : 'selected', { count: chosen })
 }
 
 const Open = ({ currency }: { currency: string }) => {
@@ -79,7 +82,7 @@ const Open = ({ currency }: { currency: string }) => {
   const all = [...inSuspense, ...others]
   const selection = useSelection(
     all.map(({ key }) => key),
-    mostAtOnce,
+    maxAtOnce,
   )
   const chosen = all.filter(({ key }) => selection.chosen.includes(key))
   const rows = (items: readonly OpenItem[]) => (
@@ -96,30 +99,25 @@ const Open = ({ currency }: { currency: string }) => {
       ))}
     </ul>
   )
-  const noDifference = <Empty icon="check" title="No statement differs from the books" />
+  const noDifference = <Empty icon="check" title={tRecon('differences.none')} />
   return (
     <>
       {all.length > 1 && (
         <SelectionBar selection={selection} words={selectionWords(chosen.length, all.length)} apart>
           <Button size="small" variant="primary" onClick={() => setResolving(chosen)}>
-            Resolve {chosen.length}
+            {tRecon('resolve_count', { count: chosen.length })}
           </Button>
         </SelectionBar>
       )}
       <Listing
-        title="Suspense"
-        note="Money that a provider moved and that could not be booked."
+        title={tRecon('suspense')}
+        note={tRecon('suspense.note')}
         query={suspenseQuery}
-        empty={<Empty icon="check" title="Nothing is in suspense" />}
+        empty={<Empty icon="check" title={tRecon('suspense.none')} />}
       >
         {() => rows(inSuspense)}
       </Listing>
-      <Listing
-        title="Differences"
-        note="Between the books and the providers’ statements. What is in suspense is listed there."
-        query={differencesQuery}
-        empty={noDifference}
-      >
+      <Listing title={tRecon('differences')} note={tRecon('differences.note')} query={differencesQuery} empty={noDifference}>
         {() => (others.length === 0 ? noDifference : rows(others))}
       </Listing>
       {resolving && <Resolve items={resolving} currency={currency} onClose={() => setResolving(null)} />}
@@ -132,7 +130,7 @@ type Run = Schemas['Reconciliation']
 const Clearing = () => {
   const { data, isError, error, refetch } = useQuery(trialBalanceQuery)
   return (
-    <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
+    <Card title={tRecon('clearing')} note={tRecon('clearing.note')}>
       {isError && <Failure error={error} onRetry={() => void refetch()} />}
       {data && !isError && (
         <Facts
@@ -143,10 +141,28 @@ const Clearing = () => {
   )
 }
 
-const result = ({ differences, matched, lines }: Run): string => {
-  const listed = lines === 0 ? 'nothing listed' : `${matched} of ${lines} matched`
-  if (differences === 0) return listed
-  return `${listed}, ${countWords(differences, 'difference')}`
+const negated = (minor: string): string => (-BigInt(minor)).toString()
+
+/** How much matched, and the sums. The provider's charges leave its account, so they are stated below zero. */
+const result = (run: Run, currency: string): string => {
+  const { differences, matched, lines, charges_minor: charges, fees_minor: fees } = run
+  const money = (minor: string) => moneyText(minor, currency)
+  return [
+    lines === 0 ? tRecon('run_none') : tRecon('run_matched', { matched, count: lines }),
+    differences > 0 && tRecon('run_differences', { count: differences }),
+    tRecon('run_sums', { booked: money(run.booked_minor), stated: money(run.stated_minor) }),
+    charges !== '0' && tRecon('run_charges', { amount: money(negated(charges)) }),
+    fees && fees !== '0' && tRecon('run_fees', { amount: money(fees) }),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** A list of the provider's own, or the name of the statement's file. */
+const titleOfRun = (run: Run): string => {
+  const key = `source.${run.source}`
+  const source = isReconText(key) ? tRecon(key) : run.source
+  return `${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${source}`
 }
 
 const isQuiet = ({ differences, unproven }: Run): boolean => differences === 0 && unproven === null
@@ -156,14 +172,12 @@ const Comparisons = ({ currency }: { currency: string }) => {
   const [whole, setWhole] = useState(false)
   const row = (run: Run) => (
     <Item
-      title={`${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${run.source === 'provider' ? 'top-ups of a day' : run.source}`}
+      title={titleOfRun(run)}
       note={
         <>
-          <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
+          {richRecon('run_period', { from: <ExactTime at={run.period_start} />, to: <ExactTime at={run.period_end} /> })}
           <br />
-          {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
-          {run.charges_minor !== '0' && `, its charges ${moneyText(run.charges_minor, currency)}`}
-          {run.fees_minor && run.fees_minor !== '0' && `, our fees ${moneyText(run.fees_minor, currency)}`}
+          {result(run, currency)}
           {run.unproven && <span className="block">{run.unproven}</span>}
         </>
       }
@@ -171,8 +185,8 @@ const Comparisons = ({ currency }: { currency: string }) => {
   )
   return (
     <Listing
-      title="Comparisons"
-      note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when it is uploaded here, or reconciled on the server."
+      title={tRecon('runs')}
+      note={tRecon('runs.note')}
       actions={
         <>
           <NameMovement currency={currency} />
@@ -180,7 +194,7 @@ const Comparisons = ({ currency }: { currency: string }) => {
         </>
       }
       query={reconciliationsQuery}
-      empty={<Empty icon="list" title="Nothing has been compared yet" />}
+      empty={<Empty icon="list" title={tRecon('runs.none')} />}
     >
       {(runs) => {
         const quiet = runs.filter(isQuiet)
@@ -192,7 +206,7 @@ const Comparisons = ({ currency }: { currency: string }) => {
                 <FoldButton
                   open={whole}
                   onChange={setWhole}
-                  words={[`${quiet.length} without differences`, 'Only those with differences']}
+                  words={[tRecon('runs.fold', { count: quiet.length }), tRecon('runs.unfold')]}
                 />
               </div>
             )}
@@ -205,14 +219,21 @@ const Comparisons = ({ currency }: { currency: string }) => {
 
 const PaymentRow = ({ payment }: { payment: Schemas['AdminPayment'] }) => (
   <Item
-    title={`${moneyText(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`}
+    title={tRecon('to_payee', {
+      amount: moneyText(payment.amount_minor, payment.currency),
+      name: payment.beneficiary.display_name,
+    })}
     note={
       <>
         {typeLabel(payment.payment_rail)} {payment.beneficiary.destination_mask}, <ExactTime at={payment.created_at} />
         {payment.late_success &&
-          `. Paid later: ${moneyText(payment.late_success.amount_minor, payment.currency)}, ${payment.late_success.receipt}`}
+          tRecon('paid_later', {
+            what: [moneyText(payment.late_success.amount_minor, payment.currency), payment.late_success.receipt]
+              .filter(Boolean)
+              .join(', '),
+          })}
         <span className="block">
-          <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+          <CopyButton value={payment.id}>{tRecon('copy_payment')}</CopyButton>
         </span>
       </>
     }
@@ -227,10 +248,10 @@ const FindByReceipt = () => {
   const receipt = useDebounced(text.trim())
   const { data, error } = useQuery(paymentByReceiptQuery(receipt))
   return (
-    <Card title="Find a payment">
-      <TextField label="Receipt" type="search" value={text} onChange={setText} placeholder="As the provider’s statement has it" />
+    <Card title={tRecon('find')}>
+      <TextField label={t('receipt')} type="search" value={text} onChange={setText} placeholder={tRecon('find.example')} />
       <Failure error={error} />
-      {receipt !== '' && data?.data.length === 0 && <p className="quiet">No payment has this receipt.</p>}
+      {receipt !== '' && data?.data.length === 0 && <p className="quiet">{tRecon('find.none')}</p>}
       {receipt !== '' && data?.data.map((payment) => <PaymentRow key={payment.id} payment={payment} />)}
     </Card>
   )
@@ -241,11 +262,7 @@ const LateSuccesses = () => {
   const late = rowsOf(useInfiniteQuery(lateSuccessesQuery))
   if (late.length === 0) return null
   return (
-    <Card
-      title="Paid after they had failed"
-      note="Book each with npm run admin -- payments resolve: charged to the account, or written off."
-      flush
-    >
+    <Card title={tRecon('late')} note={tRecon('late.note')} flush>
       <Rows items={late}>{(payment) => <PaymentRow payment={payment} />}</Rows>
     </Card>
   )

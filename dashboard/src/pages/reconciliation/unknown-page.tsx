@@ -8,27 +8,25 @@ import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Empty, ExactTime, Time } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { AcceptOutcome, EndPayment, type OfferedOutcome } from './end-payment.tsx'
-import { isListed, offerOf, type Said, sayings, type UnknownPayment } from './unknown.ts'
+import { richRecon, tRecon } from './texts.ts'
+import { isListed, offerOf, type Said, sayings, sourceOf, type UnknownPayment } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 
 const Asked = ({ outcome_check: check }: UnknownPayment) => (
   <span className="item-note block">
-    <Time at={check?.last_at} before="The rail was last asked " none="The rail was not asked yet" />
-    {check?.next_at ? ', and is asked again.' : '. It is not asked again: a person ends this.'}
+    {check?.last_at
+      ? richRecon(check.next_at ? 'asked.again' : 'asked.last', { at: <Time at={check.last_at} /> })
+      : tRecon(check?.next_at ? 'asked.soon' : 'asked.never')}
   </span>
 )
 
 const Statements = ({ said }: { said: readonly Said[] }) =>
   said.length === 0 ? (
-    <span className="item-note block">No statement of its time was compared.</span>
+    <span className="item-note block">{tRecon('none_compared')}</span>
   ) : (
     said.map(({ run, words }) => (
       <span key={run.id} className="item-note block">
-        <span className="strong">
-          {run.source}
-          {run.account && ` of ${run.account}`}:
-        </span>{' '}
-        {words}
+        <span className="strong">{sourceOf(run)}:</span> {words}
       </span>
     ))
   )
@@ -36,7 +34,10 @@ const Statements = ({ said }: { said: readonly Said[] }) =>
 const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[] }) => {
   const [ending, setEnding] = useState<OfferedOutcome | null>(null)
   const close = () => setEnding(null)
-  const name = `${shortMoney(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`
+  const name = tRecon('to_payee', {
+    amount: shortMoney(payment.amount_minor, payment.currency),
+    name: payment.beneficiary.display_name,
+  })
   const offered = (['succeeded', 'failed'] as const).find((outcome) => offerOf(said, outcome))
   const isPaid = offered === 'succeeded' || said.some(isListed)
   const offer = ending && offerOf(said, ending)
@@ -45,35 +46,38 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
       title={
         <>
           {name}
-          {payment.waiting_adjustment_id && <Badge tone="info">Waits for a second administrator</Badge>}
+          {payment.waiting_adjustment_id && <Badge tone="info">{tRecon('unknown.second')}</Badge>}
         </>
       }
-      note={
-        <>
-          {typeLabel(payment.payment_rail)} {payment.beneficiary.destination_mask}, requested <Time at={payment.created_at} /> (
-          <ExactTime at={payment.created_at} />)
-        </>
-      }
+      note={richRecon('unknown.requested', {
+        rail: `${typeLabel(payment.payment_rail)} ${payment.beneficiary.destination_mask}`,
+        at: <Time at={payment.created_at} />,
+        exact: <ExactTime at={payment.created_at} />,
+      })}
       more={
         <>
           <Asked {...payment} />
           <Statements said={said} />
           <span className="item-note block">
-            <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+            <CopyButton value={payment.id}>{tRecon('copy_payment')}</CopyButton>
           </span>
         </>
       }
     >
       <span className="item-acts">
-        <Button variant={isPaid ? 'primary' : 'secondary'} label={`Paid: ${name}`} onClick={() => setEnding('succeeded')}>
-          Paid
+        <Button
+          variant={isPaid ? 'primary' : 'secondary'}
+          label={tRecon('paid_what', { name })}
+          onClick={() => setEnding('succeeded')}
+        >
+          {tRecon('paid')}
         </Button>
         <Button
           variant={offered === 'failed' ? 'primary' : 'secondary'}
-          label={`Not paid: ${name}`}
+          label={tRecon('not_paid_what', { name })}
           onClick={() => setEnding('failed')}
         >
-          Not paid
+          {tRecon('not_paid')}
         </Button>
       </span>
       {ending && offer && <AcceptOutcome difference={offer} outcome={ending} onClose={close} />}
@@ -89,12 +93,12 @@ export const UnknownPaymentsPage = () => {
   const runs = rowsOf(useInfiniteQuery(reconciliationsQuery))
   return (
     <AdministratorsPage
-      title="Unknown payments"
-      lead="Sent, or perhaps sent, and not reported back. The money stays held, and nothing is sent twice. Only evidence ends one."
-      back={{ href: '/reconciliation', label: 'Reconciliation' }}
+      title={tRecon('unknown')}
+      lead={tRecon('unknown.lead')}
+      back={{ href: '/reconciliation', label: tRecon('title') }}
       actions={<UploadStatement />}
     >
-      <List title="Waiting for an end" query={query} empty={<Empty icon="check" title="Every payment has a known outcome" />}>
+      <List title={tRecon('unknown.title')} query={query} empty={<Empty icon="check" title={tRecon('unknown.none')} />}>
         {(payment) => <Row payment={payment} said={sayings(payment, runs, differences)} />}
       </List>
     </AdministratorsPage>

@@ -1,5 +1,6 @@
 import type { Schemas } from '../../../../client/src/route-types.ts'
 import { providerOf } from '../../../../src/lib/rail-names.ts'
+import { tRecon } from './texts.ts'
 
 export type Difference = Schemas['ReconciliationDifference']
 export type SuspenseItem = Schemas['SuspenseItem']
@@ -42,8 +43,8 @@ export const isListed = ({ difference }: Pick<Said, 'difference'>): boolean =>
   difference !== null && difference.stated_minor !== null
 
 const wordsOf = (run: Run, difference: Difference | null): string => {
-  if (!difference) return `Not named in it. ${run.unproven ?? 'It proves nothing about this payment.'}`
-  return isListed({ difference }) ? `In it. ${difference.reason}` : `Not listed in it. ${difference.reason}`
+  if (!difference) return tRecon('said.not_named', { reason: run.unproven ?? tRecon('said.nothing') })
+  return tRecon(isListed({ difference }) ? 'said.in' : 'said.not_in', { reason: difference.reason })
 }
 
 export const saidBy = (run: Run, payment: UnknownPayment, differences: readonly Difference[]): Said => {
@@ -59,13 +60,16 @@ export const sayings = (payment: UnknownPayment, runs: readonly Run[], differenc
     .map((run) => saidBy(run, payment, differences))
     .filter(({ run, difference }) => difference !== null || covers(run, payment))
 
+/** The file or list that was compared, and the account that it is of. */
+export const sourceOf = ({ source, account }: Run): string =>
+  account === null ? source : tRecon('source_of', { source, account })
+
 /** What a person would write down of the statement that says most: its line for a payment that was paid, and why it has none for another. */
 export const evidenceOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): { evidence: string; receipt: string } => {
   const one = said.find((each) => each.difference !== null && isListed(each) === (outcome === 'succeeded'))
   if (!one?.difference) return { evidence: '', receipt: '' }
   const { run, difference } = one
-  const account = run.account === null ? '' : ` of ${run.account}`
-  return { evidence: `${run.source}${account}: ${difference.reason}`, receipt: difference.provider_receipt ?? '' }
+  return { evidence: `${sourceOf(run)}: ${difference.reason}`, receipt: difference.provider_receipt ?? '' }
 }
 
 /** What a statement offers as the end of a payment. */

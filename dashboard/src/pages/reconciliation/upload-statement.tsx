@@ -2,17 +2,19 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, differencesOfQuery, rowsOf, type Schemas, unknownPaymentsQuery } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { readTextFile } from '../../lib/text-file.ts'
-import { countWords, shortMoney } from '../../lib/words.ts'
+import { shortMoney } from '../../lib/words.ts'
 import { Button, CopyText } from '../../ui/button.tsx'
 import { FileField } from '../../ui/field.tsx'
 import { Dialog, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Loading } from '../../ui/listing.tsx'
 import { fieldError, TextNotice } from '../../ui/page.tsx'
+import { richRecon, tRecon } from './texts.ts'
 import { isListed, saidBy } from './unknown.ts'
 
 export const UploadStatement = () => (
-  <DialogButton dialog={(close) => <UploadDialog onClose={close} />}>Compare a statement</DialogButton>
+  <DialogButton dialog={(close) => <UploadDialog onClose={close} />}>{tRecon('compare')}</DialogButton>
 )
 
 /** Compares a statement that the provider's portal has exported. Whoever uploads it may have written it, so nothing is booked by it. */
@@ -32,30 +34,33 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   const run = compare.data
   if (run)
     return (
-      <Dialog title="Compare a statement" onClose={onClose} footer={<Button onClick={onClose}>Close</Button>}>
-        <TextNotice tone={run.differences === 0 ? 'good' : 'warn'} title={`${run.matched} of ${run.lines} matched`} live>
-          {run.differences === 0
-            ? 'The statement and the books agree.'
-            : `${countWords(run.differences, 'difference')} listed in reconciliation.`}
+      <Dialog title={tRecon('compare')} onClose={onClose} footer={<Button onClick={onClose}>{t('close')}</Button>}>
+        <TextNotice
+          tone={run.differences === 0 ? 'good' : 'warn'}
+          title={tRecon('run_matched', { matched: run.matched, count: run.lines })}
+          live
+        >
+          {run.differences === 0 ? tRecon('compare.agree') : tRecon('compare.differ', { count: run.differences })}
         </TextNotice>
         <SettledBy run={run} />
         <Link href="/reconciliation/unknown" onClick={onClose}>
-          Unknown payments
+          {tRecon('unknown')}
         </Link>
       </Dialog>
     )
   return (
-    <FormDialog title="Compare a statement" action="Compare" making={compare} ready={file !== null} onClose={onClose}>
+    <FormDialog title={tRecon('compare')} action={tRecon('compare.act')} making={compare} ready={file !== null} onClose={onClose}>
       <FileField
-        label="Statement"
-        hint="The CSV file from the provider’s portal."
+        label={tRecon('compare.file')}
+        hint={tRecon('compare.hint')}
         error={problem ?? fieldError(compare.error, 'statement')}
         accept=".csv,text/csv"
         onChoose={(chosen) => void choose(chosen)}
       />
       <p className="quiet small">
-        It is compared with the books, and nothing is booked. On the server,{' '}
-        <CopyText value="npm run admin -- reconcile statement.csv" label="the command" /> takes a statement as evidence.
+        {richRecon('compare.note', {
+          command: <CopyText value="npm run admin -- reconcile statement.csv" label={tRecon('the_command')} />,
+        })}
       </p>
     </FormDialog>
   )
@@ -68,18 +73,19 @@ const SettledBy = ({ run }: { run: Schemas['Reconciliation'] }) => {
   if (!payments.data || !differences.data) return <Loading query={payments.data ? differences : payments} rows={2} />
   const found = differences.data.data
   const all = rowsOf(payments).map((payment) => ({ payment, said: saidBy(run, payment, found) }))
-  if (all.length === 0) return <p className="quiet">No payment is unknown.</p>
+  if (all.length === 0) return <p className="quiet">{tRecon('compare.no_unknown')}</p>
   const paid = all.filter(({ said }) => isListed(said)).length
   return (
     <div className="stack-s">
-      <p className="strong">
-        It lists {paid} of {countWords(all.length, 'unknown payment')}
-      </p>
+      <p className="strong">{tRecon('compare.lists', { paid, count: all.length })}</p>
       <ul className="stack-xs small">
         {all.map(({ payment, said }) => (
           <li key={payment.id}>
             <span className="strong">
-              {shortMoney(payment.amount_minor, payment.currency)} to {payment.beneficiary.display_name}
+              {tRecon('to_payee', {
+                amount: shortMoney(payment.amount_minor, payment.currency),
+                name: payment.beneficiary.display_name,
+              })}
             </span>
             <span className="quiet block">{said.words}</span>
           </li>

@@ -9,18 +9,29 @@ import {
   suspenseQuery,
   unknownPaymentsQuery,
 } from '../../api/queries.ts'
-import { typeLabel } from '../../lib/rails.ts'
-import { countWords, shortMoney, sumMinor } from '../../lib/words.ts'
+import { shortMoney, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { type IconName, LinkButton } from '../../ui/button.tsx'
 import { Item } from '../../ui/listing.tsx'
 import { Card, Empty, Time } from '../../ui/page.tsx'
-import { openItems } from './unknown.ts'
+import { bookLabel } from './item-words.ts'
+import { richRecon, tRecon } from './texts.ts'
+import { type Difference, openItems } from './unknown.ts'
 
 type Waits = { id: string; amount: string | null; at: string }
-type Kind = { icon: IconName; words: [one: string, many: string]; href: string; items: readonly Waits[]; hasMore: boolean }
+type Kind = {
+  icon: IconName
+  name: 'unknown' | 'late' | 'suspense' | 'differences' | 'alerts'
+  href: string
+  items: readonly Waits[]
+  hasMore: boolean
+}
 
-const magnitude = (minor: string | null): string | null => minor?.replace('-', '') ?? null
+const magnitude = (minor: string): string => minor.replace('-', '')
+
+/** How far the books and the provider are apart. */
+const apart = ({ booked_minor: booked, stated_minor: stated }: Difference): string =>
+  (BigInt(stated ?? '0') - BigInt(booked ?? '0')).toString()
 
 const useList = <Row,>(query: Listed<Row>) => {
   const list = useInfiniteQuery(query)
@@ -38,21 +49,21 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   const kinds: Kind[] = [
     {
       icon: 'alert',
-      words: ['payment without a known outcome', 'payments without a known outcome'],
+      name: 'unknown',
       href: '/reconciliation/unknown',
       items: unknown.rows.map(({ id, amount_minor: amount, created_at: at }) => ({ id, amount, at })),
       hasMore: unknown.hasMore,
     },
     {
       icon: 'payments',
-      words: ['payment paid after it had failed', 'payments paid after they had failed'],
+      name: 'late',
       href: '/reconciliation',
       items: late.rows.flatMap(({ id, late_success: paid }) => (paid ? [{ id, amount: paid.amount_minor, at: paid.at }] : [])),
       hasMore: late.hasMore,
     },
     {
       icon: 'topup',
-      words: ['item in suspense', 'items in suspense'],
+      name: 'suspense',
       href: '/reconciliation',
       items: inSuspense.flatMap(({ suspense: item }) =>
         item ? [{ id: item.id, amount: item.amount_minor, at: item.created_at }] : [],
@@ -61,16 +72,14 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
     },
     {
       icon: 'bank',
-      words: ['difference with a statement', 'differences with statements'],
+      name: 'differences',
       href: '/reconciliation',
-      items: others.flatMap(({ difference: item }) =>
-        item ? [{ id: item.id, amount: item.stated_minor ?? item.booked_minor, at: item.created_at }] : [],
-      ),
+      items: others.flatMap(({ difference: item }) => (item ? [{ id: item.id, amount: apart(item), at: item.created_at }] : [])),
       hasMore: differences.hasMore,
     },
     {
       icon: 'bank',
-      words: ['later word of a provider', 'later words of providers'],
+      name: 'alerts',
       href: '/reconciliation',
       items: told.rows.map(({ id, amount_minor: amount, created_at: at }) => ({ id, amount, at })),
       hasMore: told.hasMore,
@@ -88,15 +97,14 @@ const StoppedRails = () => {
   if (rails.length === 0) return null
   const reasons = [...new Set(rails.map(([, reason]) => reason))]
   return (
-    <Card title="Rails that send nothing" label="Rails that send nothing" flush>
+    <Card title={tRecon('wait.paused')} label={tRecon('wait.paused')} flush>
       <ul className="rows">
         {reasons.map((reason) => (
           <li key={reason}>
             <Item
-              className="need"
               icon="alert"
               tone="warn"
-              title={rails.flatMap(([rail, why]) => (why === reason ? [typeLabel(rail)] : [])).join(', ')}
+              title={rails.flatMap(([rail, why]) => (why === reason ? [bookLabel(rail)] : [])).join(', ')}
               note={`${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`}
             />
           </li>
@@ -116,7 +124,7 @@ export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
         <StoppedRails />
         {quiet && !isPending && (
           <Card>
-            <Empty icon="check" title="Nothing waits for a decision" />
+            <Empty icon="check" title={tRecon('wait.none')} />
           </Card>
         )}
       </>
@@ -124,26 +132,26 @@ export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
   return (
     <>
       <StoppedRails />
-      <Card title="Waits for a decision" note="Of the whole service, for its administrators." label="Waits for a decision" flush>
+      <Card title={tRecon('wait.title')} note={tRecon('wait.lead')} label={tRecon('wait.title')} flush>
         <ul className="rows">
-          {kinds.map(({ icon, words, href, items, hasMore }) => {
+          {kinds.map(({ icon, name, href, items, hasMore }) => {
             const oldest = items.map(({ at }) => at).toSorted()[0]
-            const total = shortMoney(sumMinor(items.map(({ amount }) => magnitude(amount) ?? '0')), currency)
+            const amounts = items.flatMap(({ amount }) => (amount === null ? [] : [magnitude(amount)]))
+            const what = tRecon(`wait.${name}`, { count: items.length })
             return (
-              <li key={words[0]}>
+              <li key={name}>
                 <Item
                   className="need"
                   icon={icon}
                   tone="warn"
-                  title={`${hasMore ? 'More than ' : ''}${countWords(items.length, ...words)}`}
-                  note={
-                    <>
-                      {total}, the oldest <Time at={oldest} />
-                    </>
-                  }
+                  title={hasMore ? tRecon('wait.more', { what }) : what}
+                  note={richRecon(amounts.length === 0 ? 'wait.note_unpriced' : 'wait.note', {
+                    amount: shortMoney(sumMinor(amounts), currency),
+                    at: <Time at={oldest} />,
+                  })}
                 >
                   <LinkButton href={href} size="small">
-                    Decide
+                    {tRecon('wait.decide')}
                   </LinkButton>
                 </Item>
               </li>

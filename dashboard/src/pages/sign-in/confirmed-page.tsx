@@ -1,13 +1,14 @@
 import { useEffect } from 'react'
 import { useSearchParams } from 'wouter'
 import { tellProven } from '../../api/step-up.ts'
+import { t } from '../../lib/language.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 
 /** The end of the window in which a person confirmed who they are. Some browsers let it close itself. */
 export const ConfirmedPage = () => {
   const [params] = useSearchParams()
   const isProven = params.get('outcome') === 'already_linked'
-  const title = isProven ? 'Confirmed' : 'Not confirmed'
+  const title = t(isProven ? 'confirmed' : 'confirmed.not')
   useEffect(() => {
     if (!isProven) return
     tellProven()
@@ -17,11 +18,7 @@ export const ConfirmedPage = () => {
     <SinglePage title={title}>
       <div className="stack-xs">
         <h1>{title}</h1>
-        <p className="quiet">
-          {isProven
-            ? 'The page that you came from goes on. You can close this window.'
-            : 'Nothing has changed. Close this window and try again.'}
-        </p>
+        <p className="quiet">{t(isProven ? 'confirmed.goes_on' : 'confirmed.nothing')}</p>
       </div>
     </SinglePage>
   )

@@ -1,10 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { reach, toApiError } from '../../api/error.ts'
 import { api } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { isIdentitySimulated } from '../../lib/page-state.ts'
 import { WayButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
+import type { WithLabel } from '../../wallet/wallet.tsx'
 
 const providers = ['google', 'github'] as const
 type Provider = (typeof providers)[number]
@@ -21,7 +23,7 @@ const startSignIn = async (provider: Provider, returnTo: string): Promise<string
 
 type Props = {
   returnTo: string
-  verb?: string
+  label?: WithLabel
   /** Goes to the provider once its address is known. Called while a press is handled, so that it may open a window. */
   begin?: () => (url: Promise<string>) => void
   /** Left out: all. */
@@ -30,7 +32,7 @@ type Props = {
 
 const leave = () => (url: Promise<string>) => void url.then((address) => location.assign(address)).catch(() => {})
 
-export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leave, offers = () => true }: Props) => {
+export const ProviderButtons = ({ returnTo, label = 'continue_with', begin = leave, offers = () => true }: Props) => {
   const start = useMutation({ mutationFn: (provider: Provider) => startSignIn(provider, returnTo) })
   const busy = start.isPending || (start.isSuccess && begin === leave)
   return (
@@ -42,7 +44,9 @@ export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leav
           disabled={busy}
           onClick={() => begin()(start.mutateAsync(provider))}
         >
-          {verb} {isIdentitySimulated() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
+          {t(label, {
+            name: isIdentitySimulated() ? t('sandbox_provider', { name: providerNames[provider] }) : providerNames[provider],
+          })}
         </WayButton>
       ))}
       <Failure error={start.error} />

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { type Answer, accountQuery, api } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { expectArrival, expectSession, hasNoSession, sessionEnded } from '../../lib/page-state.ts'
 import { isServerPath, safeReturn } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
@@ -22,7 +23,7 @@ const Leave = ({ go }: { go: () => void }) => {
 }
 
 const welcome = (outcome: Answer<'/v1/auth/wallet/verify', 'post'>['outcome']): string =>
-  outcome === 'account_created' ? 'Your account is ready' : 'Signed in'
+  t(outcome === 'account_created' ? 'outcome.account_created' : 'outcome.signed_in')
 
 export const SignInPage = () => {
   const [params] = useSearchParams()
@@ -47,17 +48,17 @@ export const SignInPage = () => {
     },
   })
   if (account.isSuccess) return <Leave go={go} />
-  const picker = <WalletPicker flow={flow} verb="Continue with" fallback={null} />
+  const picker = <WalletPicker flow={flow} label="continue_with" fallback={null} />
   return (
-    <SinglePage title="Sign in">
+    <SinglePage title={t('sign_in')}>
       <div className="stack">
         <div className="stack-xs">
-          <h1>Sign in</h1>
-          <p className="quiet">New here? Signing in creates your account.</p>
+          <h1>{t('sign_in')}</h1>
+          <p className="quiet">{t('sign_in.new')}</p>
         </div>
         {params.get('reason') === 'session_ended' && (
-          <TextNotice tone="info" title="Your session has ended">
-            Sign in again to continue where you were. What you typed is still there.
+          <TextNotice tone="info" title={t('sign_in.ended')}>
+            {t('sign_in.again')}
           </TextNotice>
         )}
         <div className="stack-s">
@@ -66,17 +67,14 @@ export const SignInPage = () => {
           {!hasWallet && <NoWallet />}
         </div>
         <details className="small quiet">
-          <summary>Lost your wallet?</summary>
+          <summary>{t('sign_in.lost')}</summary>
           <ol className="stack-xs numbered">
-            <li>Sign in with Google, GitHub or another wallet that you linked to your account.</li>
-            <li>Under Account, link a new wallet and unlink the lost one. It can no longer sign in or decide anything.</li>
-            <li>
-              Without another sign-in method, ask an owner of your workspace to remove you and freeze your agents, and contact
-              support. A wallet’s key can’t be reset by anyone.
-            </li>
+            <li>{t('sign_in.lost_1')}</li>
+            <li>{t('sign_in.lost_2')}</li>
+            <li>{t('sign_in.lost_3')}</li>
           </ol>
         </details>
-        {hasWallet && <p className="faint small">Signing in with a wallet is free and moves no money.</p>}
+        {hasWallet && <p className="faint small">{t('sign_in.free')}</p>}
       </div>
     </SinglePage>
   )

@@ -2,13 +2,15 @@ import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, rowsOf, scheduledQuery } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { dayLabel, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
-import { compareMinor, countWords, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/words.ts'
+import { compareMinor, leftOf, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { BalanceFigure, Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText, TextNotice } from '../../ui/page.tsx'
 import { type LimitUse, ofGrant, ofPolicy, useWorkspaceAgents } from '../agents/agents.tsx'
+import { richBooks, tBooks } from '../history/texts.ts'
 
 const dayMs = 86_400_000
 
@@ -16,8 +18,8 @@ const dayMs = 86_400_000
 export const SpendingPage = () => {
   const { workspace } = useSession()
   return (
-    <Page title="Spending" lead={`Of ${workspace.name}: where the money goes, what each limit leaves, and what is coming.`}>
-      <Allowed permission="payment.read" action="see payments">
+    <Page title={t('spending')} lead={tBooks('spending.of', { name: workspace.name })}>
+      <Allowed permission="payment.read" action={tBooks('see_payments')}>
         <ByAgent />
         <ByPayee />
         <Headroom />
@@ -29,7 +31,7 @@ export const SpendingPage = () => {
 
 /** The longest that the service sums up by days. */
 const daysBack = 90
-const mostShown = 8
+const maxShown = 8
 
 /** This month and those before it that the last 90 days have whole. */
 const wholeMonths = (): string[] => {
@@ -57,23 +59,23 @@ type MonthsProps = {
 /** Bars beside their amounts: the table is the picture. All bars have one scale. */
 const Months = ({ label, months, rows, totals, isPending, note }: MonthsProps) => {
   const { currency } = useSession()
-  const shown = rows.filter(isSomething).sort(bySpent).slice(0, mostShown)
+  const shown = rows.filter(isSomething).sort(bySpent).slice(0, maxShown)
   const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
   const rest = totals.map((total, at) =>
     (BigInt(total) - BigInt(sumMinor(shown.map(({ spent }) => spent[at] ?? '0')))).toString(),
   )
   const sums = [
-    { key: 'others', name: 'All others', spent: rest },
-    { key: 'all', name: 'Everyone', spent: [...totals] },
+    { key: 'others', name: tBooks('others'), spent: rest },
+    { key: 'all', name: tBooks('everyone'), spent: [...totals] },
   ]
   return (
-    <Card title={`By ${label.toLowerCase()}`} note={`In ${currency}, rounded, ${note}.`} flush>
+    <Card title={tBooks('spending.by', { label: label.toLowerCase() })} note={tBooks('spending.in', { currency, note })} flush>
       {isPending && <SkeletonRows rows={3} />}
-      {!isPending && shown.length === 0 && <Empty icon="payments" title="Nothing was spent in these months" />}
+      {!isPending && shown.length === 0 && <Empty icon="payments" title={tBooks('spending.none')} />}
       {!isPending && shown.length > 0 && (
         <Table
           headings={[label, ...months.map((month) => ({ figures: monthLabel(month) }))]}
-          label={`Spent by ${label.toLowerCase()} and month`}
+          label={tBooks('spending.label', { label: label.toLowerCase() })}
         >
           {[...shown, ...sums.filter(isSomething)].map((row) => (
             <tr key={row.key} className={row.key === 'all' ? 'strong' : undefined}>
@@ -109,7 +111,7 @@ const ByAgent = () => {
   const agents = [...own, ...others]
     .filter(({ last_used_at: at }) => at !== null && Date.parse(at) > first)
     .sort((a, b) => compareMinor(b.usage.month_minor, a.usage.month_minor))
-    .slice(0, mostShown)
+    .slice(0, maxShown)
   const spent = useQueries({
     queries: [{}, ...agents.map(({ id }) => ({ grant_id: id }))].map((filter) => paymentsSummaryQuery(filter, daysBack)),
     combine: (results) => ({
@@ -130,8 +132,8 @@ const ByAgent = () => {
   return (
     <Months
       {...{ months, rows, totals }}
-      label="Agent"
-      note="by the day on which it was asked for"
+      label={tBooks('agent')}
+      note={tBooks('asked_day')}
       isPending={isPending || spent.isPending}
     />
   )
@@ -154,7 +156,7 @@ const ByPayee = () => {
     spent: read.map((data) => data?.totals?.by_payee.find((payee) => payee.id === id)?.out_minor ?? '0'),
   }))
   const totals = read.map((data) => data?.out_minor ?? '0')
-  return <Months {...{ months, rows, totals, isPending }} label="Payee" note="as it was booked" />
+  return <Months {...{ months, rows, totals, isPending }} label={t('payee')} note={tBooks('booked')} />
 }
 
 const byShare = (a: LimitUse, b: LimitUse): number => share(b.used, b.limit) - share(a.used, a.limit)
@@ -168,23 +170,21 @@ const Headroom = () => {
     ...[...own, ...others].flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`)),
   ].sort(byShare)
   return (
-    <Card title="Room under each limit" note="Payments on their way or waiting for approval count as used.">
+    <Card title={tBooks('room')} note={tBooks('room.note')}>
       {limits.length === 0 ? (
-        <p className="quiet">No policy and no agent has a limit for a day or a month.</p>
+        <p className="quiet">{tBooks('room.none')}</p>
       ) : (
         <ul className="limit-strips">
-          {limits.map(({ key, name, period, used, limit, href }) => (
-            <li key={key}>
+          {limits.map(({ name, period, href, ...use }) => (
+            <li key={use.key}>
               <span>
                 <Link href={href} className="in-text">
                   {name}
                 </Link>{' '}
                 <span className="faint">{period}</span>
               </span>
-              <Meter used={used} limit={limit} currency={currency} label={`${name}, ${period}`} />
-              <span className="figure small">
-                {moneyText(compareMinor(used, limit) > 0 ? '0' : (BigInt(limit) - BigInt(used)).toString(), currency)} left
-              </span>
+              <Meter used={use.used} limit={use.limit} currency={currency} label={`${name}, ${period}`} />
+              <span className="figure small">{tBooks('left_of', { amount: moneyText(leftOf(use), currency) })}</span>
             </li>
           ))}
         </ul>
@@ -216,37 +216,48 @@ const Coming = () => {
   const count = days.reduce((sum, day) => sum + day.count, 0)
   return (
     <Card
-      title="The coming 30 days"
-      note={count > 0 && `${countWords(count, 'payment')}, ${shortMoney(total, currency)} in all.`}
+      title={tBooks('coming')}
+      note={count > 0 && tBooks('coming.sum', { count, amount: shortMoney(total, currency) })}
       actions={
         <Link href="/payments?status=scheduled" className="small">
-          View all
+          {t('view_all')}
         </Link>
       }
     >
       {scheduled.isPending && <SkeletonText width="100%" height={56} />}
       <Failure error={scheduled.error} />
-      {scheduled.data && count === 0 && <p className="quiet">Nothing is scheduled.</p>}
+      {scheduled.data && count === 0 && <p className="quiet">{tBooks('coming.none')}</p>}
       {short && (
-        <TextNotice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
-          {moneyText(short.left.slice(1), currency)} short, if nothing arrives before. <Link href="/top-up">Top up</Link>
+        <TextNotice tone="warn" title={tBooks('coming.short', { dayLabel: dayLabel(short.date) })}>
+          {richBooks('coming.missing', {
+            amount: moneyText(short.left.slice(1), currency),
+            link: <Link href="/top-up">{t('top_up')}</Link>,
+          })}
         </TextNotice>
       )}
       {scheduled.data && ownsBalance && (
-        <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))}>
-          Available today {shortMoney(balance?.available_minor ?? '0', currency)}, after what is scheduled{' '}
-          {shortMoney(days.at(-1)?.left ?? '0', currency)}
+        <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))} currency={currency}>
+          {tBooks('coming.after', {
+            amount: shortMoney(balance?.available_minor ?? '0', currency),
+            amount2: shortMoney(days.at(-1)?.left ?? '0', currency),
+          })}
         </BalanceFigure>
       )}
       {count > 0 && (
-        <Table headings={[`Day, ${currency}`, { figures: 'Scheduled' }, ...(ownsBalance ? [{ figures: 'Left' }] : [])]}>
+        <Table
+          headings={[
+            tBooks('coming.day', { currency }),
+            { figures: t('status.scheduled') },
+            ...(ownsBalance ? [{ figures: tBooks('left') }] : []),
+          ]}
+        >
           {days
             .filter((day) => day.count > 0)
             .map((day) => (
               <tr key={day.date}>
                 <td>
                   {dayLabel(day.date)}
-                  <span className="block faint small">{countWords(day.count, 'payment')}</span>
+                  <span className="block faint small">{t('payments', { count: day.count })}</span>
                 </td>
                 <td className="figure nowrap">{majorText(day.minor)}</td>
                 {ownsBalance && <td className="figure nowrap">{majorText(day.left)}</td>}

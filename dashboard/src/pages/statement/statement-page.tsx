@@ -1,8 +1,9 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery, useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { type Schemas, statementQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { dayLabel, localDate, monthsAfter, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -10,6 +11,7 @@ import { TextField } from '../../ui/field.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Loading, More, Table } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
+import { tBooks } from '../history/texts.ts'
 
 type Type = Schemas['StatementEntry']['type']
 type Entry = Schemas['WorkspaceStatementEntry']
@@ -33,10 +35,24 @@ const PrintButton = ({ query }: { query: StatementQuery }) => {
   })
   return (
     <Button icon="print" busy={prepare.isPending} onClick={() => prepare.mutate()}>
-      Print
+      {tBooks('print')}
     </Button>
   )
 }
+
+/** On each sheet of paper the period stands above, and the number of the page below. */
+const usePaperMargins = (words: string | undefined) =>
+  useEffect(() => {
+    if (words === undefined) return undefined
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(
+      `@page { margin: 18mm 14mm; font: 9pt sans-serif; @top-left { content: ${JSON.stringify(words)} } @bottom-right { content: counter(page) " / " counter(pages) } }`,
+    )
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+    return () => {
+      document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== sheet)
+    }
+  }, [words])
 
 /** A month as a company's books need it: opening, in, out by payee, closing. Members without the balance see their workspace's payments. */
 export const StatementPage = () => {
@@ -50,14 +66,21 @@ export const StatementPage = () => {
   const shown = month ?? period?.from.slice(0, 7)
   const path = ownsBalance ? '/v1/accounts/me/statement' : '/v1/workspaces/current/statement'
   const entries: Entry[] = query.data?.pages.flatMap((page) => page.entries as Entry[]) ?? []
+  const words =
+    period &&
+    tBooks('statement.of', {
+      name: workspace.name,
+      dayLabel: dayLabel(period.from),
+      dayLabel2: dayLabel(period.to),
+      slice: period.to.slice(0, 4),
+      zoneWords: zoneWords(period.time_zone),
+      what: period.unfinished_at === null ? '' : tBooks('unfinished'),
+    })
+  usePaperMargins(words)
   return (
     <Page
-      title="Statements"
-      lead={
-        period
-          ? `${workspace.name}, ${dayLabel(period.from)} to ${dayLabel(period.to)} ${period.to.slice(0, 4)}, ${zoneWords(period.time_zone)}${period.unfinished_at === null ? '' : ', not finished yet'}.`
-          : 'What was booked in a month.'
-      }
+      title={t('nav.statements')}
+      lead={words ?? tBooks('statement.lead')}
       actions={
         <>
           <PrintButton query={query} />
@@ -70,12 +93,12 @@ export const StatementPage = () => {
       }
     >
       <div className="row no-print" style={{ alignItems: 'end' }}>
-        <TextField label="Month" type="month" value={shown ?? ''} onChange={(chosen) => filters.set('month', chosen)} />
+        <TextField label={tBooks('month')} type="month" value={shown ?? ''} onChange={(chosen) => filters.set('month', chosen)} />
         {shown && (
           <>
-            <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>Previous month</Button>
+            <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>{tBooks('month.previous')}</Button>
             <Button disabled={shown >= localDate(now()).slice(0, 7)} onClick={() => filters.set('month', monthsAfter(shown, 1))}>
-              Next month
+              {tBooks('month.next')}
             </Button>
           </>
         )}
@@ -84,9 +107,9 @@ export const StatementPage = () => {
       {period && (
         <>
           <Totals period={period} />
-          <Card title="Bookings" flush>
+          <Card title={tBooks('bookings')} flush>
             {entries.length === 0 ? (
-              <Empty icon="list" title="Nothing was booked" />
+              <Empty icon="list" title={tBooks('bookings.none')} />
             ) : (
               <Bookings entries={entries} period={period} />
             )}
@@ -98,10 +121,10 @@ export const StatementPage = () => {
   )
 }
 
-const mostPayees = 10
+const maxPayees = 10
 
 /** After an upgrade the service counts the sums of all hours again. */
-const pendingSum = 'Not counted yet: look again in a few minutes'
+const pendingSum = tBooks('not_counted')
 
 const Totals = ({ period }: { period: Period }) => {
   const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = period
@@ -113,21 +136,21 @@ const Totals = ({ period }: { period: Period }) => {
       <Card>
         <Facts
           facts={{
-            'Opening balance': opening === null ? null : <Amount minor={opening} currency={currency} />,
-            In: period.in_minor === null ? pendingSum : <Amount minor={period.in_minor} currency={currency} />,
-            Out: period.out_minor === null ? pendingSum : <Amount minor={period.out_minor} currency={currency} />,
-            'Of which fees': fees && <Amount minor={fees.out_minor} currency={currency} />,
-            [period.unfinished_at === null ? 'Closing balance' : 'Balance so far']: closing && (
+            [tBooks('opening')]: opening === null ? null : <Amount minor={opening} currency={currency} />,
+            [tBooks('in')]: period.in_minor === null ? pendingSum : <Amount minor={period.in_minor} currency={currency} />,
+            [tBooks('out')]: period.out_minor === null ? pendingSum : <Amount minor={period.out_minor} currency={currency} />,
+            [tBooks('of_which_fees')]: fees && <Amount minor={fees.out_minor} currency={currency} />,
+            [period.unfinished_at === null ? tBooks('closing') : tBooks('so_far')]: closing && (
               <Amount minor={closing} currency={currency} size="medium" />
             ),
           }}
         />
       </Card>
       {payees.length > 0 && (
-        <Card title="Out by payee" flush>
-          <Table headings={['Payee', { figures: 'Payments' }, { figures: 'Out' }]} label="Out by payee">
+        <Card title={tBooks('by_payee')} flush>
+          <Table headings={[t('payee'), { figures: t('payments_label') }, { figures: tBooks('out') }]} label={tBooks('by_payee')}>
             {payees.map((payee, index) => (
-              <tr key={payee.id} className={index < mostPayees || whole ? undefined : 'only-print'}>
+              <tr key={payee.id} className={index < maxPayees || whole ? undefined : 'only-print'}>
                 <td>
                   <Link href={`/beneficiaries/${payee.id}`}>{payee.display_name}</Link>
                 </td>
@@ -138,10 +161,10 @@ const Totals = ({ period }: { period: Period }) => {
               </tr>
             ))}
           </Table>
-          {payees.length > mostPayees && (
+          {payees.length > maxPayees && (
             <div className="row row-end card-footer no-print">
               <Button variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
-                {whole ? `The first ${mostPayees}` : `All ${payees.length}`}
+                {whole ? tBooks('first_payees', { maxPayees }) : tBooks('all_payees', { length: payees.length })}
               </Button>
             </div>
           )}
@@ -152,11 +175,11 @@ const Totals = ({ period }: { period: Period }) => {
 }
 
 const typeWords: Readonly<Record<Type, string>> = {
-  topup: 'Top-up',
-  payment: 'Payment',
-  payment_return: 'Payment that came back',
-  fee: 'Fee',
-  adjustment: 'Adjustment',
+  topup: tBooks('entry.topup'),
+  payment: t('payment'),
+  payment_return: tBooks('came_back'),
+  fee: t('fee'),
+  adjustment: tBooks('entry.adjustment'),
 }
 
 const hrefOf = ({ payment_id: payment, topup_id: topup }: Entry): string | null =>
@@ -165,10 +188,10 @@ const hrefOf = ({ payment_id: payment, topup_id: topup }: Entry): string | null 
 const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Period }) => (
   <Table
     headings={[
-      'When',
-      'Booking',
-      { figures: 'Amount' },
-      ...(period.opening_balance_minor === null ? [] : [{ figures: 'Balance after' }]),
+      tBooks('when'),
+      tBooks('booking'),
+      { figures: t('amount') },
+      ...(period.opening_balance_minor === null ? [] : [{ figures: tBooks('balance_after') }]),
     ]}
     folded="booking"
   >
@@ -184,7 +207,7 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
           {entry.narrative && <p className="faint small">{entry.narrative}</p>}
           {entry.batch && (
             <p className="faint small">
-              <Link href={`/payments/batches/${entry.batch.id}`}>{entry.batch.name ?? 'List of payments'}</Link>
+              <Link href={`/payments/batches/${entry.batch.id}`}>{entry.batch.name ?? t('list_of_payments')}</Link>
             </p>
           )}
           {entry.provider_receipt && <p className="faint mono small">{entry.provider_receipt}</p>}

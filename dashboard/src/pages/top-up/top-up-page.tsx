@@ -4,6 +4,7 @@ import { depositActions } from '../../../../src/rails/texts.ts'
 import { useBeneficiaries } from '../../api/names.ts'
 import { api, historyQuery, type Schemas, topupQuery } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
+import { depositText, failureText, t } from '../../lib/language.ts'
 import { failureFix } from '../../lib/rails.ts'
 import { useNow } from '../../lib/time.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/words.ts'
@@ -15,22 +16,16 @@ import { FormCard, useChange } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, Failure, Page, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
+import { tTopUp } from './texts.ts'
 
 const quick = ['500', '1000', '5000', '10000']
 
 export const TopUpPage = () => {
   const { ownsBalance, workspace } = useSession()
   return (
-    <Page
-      title="Top up"
-      lead={
-        ownsBalance
-          ? 'Add money by a prompt on a phone, or by a deposit of any amount.'
-          : `Adds money to the balance that ${workspace.name} pays from.`
-      }
-    >
+    <Page title={t('top_up')} lead={ownsBalance ? tTopUp('note') : tTopUp('note.team', { name: workspace.name })}>
       <div className="split">
-        <Allowed permission="topup.create" action="top up">
+        <Allowed permission="topup.create" action={tTopUp('to_top_up')}>
           <div className="stack">
             <TopUpForm />
             <DepositForm />
@@ -63,18 +58,18 @@ const TopUpForm = () => {
   return (
     <FormCard
       large
-      action={asked ? `Send M-PESA prompt for ${moneyText(minor, currency)}` : 'Send M-PESA prompt'}
+      action={asked ? tTopUp('prompt_for', { amount: moneyText(minor, currency) }) : tTopUp('prompt')}
       making={start}
       ready={asked && value.phone.trim() !== ''}
     >
       <MoneyField
-        label="Amount"
+        label={t('amount')}
         large
         autoFocus
         {...field('amount', 'amount_minor')}
         currency={currency}
-        hint="Whole shillings, 1 to 250,000."
-        {...(value.amount !== '' && minor === null && { error: 'Enter an amount such as 1500' })}
+        hint={tTopUp('amount.hint')}
+        {...(value.amount !== '' && minor === null && { error: tTopUp('amount.problem') })}
       />
       <div className="row row-tight">
         {quick.map((amount) => (
@@ -84,13 +79,13 @@ const TopUpForm = () => {
         ))}
       </div>
       <TextField
-        label="M-PESA phone number"
+        label={tTopUp('phone')}
         type="tel"
         inputMode="tel"
         autoComplete="tel"
         {...field('phone', 'phone_number')}
         placeholder="0712 345 678"
-        hint="This phone gets a prompt for the M-PESA PIN."
+        hint={tTopUp('phone.hint')}
       />
     </FormCard>
   )
@@ -106,11 +101,11 @@ const DepositForm = () => {
     onDone: (topup) => navigate(`/top-up/${topup.id}`),
   })
   return (
-    <Card title="Deposit" note="Any amount, from any phone or bank. You get an account number to pay under.">
+    <Card title={tTopUp('deposit')} note={tTopUp('deposit.note')}>
       <div className="row">
         {methods.map((method) => (
           <Button key={method} busy={start.isPending && start.variables === method} onClick={() => start.mutate(method)}>
-            {depositActions[method]}
+            {depositText(method) ?? depositActions[method]}
           </Button>
         ))}
       </div>
@@ -123,11 +118,11 @@ const RecentTopUps = () => {
   const { currency } = useSession()
   return (
     <List
-      title="Recent top-ups"
+      title={tTopUp('recent')}
       query={historyQuery({ type: 'topup' }, useSession().ofTeam, 6)}
       rows={2}
       whole
-      empty={<Empty icon="topup" title="No top-ups yet" />}
+      empty={<Empty icon="topup" title={tTopUp('recent.none')} />}
     >
       {(entry) => (
         <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
@@ -150,7 +145,7 @@ export const TopUpStatusPage = ({ id }: { id: string }) => {
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 3000 : state.data?.status === 'expired' ? 15_000 : false),
   })
   return (
-    <Page title="Top up" back={{ href: '/top-up', label: 'Top up' }}>
+    <Page title={t('top_up')} back={{ href: '/top-up', label: t('top_up') }}>
       <LoadState query={topup} path={`/v1/topups/${id}`} />
       {topup.data && <TopUpState topup={topup.data} />}
     </Page>
@@ -168,15 +163,15 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
       </div>
     </Card>
     <div className="split-aside">
-      <Card title="Details">
+      <Card title={t('details')}>
         <Facts
           facts={{
-            Status: <StatusBadge status={topup.status} />,
-            Amount: amountOf(topup) && <Amount minor={amountOf(topup) ?? '0'} currency={topup.currency} />,
-            From: topup.phone_number_mask && <span className="mono">{topup.phone_number_mask}</span>,
-            Receipt: topup.provider_receipt && <CopyText value={topup.provider_receipt} label="receipt number" />,
-            Started: <ExactTime at={topup.created_at} />,
-            '': <CopyButton value={topup.id}>Copy top-up ID</CopyButton>,
+            [t('status')]: <StatusBadge status={topup.status} />,
+            [t('amount')]: amountOf(topup) && <Amount minor={amountOf(topup) ?? '0'} currency={topup.currency} />,
+            [tTopUp('from')]: topup.phone_number_mask && <span className="mono">{topup.phone_number_mask}</span>,
+            [t('receipt')]: topup.provider_receipt && <CopyText value={topup.provider_receipt} label={t('receipt_number.it')} />,
+            [tTopUp('started')]: <ExactTime at={topup.created_at} />,
+            '': <CopyButton value={topup.id}>{tTopUp('copy_id')}</CopyButton>,
           }}
         />
       </Card>
@@ -194,13 +189,17 @@ const wordsOf = ({ instructions }: TopUp): [name: string, value: string][] => {
   if (!instructions) return []
   const { account_number: account } = instructions
   return 'paybill' in instructions
-    ? Object.entries({ Paybill: instructions.paybill, 'Account number': account })
-    : Object.entries({ 'Bank code': instructions.bank_code, 'Account number': account, Reference: instructions.reference })
+    ? Object.entries({ Paybill: instructions.paybill, [tTopUp('account_number')]: account })
+    : Object.entries({
+        [tTopUp('bank_code')]: instructions.bank_code,
+        [tTopUp('account_number')]: account,
+        Reference: instructions.reference,
+      })
 }
 
 const Instructions = ({ topup }: { topup: TopUp }) => (
   <div className="stack">
-    <h2>Pay in any amount</h2>
+    <h2>{tTopUp('pay_in')}</h2>
     <Facts
       facts={Object.fromEntries(
         wordsOf(topup).map(([name, value]) => [
@@ -214,10 +213,10 @@ const Instructions = ({ topup }: { topup: TopUp }) => (
         text={wordsOf(topup)
           .map(([name, value]) => `${name}: ${value}`)
           .join('\n')}
-        label="The same as a code, for the phone that pays"
+        label={tTopUp('qr')}
       />
     )}
-    <p className="quiet">The money is credited when it arrives, and this page updates. Spaces and dashes do not matter.</p>
+    <p className="quiet">{tTopUp('credited')}</p>
   </div>
 )
 
@@ -226,9 +225,8 @@ const Pending = ({ topup }: { topup: TopUp }) => {
   const left = Math.min(promptSeconds, Math.ceil((Date.parse(topup.created_at) + promptSeconds * 1000 - time) / 1000))
   if (left <= 0)
     return (
-      <Empty icon="clock" tone="warn" title="Still waiting for M-PESA" heading>
-        If you entered your PIN, the money may have moved already and we are checking. Please don’t pay again. This page updates
-        when we know.
+      <Empty icon="clock" tone="warn" title={tTopUp('waiting')} heading>
+        {tTopUp('waiting.note')}
       </Empty>
     )
   return (
@@ -236,13 +234,15 @@ const Pending = ({ topup }: { topup: TopUp }) => {
       <div className="ring">
         <Arc part={left / promptSeconds} size={132} line={7} radius={58} />
         <strong className="amount-medium" role="timer">
-          {left} s
+          {tTopUp('seconds', { left })}
         </strong>
       </div>
-      <h2>Check your phone</h2>
+      <h2>{tTopUp('check_phone')}</h2>
       <p>
-        Enter your M-PESA PIN on {(topup.phone_number_mask ?? '').slice(-4).padStart(8, '•')} to pay{' '}
-        {moneyText(topup.amount_minor ?? '0', topup.currency)}.
+        {tTopUp('enter_pin', {
+          padStart: (topup.phone_number_mask ?? '').slice(-4).padStart(8, '•'),
+          amount: moneyText(topup.amount_minor ?? '0', topup.currency),
+        })}
       </p>
     </div>
   )
@@ -252,16 +252,16 @@ const Succeeded = ({ topup }: { topup: TopUp }) => (
   <Empty
     icon="check"
     tone="good"
-    title={`${moneyText(amountOf(topup) ?? '0', topup.currency)} arrived`}
+    title={tTopUp('arrived', { amount: moneyText(amountOf(topup) ?? '0', topup.currency) })}
     heading
     actions={
       <>
         <NextStep />
-        <LinkButton href="/">Overview</LinkButton>
+        <LinkButton href="/">{t('nav.overview')}</LinkButton>
       </>
     }
   >
-    It is available now.
+    {tTopUp('available_now')}
   </Empty>
 )
 
@@ -272,11 +272,11 @@ const NextStep = () => {
   if (!can('payment.create') || beneficiaries.isPending) return null
   return beneficiaries.hasActive ? (
     <LinkButton href="/payments/new" variant="primary">
-      Make a payment
+      {tTopUp('make_payment')}
     </LinkButton>
   ) : (
     <LinkButton href="/beneficiaries/new?then_pay" variant="primary">
-      Add someone to pay
+      {tTopUp('add_someone')}
     </LinkButton>
   )
 }
@@ -285,31 +285,33 @@ const Failed = ({ topup }: { topup: TopUp }) => (
   <Empty
     icon="cross"
     tone="bad"
-    title="Top-up failed"
+    title={tTopUp('failed')}
     heading
     actions={
       <LinkButton href="/top-up" variant="primary">
-        Try again
+        {t('try_again')}
       </LinkButton>
     }
   >
-    {topup.failure_message ?? 'M-PESA declined it.'} No money was taken. {failureFix(topup)}
+    {tTopUp('failed.note', {
+      failure_message: failureText(topup.failure_code)?.sentence ?? topup.failure_message ?? tTopUp('declined'),
+      failureFix: failureFix(topup),
+    })}
   </Empty>
 )
 
 const TimedOut = () => (
   <>
-    <Empty icon="alert" tone="warn" title="M-PESA didn’t answer in time" heading>
-      The top-up may still have happened.
+    <Empty icon="alert" tone="warn" title={tTopUp('timeout')} heading>
+      {tTopUp('timeout.note')}
     </Empty>
-    <TextNotice tone="warn" title="The money may have moved. We’re checking">
-      If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA confirms it to us. If it didn’t,
-      you can try again.
+    <TextNotice tone="warn" title={t('unknown.title')}>
+      {tTopUp('moved.note')}
     </TextNotice>
     <div className="row">
-      <LinkButton href="/">View balance</LinkButton>
+      <LinkButton href="/">{tTopUp('view_balance')}</LinkButton>
       <LinkButton href="/top-up" variant="quiet">
-        Start another top-up
+        {tTopUp('another')}
       </LinkButton>
     </div>
   </>

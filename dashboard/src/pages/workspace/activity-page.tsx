@@ -4,11 +4,12 @@ import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { auditQuery, batchQuery, membersQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
-import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { saveFile } from '../../lib/text-file.ts'
 import { localDate, monthsAfter, now } from '../../lib/time.ts'
 import { memberName, together } from '../../lib/words.ts'
+import { activityHref } from '../../shell/paths.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { FoldButton, type IconName } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -16,17 +17,19 @@ import { download, FilterBar } from '../../ui/filter-bar.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
 import { Empty, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
+import { activityGroups, activityOfList, activityWords, listKey } from './activity-words.ts'
+import { richWork, tWork } from './texts.ts'
 
 type Entry = Schemas['WorkspaceAuditEntry']
 
 export const ActivityPage = () => (
   <Page
-    title="Activity"
-    lead="Everything that was done in this workspace, newest first."
-    back={{ href: '/workspace', label: 'Workspace' }}
+    title={tWork('activity')}
+    lead={tWork('activity.note')}
+    back={{ href: '/workspace', label: t('workspace') }}
     actions={<ExportEvidence />}
   >
-    <Allowed permission="audit.read" action="see the activity">
+    <Allowed permission="audit.read" action={tWork('see_activity')}>
       <Activity />
     </Allowed>
   </Page>
@@ -35,7 +38,7 @@ export const ActivityPage = () => (
 const ExportEvidence = () =>
   useSession().can('audit.read') && (
     <DialogButton icon="download" dialog={(close) => <EvidenceDialog onClose={close} />}>
-      Export evidence
+      {tWork('evidence')}
     </DialogButton>
   )
 
@@ -46,7 +49,7 @@ const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
   const [from, setFrom] = useState(`${monthsAfter(month, -1)}-01`)
   const [to, setTo] = useState(localDate(Date.parse(`${month}-01T00:00:00Z`) - 86_400_000))
   const save = useChange(() => download('/v1/workspaces/current/evidence', { from, to }, 'application/zip'), {
-    announcement: 'Evidence exported',
+    announcement: tWork('evidence.done'),
     onDone: (file) => {
       saveFile(`evidence-${from}-${to}.zip`, file)
       onClose()
@@ -54,24 +57,15 @@ const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
   })
   return (
     <FormDialog
-      title={`Evidence of ${workspace.name}`}
-      action="Export"
+      title={tWork('evidence.of', { name: workspace.name })}
+      action={tWork('evidence.act')}
       making={save}
       ready={from !== '' && to !== ''}
       onClose={onClose}
     >
-      <p>
-        One signed archive of approvals with signatures, policies and their changes, the activity, beneficiaries, the statement
-        and every receipt. <a href="/verify">Anyone can check it</a>.
-      </p>
-      <TextField label="From" type="date" value={from} onChange={setFrom} />
-      <TextField
-        label="To"
-        type="date"
-        value={to}
-        onChange={setTo}
-        hint="At most a year. A long period takes minutes: leave this page open."
-      />
+      <p>{richWork('evidence.note', { link: <a href="/verify">{tWork('evidence.check')}</a> })}</p>
+      <TextField label={t('from')} type="date" value={from} onChange={setFrom} />
+      <TextField label={t('until')} type="date" value={to} onChange={setTo} hint={tWork('evidence.hint')} />
     </FormDialog>
   )
 }
@@ -87,15 +81,15 @@ const Activity = () => {
   return (
     <>
       <FilterBar filters={filters}>
-        <SelectField label="Activity" {...field('action')} none="All activity" options={activityGroups} />
+        <SelectField label={tWork('activity')} {...field('action')} none={tWork('activity.all')} options={activityGroups} />
         <SelectField
-          label="Person"
+          label={tWork('person')}
           {...field('person')}
-          none="Everyone"
+          none={tWork('everyone')}
           options={rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))}
         />
       </FilterBar>
-      <Listing label="Entries" query={query} empty={<Empty icon="list" title="No activity matches" />}>
+      <Listing label={tWork('entries')} query={query} empty={<Empty icon="list" title={tWork('activity.no_match')} />}>
         {(entries) => (
           <ul className="rows">
             {together(entries, listKey).map((group) => (
@@ -110,7 +104,7 @@ const Activity = () => {
   )
 }
 
-const mostPages = 20
+const maxPages = 20
 
 /** A page that holds nothing but payments of lists fills a row or two: the next one is read as well. */
 const useWholeLists = (query: ReturnType<typeof auditQuery>) => {
@@ -118,7 +112,7 @@ const useWholeLists = (query: ReturnType<typeof auditQuery>) => {
   const pages = data?.pages ?? []
   const isOfLists = pages.at(-1)?.data.every((entry) => listKey(entry) !== null) ?? false
   useEffect(() => {
-    if (isOfLists && hasNextPage && !isFetching && !isError && pages.length < mostPages) void fetchNextPage()
+    if (isOfLists && hasNextPage && !isFetching && !isError && pages.length < maxPages) void fetchNextPage()
   }, [isOfLists, hasNextPage, isFetching, isError, pages.length, fetchNextPage])
 }
 
@@ -135,7 +129,7 @@ const Row = ({ entry, people }: RowProps) => {
       note={
         <>
           <ExactTime at={entry.created_at} />
-          {entry.ip && `, from ${entry.ip}`}
+          {entry.ip && tWork('from_ip', { ip: entry.ip })}
         </>
       }
     />
@@ -160,7 +154,8 @@ const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; p
         }
         note={
           <>
-            <ExactTime at={entry.created_at} /> <FoldButton open={open} onChange={setOpen} words={['Each of them', 'Fold']} />
+            <ExactTime at={entry.created_at} />{' '}
+            <FoldButton open={open} onChange={setOpen} words={[tWork('each'), tWork('fold')]} />
           </>
         }
       />

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { keepStored, readStored } from '../../lib/store.ts'
 import { statusText } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
@@ -11,6 +12,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Countdown, Empty, Facts, Failure, SkeletonText } from '../../ui/page.tsx'
 import { roleHint } from './roles.ts'
+import { tWork } from './texts.ts'
 
 const name = 'invitation'
 
@@ -30,14 +32,14 @@ export const InvitationPage = () => {
   const [token] = useState(heldInvitation)
   return (
     <SignedIn>
-      <SinglePage title="Invitation">{token ? <Invitation token={token} /> : <NoInvitation />}</SinglePage>
+      <SinglePage title={tWork('invitation')}>{token ? <Invitation token={token} /> : <NoInvitation />}</SinglePage>
     </SignedIn>
   )
 }
 
 const NoInvitation = () => (
-  <Empty icon="link" title="No invitation in this link" actions={<LinkButton href="/">Go to overview</LinkButton>}>
-    Copy the whole link, or ask for a new one.
+  <Empty icon="link" title={tWork('invitation.missing')} actions={<LinkButton href="/">{t('go_to_overview')}</LinkButton>}>
+    {tWork('invitation.missing_note')}
   </Empty>
 )
 
@@ -52,7 +54,7 @@ const Invitation = ({ token }: { token: string }) => {
     retry: false,
   })
   const accept = useChange(() => api.POST('/v1/workspaces/invitations/accept', { body: { token } }), {
-    announcement: ({ workspace }) => `You joined ${workspace.name}`,
+    announcement: ({ workspace }) => tWork('joined', { name: workspace.name }),
     outdates: ['workspaces'],
     onDone: ({ workspace }) => {
       forgetInvitation()
@@ -62,24 +64,27 @@ const Invitation = ({ token }: { token: string }) => {
   const { data } = preview
   return (
     <div className="stack">
-      <h1>{data ? `Join ${data.workspace.name}` : 'Invitation'}</h1>
+      <h1>{data ? tWork('join', { name: data.workspace.name }) : tWork('invitation')}</h1>
       {preview.isPending && <SkeletonText width="90%" height={60} />}
       <Failure error={preview.error} />
       {data && (
         <>
           <p className="quiet">
-            {data.invited_by.display_name ?? 'A member'} invited you to {data.workspace.name} as{' '}
-            {statusText(data.role).toLowerCase()}.
+            {tWork('invited_you', {
+              display_name: data.invited_by.display_name ?? tWork('a_member'),
+              name: data.workspace.name,
+              statusText: statusText(data.role).toLowerCase(),
+            })}
           </p>
           <Facts
             facts={{
-              Role: `${statusText(data.role)}. ${roleHint(data.role)}`,
-              'You join as': nameOf(account),
-              'Expires in': <Countdown to={data.expires_at} />,
+              [tWork('role')]: `${statusText(data.role)}. ${roleHint(data.role)}`,
+              [tWork('join_as')]: nameOf(account),
+              [tWork('expires_in')]: <Countdown to={data.expires_at} bare />,
             }}
           />
           <Button variant="primary" size="large" wide busy={accept.isPending} onClick={() => accept.mutate()}>
-            Accept invitation
+            {tWork('invitation.accept')}
           </Button>
         </>
       )}
@@ -92,10 +97,10 @@ const Invitation = ({ token }: { token: string }) => {
             navigate('/')
           }}
         >
-          Not now
+          {tWork('not_now')}
         </Button>
         <Button variant="quiet" size="small" onClick={() => signOut.mutate()}>
-          Use another account
+          {tWork('another_account')}
         </Button>
       </div>
       <Failure error={accept.error} />

@@ -1,11 +1,13 @@
 import { usePeople } from '../../api/names.ts'
 import { api, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
+import { t } from '../../lib/language.ts'
 import { capitalized } from '../../lib/words.ts'
 import { Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { GrantActions, GrantView, RevokeButton } from '../developers/grant-view.tsx'
+import { tWork } from './texts.ts'
 
-const back = { href: '/agents', label: 'Agents' }
+const back = { href: '/agents', label: t('nav.agents') }
 
 /** For who manages the workspace: a key or an agent of any member. They see what it spends and can stop it; its limits are its member's to set. */
 export const MemberGrantPage = ({ id }: { id: string }) => {
@@ -14,15 +16,15 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
   const { hasNextPage } = grants
   if (grant) return <Detail grant={grant} />
   return (
-    <Page title="Key or agent" back={back}>
+    <Page title={tWork('key_or_agent')} back={back}>
       {grants.isError && <Failure error={grants.error} onRetry={() => void grants.refetch()} />}
       {(grants.isPending || hasNextPage) && <SkeletonCard rows={3} />}
-      {grants.isSuccess && !hasNextPage && <Notice title="This workspace has no such key or agent" />}
+      {grants.isSuccess && !hasNextPage && <Notice title={tWork('no_such_key')} />}
     </Page>
   )
 }
 
-const effect = 'It stops working right away, and so does everything that was created with it. This can’t be undone.'
+const effect = tWork('grant.effect')
 
 const revoke = (id: string) => api.DELETE('/v1/workspaces/current/grants/{id}', { path: { id } })
 
@@ -32,15 +34,15 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
   return (
     <Page
       title={grant.label}
-      lead={`${grant.kind === 'oauth' ? 'Agent' : 'API key'} of ${people(grant.account_id)}`}
+      lead={tWork(grant.kind === 'oauth' ? 'grant.agent' : 'grant.key', { who: people(grant.account_id) })}
       back={back}
       actions={live && <GrantActions grant={grant} own={false} revoke={() => revoke(grant.id)} effect={effect} />}
     >
       <GrantView
         grant={grant}
         live={live}
-        until="until it is unfrozen"
-        facts={{ Member: capitalized(people(grant.account_id)) }}
+        until={tWork('until_unfrozen')}
+        facts={{ [t('status.member')]: capitalized(people(grant.account_id)) }}
       />
     </Page>
   )

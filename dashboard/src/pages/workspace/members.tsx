@@ -1,6 +1,14 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Body, chooseWorkspace, invitationsQuery, membersQuery, type Schemas } from '../../api/queries.ts'
+import {
+  api,
+  type Body,
+  chooseWorkspace,
+  invitationsQuery,
+  membersQuery,
+  notificationSettingsQuery,
+  type Schemas,
+} from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { initials, memberName, shortAddress, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -10,6 +18,7 @@ import { ConfirmButton, Dialog, DialogButton, FormDialog, useChange } from '../.
 import { Current, Item, List, Listing } from '../../ui/listing.tsx'
 import { Badge, Empty, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { type Role, roleChoices } from './roles.ts'
+import { tWork } from './texts.ts'
 
 type Member = Schemas['Member']
 
@@ -25,15 +34,14 @@ const MemberRow = ({ member }: { member: Member }) => {
       title={
         <>
           {name}
-          {own && <Badge tone="info">You</Badge>}
+          {own && <Badge tone="info">{tWork('you')}</Badge>}
           {member.status !== 'active' && <StatusBadge status={member.status} />}
         </>
       }
       note={
         <>
           {statusText(member.role)}
-          {owning &&
-            (workspace.balance_shared ? `, payments come from ${own ? 'your' : 'their'} balance` : ', made this workspace')}
+          {owning && tWork(workspace.balance_shared ? (own ? 'pays.own' : 'pays.their') : 'made_it')}
           {member.email && member.display_name && `, ${member.email}`}
         </>
       }
@@ -43,10 +51,10 @@ const MemberRow = ({ member }: { member: Member }) => {
           {can('workspace.manage') && !own && (
             <DialogButton
               size="small"
-              label={`Change ${name}`}
+              label={tWork('change.what', { name })}
               dialog={(close) => <ChangeMember member={member} onClose={close} />}
             >
-              Change
+              {tWork('change')}
             </DialogButton>
           )}
           {(can('workspace.manage') || own) && <RemoveMember member={member} />}
@@ -57,7 +65,7 @@ const MemberRow = ({ member }: { member: Member }) => {
 }
 
 export const Members = () => (
-  <List title="Members" query={membersQuery} rows={2} empty={<Empty icon="people" title="No members" />}>
+  <List title={tWork('members')} query={membersQuery} rows={2} empty={<Empty icon="people" title={tWork('members.none')} />}>
     {(member) => <MemberRow member={member} />}
   </List>
 )
@@ -70,7 +78,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
       api.PATCH('/v1/workspaces/current/members/{id}', { path: { id: member.id }, body }),
     {
       announcement: (after) =>
-        `${memberName(after)}: ${after.status === 'active' ? statusText(after.role).toLowerCase() : after.status}`,
+        `${memberName(after)}: ${statusText(after.status === 'active' ? after.role : after.status).toLowerCase()}`,
       outdates: ['members'],
       onDone: onClose,
     },
@@ -80,7 +88,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
   return (
     <FormDialog
       title={memberName(member)}
-      action="Save role"
+      action={tWork('role.save')}
       making={{ ...change, mutate: () => change.mutate({ role }) }}
       ready={role !== member.role}
       onClose={onClose}
@@ -89,11 +97,11 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
           variant={suspended ? 'secondary' : 'danger'}
           onClick={() => change.mutate({ status: suspended ? 'active' : 'suspended' })}
         >
-          {suspended ? 'Reinstate' : 'Suspend'}
+          {suspended ? tWork('reinstate') : tWork('suspend')}
         </Button>
       }
     >
-      <ChoiceField label="Role" value={role} onChange={setRole} choices={roleChoices(membership.role)} />
+      <ChoiceField label={tWork('role')} value={role} onChange={setRole} choices={roleChoices(membership.role)} />
     </FormDialog>
   )
 }
@@ -102,15 +110,20 @@ const RemoveMember = ({ member }: { member: Member }) => {
   const { account, workspace } = useSession()
   const client = useQueryClient()
   const own = member.account_id === account.id
-  const action = own ? 'Leave' : 'Remove'
+  const action = own ? tWork('leave') : tWork('remove')
   const name = memberName(member)
   return (
     <ConfirmButton
-      button={{ size: 'small', variant: 'danger', label: own ? 'Leave' : `Remove ${name}`, children: action }}
-      title={own ? `Leave ${workspace.name}?` : `Remove ${name}?`}
+      button={{
+        size: 'small',
+        variant: 'danger',
+        label: own ? tWork('leave') : tWork('remove.what', { name }),
+        children: action,
+      }}
+      title={own ? tWork('leave.title', { name: workspace.name }) : tWork('remove.title', { name })}
       action={action}
       change={() => api.DELETE('/v1/workspaces/current/members/{id}', { path: { id: member.id } })}
-      announcement={() => (own ? `You left ${workspace.name}` : `${name} removed`)}
+      announcement={() => (own ? tWork('leave.done', { name: workspace.name }) : tWork('remove.done', { name }))}
       outdates={own ? [] : ['members']}
       onChanged={() => {
         if (!own) return
@@ -118,21 +131,20 @@ const RemoveMember = ({ member }: { member: Member }) => {
         void client.resetQueries()
       }}
     >
-      <p>
-        {own ? 'You' : 'They'} lose access right away, and the keys and agents {own ? 'you' : 'they'} created here are revoked.
-      </p>
+      <p>{tWork(own ? 'leave.note' : 'remove.note')}</p>
     </ConfirmButton>
   )
 }
 
 const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) => {
   const revoke = useChange(() => api.DELETE('/v1/workspaces/current/invitations/{id}', { path: { id: invitation.id } }), {
-    announcement: 'Invitation cancelled',
+    announcement: tWork('invitation.cancelled'),
     outdates: ['invitations'],
     announcesFailure: true,
   })
   const pending = invitation.status === 'pending'
-  const to = invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : 'Anyone with the link')
+  const to =
+    invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : tWork('invitation.anyone'))
   return (
     <Item
       icon="link"
@@ -140,7 +152,7 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
       note={
         <>
           {statusText(invitation.role)} ·{' '}
-          {pending ? <Time at={invitation.expires_at} before="expires " /> : <Time at={invitation.created_at} />}
+          {pending ? <Time at={invitation.expires_at} before={tWork('expires_before')} /> : <Time at={invitation.created_at} />}
         </>
       }
     >
@@ -150,9 +162,9 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
           variant="danger"
           busy={revoke.isPending}
           onClick={() => revoke.mutate()}
-          label={`Cancel invitation of ${to}`}
+          label={tWork('invitation.cancel_of', { to })}
         >
-          Cancel invitation
+          {tWork('invitation.cancel')}
         </Button>
       ) : (
         <StatusBadge status={invitation.status === 'revoked' ? 'cancelled' : invitation.status} />
@@ -163,22 +175,27 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
 
 export const Invitations = () => (
   <Listing
-    title="Invitations"
+    title={tWork('invitations')}
     actions={
-      <DialogButton size="small" icon="plus" dialog={(close) => <Invite onClose={close} />}>
-        Invite
+      <DialogButton
+        size="small"
+        icon="plus"
+        opened={location.search === '?invite'}
+        dialog={(close) => <Invite onClose={close} />}
+      >
+        {tWork('invite')}
       </DialogButton>
     }
     query={invitationsQuery}
     rows={1}
     empty={
-      <Empty icon="link" title="No invitations">
-        Invite an approver to have a second person decide payments.
+      <Empty icon="link" title={tWork('invitations.none')}>
+        {tWork('invitations.none_note')}
       </Empty>
     }
   >
     {(invitations) => (
-      <Current items={invitations} none="No one is invited at the moment">
+      <Current items={invitations} none={tWork('invitations.no_one')}>
         {(invitation) => <InvitationRow invitation={invitation} />}
       </Current>
     )}
@@ -194,37 +211,45 @@ const addressing = (to: string) => {
 const Invite = ({ onClose }: { onClose: () => void }) => {
   const { membership, workspace } = useSession()
   const { value, set } = useFields<{ role: Role; to: string }>({ role: 'approver', to: '' })
+  const delivery = useQuery(notificationSettingsQuery).data?.delivery ?? 'off'
   const create = useChange(
     (keyed) => api.POST('/v1/workspaces/current/invitations', keyed({ role: value.role, ...addressing(value.to) })),
-    { announcement: 'Invitation created', outdates: ['invitations'] },
+    { announcement: tWork('invitation.created'), outdates: ['invitations'] },
   )
   const field = fieldsOf(value, set, create.error)
   if (create.data)
     return (
       <Dialog
-        title="Send this link"
+        title={tWork('invitation.its_link')}
         onClose={onClose}
         footer={
           <Button variant="primary" onClick={onClose}>
-            Done
+            {tWork('done')}
           </Button>
         }
       >
         <TextNotice tone="info">
-          It is shown only once and lets one person join {workspace.name}. We don’t send an email: share it yourself.
+          {create.data.email !== null && delivery !== 'off'
+            ? tWork('invitation.mailed', { email: create.data.email })
+            : tWork('invitation.once', { name: workspace.name })}
         </TextNotice>
-        <Secret label="Invitation link" value={`${location.origin}/invitation#${create.data.token ?? ''}`} />
+        <Secret label={tWork('invitation.link')} value={`${location.origin}/invitation#${create.data.token ?? ''}`} />
       </Dialog>
     )
   return (
-    <FormDialog title={`Invite to ${workspace.name}`} action="Create invitation" making={create} onClose={onClose}>
-      <ChoiceField label="Role" {...field('role')} choices={roleChoices(membership.role)} />
+    <FormDialog
+      title={tWork('invite_to', { name: workspace.name })}
+      action={tWork('invitation.create')}
+      making={create}
+      onClose={onClose}
+    >
+      <ChoiceField label={tWork('role')} {...field('role')} choices={roleChoices(membership.role)} />
       <TextField
-        label="Only for"
+        label={tWork('only_for')}
         optional
         {...field('to', value.to.trim().startsWith('0x') ? 'wallet_address' : 'email')}
-        placeholder="name@example.com or 0x…"
-        hint="A verified email or a wallet address. Leave empty to let anyone with the link join."
+        placeholder={tWork('only_for.example')}
+        hint={tWork(delivery === 'off' ? 'only_for.hint' : 'only_for.hint_mailed')}
       />
     </FormDialog>
   )

@@ -1,5 +1,6 @@
 import { api, workspaceQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
+import { t } from '../../lib/language.ts'
 import { workspaceZone } from '../../lib/time.ts'
 import { statusText } from '../../lib/words.ts'
 import { useSession, useSwitchWorkspace } from '../../shell/session.tsx'
@@ -7,30 +8,27 @@ import { CopyText } from '../../ui/button.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
 import { Card, Facts, Page, StatusBadge } from '../../ui/page.tsx'
+import { tWork } from './texts.ts'
 
 export const NewWorkspacePage = () => {
   const switchTo = useSwitchWorkspace()
   const { value, set } = useFields({ name: '', time_zone: 'Africa/Nairobi' })
   const create = useChange((keyed) => api.POST('/v1/workspaces', keyed({ ...value, name: value.name.trim() })), {
-    announcement: ({ workspace }) => `${workspace.name} is ready`,
+    announcement: ({ workspace }) => tWork('ready', { name: workspace.name }),
     outdates: ['workspaces'],
     onDone: ({ workspace }) => switchTo(workspace.id),
   })
   const field = fieldsOf(value, set, create.error)
   return (
-    <Page
-      title="New workspace"
-      lead="For a team, with its own members, beneficiaries and policies. It begins with an empty balance of its own: add money before its first payment."
-      back={{ href: '/workspace', label: 'Workspace' }}
-    >
-      <FormCard action="Create workspace" making={create} ready={value.name.trim() !== ''}>
+    <Page title={t('new_workspace')} lead={tWork('new.note')} back={{ href: '/workspace', label: t('workspace') }}>
+      <FormCard action={tWork('new.create')} making={create} ready={value.name.trim() !== ''}>
         <div className="columns">
-          <TextField label="Name" {...field('name')} maxLength={120} autoFocus />
+          <TextField label={tWork('name')} {...field('name')} maxLength={120} autoFocus />
           <SelectField
-            label="Time zone"
+            label={tWork('zone')}
             {...field('time_zone')}
             options={timeZoneOptions(value.time_zone)}
-            hint="Decides when a day and a month begin."
+            hint={tWork('zone.hint')}
           />
         </div>
       </FormCard>
@@ -48,7 +46,7 @@ export const Settings = () => {
   const { workspace, can } = useSession()
   const { value, set } = useFields({ name: workspace.name, time_zone: workspace.time_zone })
   const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: { ...value, name: value.name.trim() } }), {
-    announcement: 'Workspace saved',
+    announcement: tWork('saved'),
     outdates: ['workspaces'],
     keeps: () => workspaceQuery,
   })
@@ -57,23 +55,23 @@ export const Settings = () => {
   const facts = (
     <Facts
       facts={{
-        Kind: statusText(workspace.kind),
-        Status: <StatusBadge status={workspace.status} />,
-        Currency: workspace.currency,
-        'Time zone in use': workspaceZone(workspace),
-        'Workspace ID': <CopyText value={workspace.id} text="Copy" label="workspace ID" />,
+        [tWork('kind')]: statusText(workspace.kind),
+        [t('status')]: <StatusBadge status={workspace.status} />,
+        [tWork('currency')]: workspace.currency,
+        [tWork('zone.used')]: workspaceZone(workspace),
+        [tWork('id')]: <CopyText value={workspace.id} text={t('copy')} label={tWork('id.it')} />,
       }}
     />
   )
   if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
   return (
-    <FormCard title="Settings" action="Save" making={save} ready={changed}>
-      <TextField label="Name" {...field('name')} maxLength={120} />
+    <FormCard title={tWork('settings')} action={tWork('save')} making={save} ready={changed}>
+      <TextField label={tWork('name')} {...field('name')} maxLength={120} />
       <SelectField
-        label="Time zone"
+        label={tWork('zone')}
         {...field('time_zone')}
         options={timeZoneOptions(workspace.time_zone)}
-        hint="Decides when the day and month of a limit begin. A change applies from next month."
+        hint={tWork('zone.limits')}
       />
       {facts}
     </FormCard>

@@ -1,16 +1,17 @@
 import type { Schemas } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import type { Choice } from '../../ui/field.tsx'
+import { tWork } from './texts.ts'
 
 export type Role = Schemas['Member']['role']
 
-const choices: readonly Choice<Role>[] = [
-  { value: 'owner', label: 'Owner', hint: 'Everything, including naming other owners' },
-  { value: 'admin', label: 'Administrator', hint: 'Everything except ownership' },
-  { value: 'approver', label: 'Approver', hint: 'Sees everything and decides approvals' },
-  { value: 'member', label: 'Member', hint: 'Pays, tops up and manages beneficiaries' },
-  { value: 'viewer', label: 'Viewer', hint: 'Sees everything, changes nothing' },
-  { value: 'auditor', label: 'Auditor', hint: 'Sees everything, the activity too, and exports evidence. Changes nothing' },
-]
+const roles = ['owner', 'admin', 'approver', 'member', 'viewer', 'auditor'] as const satisfies readonly Role[]
+
+const choices: readonly Choice<Role>[] = roles.map((value) => ({
+  value,
+  label: t(`status.${value}`),
+  hint: tWork(`role.${value}`),
+}))
 
 /** Only owners make owners. */
 export const roleChoices = (own: Role): readonly Choice<Role>[] =>

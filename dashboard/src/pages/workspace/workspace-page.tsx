@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { api, workspaceGrantsQuery, workspaceQuery } from '../../api/queries.ts'
+import { t } from '../../lib/language.ts'
 import { capitalized, shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
@@ -12,23 +13,24 @@ import { Badge, Card, Empty, Page } from '../../ui/page.tsx'
 import { RevokeMemberGrant } from './member-grant-page.tsx'
 import { Invitations, Members } from './members.tsx'
 import { Settings } from './new-workspace-page.tsx'
+import { tWork } from './texts.ts'
 
 export const WorkspacePage = () => {
   const { can, membership } = useSession()
   const manages = can('workspace.manage')
   return (
     <Page
-      title="Workspace"
-      lead={can('workspace.manage') ? 'Members, settings and the emergency stop.' : 'Members and settings.'}
+      title={t('workspace')}
+      lead={can('workspace.manage') ? tWork('lead.manages') : tWork('lead')}
       actions={
         <>
           {can('audit.read') && (
             <LinkButton href="/workspace/activity" icon="list">
-              Activity
+              {tWork('activity')}
             </LinkButton>
           )}
           <LinkButton href="/workspace/new" icon="plus">
-            New workspace
+            {t('new_workspace')}
           </LinkButton>
         </>
       }
@@ -51,12 +53,8 @@ export const WorkspacePage = () => {
 const Freeze = () => {
   const frozen = useSession().workspace.status === 'frozen'
   return (
-    <Card title={frozen ? 'Frozen' : 'Emergency stop'}>
-      <p className="quiet">
-        {frozen
-          ? 'No payments or changes can be made. You can still revoke, reject and cancel.'
-          : 'Stops all payments by everyone and every agent in this workspace. Payments already sent still arrive.'}
-      </p>
+    <Card title={frozen ? t('status.frozen') : tWork('stop')}>
+      <p className="quiet">{frozen ? tWork('frozen.note') : tWork('stop.note')}</p>
       <DialogButton
         variant={frozen ? 'secondary' : 'red'}
         size="large"
@@ -64,7 +62,7 @@ const Freeze = () => {
         wide
         dialog={(close) => <ConfirmFreeze onClose={close} />}
       >
-        {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
+        {frozen ? tWork('unfreeze') : tWork('freeze')}
       </DialogButton>
     </Card>
   )
@@ -77,32 +75,21 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
   const [frozen] = useState(workspace.status === 'frozen')
   return (
     <Confirm
-      title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
-      action={frozen ? 'Unfreeze' : 'Freeze now'}
+      title={frozen ? tWork('unfreeze.title', { name: workspace.name }) : tWork('freeze.title', { name: workspace.name })}
+      action={frozen ? t('unfreeze') : tWork('freeze.now')}
       harmless={frozen}
       change={() =>
         frozen
           ? api.POST('/v1/workspaces/current/unfreeze')
           : api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })
       }
-      announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
+      announcement={(view) => (view.workspace.status === 'frozen' ? tWork('freeze.done') : tWork('unfreeze.done'))}
       keeps={() => workspaceQuery}
       onClose={onClose}
     >
-      <p>
-        {frozen
-          ? 'Everyone and every agent can make payments again.'
-          : 'No one can pay or change anything until an owner or administrator unfreezes it.'}
-      </p>
+      <p>{frozen ? tWork('unfreeze.note') : tWork('freeze.note')}</p>
       {!frozen && (
-        <TextField
-          label="Reason"
-          optional
-          value={reason}
-          onChange={setReason}
-          maxLength={500}
-          hint="Shown to other members and kept in the activity."
-        />
+        <TextField label={t('reason')} optional value={reason} onChange={setReason} maxLength={500} hint={tWork('reason.hint')} />
       )}
     </Confirm>
   )
@@ -111,9 +98,9 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
 const WorkspaceGrants = () => {
   const { currency } = useSession()
   const people = usePeople()
-  const none = <Empty icon="robot" title="No keys or agents" />
+  const none = <Empty icon="robot" title={tWork('grants.none')} />
   return (
-    <Listing title="All keys and agents" query={workspaceGrantsQuery} rows={1} empty={none}>
+    <Listing title={tWork('grants')} query={workspaceGrantsQuery} rows={1} empty={none}>
       {(all) => {
         const live = all.filter(({ revoked_at }) => revoked_at === null)
         if (live.length === 0) return none
@@ -125,10 +112,13 @@ const WorkspaceGrants = () => {
                 title={
                   <>
                     <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
-                    {grant.frozen && <Badge tone="info">Frozen</Badge>}
+                    {grant.frozen && <Badge tone="info">{t('status.frozen')}</Badge>}
                   </>
                 }
-                note={`${capitalized(people(grant.account_id))} · ${shortMoney(grant.usage.month_minor, currency)} used this month`}
+                note={tWork('used_month', {
+                  capitalized: capitalized(people(grant.account_id)),
+                  amount: shortMoney(grant.usage.month_minor, currency),
+                })}
               >
                 <RevokeMemberGrant grant={grant} />
               </Item>

@@ -92,12 +92,10 @@ const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (or
   orm.select().from(balanceQueries).where(eq(balanceQueries.roundId, at.roundId)).orderBy(asc(balanceQueries.id)).for('update'),
 )
 
-const underWay = statement(
-  'reconciliation.under_way',
-  `select ((select coalesce(sum(amount_minor), 0) from topups where method = any($1::text[]) and status = 'pending' and deposit_code is null)
+const underWay = statement('reconciliation.under_way')`
+  select ((select coalesce(sum(amount_minor), 0) from topups where method = any($1::text[]) and status = 'pending' and deposit_code is null)
      + (select coalesce(sum(amount_minor), 0) from deposits where rail = any($1::text[]) and state = 'received'))::bigint as "mayComeInMinor",
-     (select coalesce(sum(amount_minor), 0)::bigint from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as "mayGoOutMinor"`,
-)
+     (select coalesce(sum(amount_minor), 0)::bigint from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as "mayGoOutMinor"`
 
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
@@ -105,7 +103,7 @@ const readUnderWay = async (db: Db, rails: readonly string[]) =>
 /** Balances are queried once a day at this time in Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
 const answerWithinMs = 600_000
-const mostUnanswered = 3
+const maxUnanswered = 3
 
 const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers: readonly string[]) => {
   const { cameInMinor, wentOutMinor } = await readClearing(tx, provider)
@@ -132,17 +130,15 @@ export const requestBalances = async ({ clock, config, db, rails }: Parts): Prom
     const queries = await inTx(db, (tx) => recordQueries(tx, config, provider, account.numbers))
     const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
     if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
-    if (requests.length >= mostUnanswered) throw new Error('the provider has not answered several balance queries')
+    if (requests.length >= maxUnanswered) throw new Error('the provider has not answered several balance queries')
   }
 }
 
 type BalanceDelivery = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
 
-const feesOf = statement(
-  'reconciliation.fees',
-  `select coalesce(sum(fee_minor), 0)::bigint as "feesMinor" from payments
-   where rail = any($1::text[]) and status in ${paidPaymentsSql} and completed_at > $2 and completed_at <= $3`,
-)
+const feesOf = statement('reconciliation.fees')`
+  select coalesce(sum(fee_minor), 0)::bigint as "feesMinor" from payments
+   where rail = any($1::text[]) and status in ${paidPaymentsSql} and completed_at > $2 and completed_at <= $3`
 
 const knownBy = (totals: Readonly<Record<string, string>>): Known | null => {
   const read = (low: string | undefined, high: string | undefined, chargesMinor: Minor | null): Known | null =>

@@ -44,11 +44,8 @@ export const findComparison = (
   source: string,
 ): Promise<ReconciliationRecord | undefined> => first(db, newest, { provider, source })
 
-const list = prepare(
-  'reconciliation.list',
-  { before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(reconciliations), { id: reconciliations.id }, at),
-  'pool',
+const list = prepare('reconciliation.list', { before: 'uuid?', take: 'rows' }, 'pool', (orm, at) =>
+  newestFirst(orm.select().from(reconciliations), { id: reconciliations.id }, at),
 )
 
 export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> => db.run(list, { ...page })
@@ -56,6 +53,7 @@ export const listReconciliations = (db: Db, page: PageRequest): Promise<Reconcil
 const differences = prepare(
   'reconciliation.differences',
   { reconciliationId: 'uuid?', open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) =>
     newestFirst(
       orm.select().from(reconciliationDifferences),
@@ -65,7 +63,6 @@ const differences = prepare(
       at.open && isNull(reconciliationDifferences.resolvedAt),
       at.resolved && isNotNull(reconciliationDifferences.resolvedAt),
     ),
-  'pool',
 )
 
 export const listDifferences = (

@@ -20,11 +20,8 @@ import type { StatementLine } from './statement-rules.ts'
 
 export type MovementRecord = typeof providerMovements.$inferSelect
 
-const list = prepare(
-  'movements.list',
-  { before: 'uuid?', take: 'rows' },
-  (orm, at) => newestFirst(orm.select().from(providerMovements), { id: providerMovements.id }, at),
-  'pool',
+const list = prepare('movements.list', { before: 'uuid?', take: 'rows' }, 'pool', (orm, at) =>
+  newestFirst(orm.select().from(providerMovements), { id: providerMovements.id }, at),
 )
 
 export const listMovements = (db: Db, page: PageRequest): Promise<MovementRecord[]> => db.run(list, { ...page })
@@ -41,7 +38,7 @@ export const presentMovement = (movement: MovementRecord): ProviderMovement => {
   })
 }
 
-const lockMovements = statement('movements.lock', `select pg_advisory_xact_lock(hashtextextended('movements:' || $1, 0))`)
+const lockMovements = statement('movements.lock')`select pg_advisory_xact_lock(hashtextextended('movements:' || $1, 0))`
 
 /** Keeps a comparison and a person who names a movement apart: each movement is taken into account once. */
 export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => tx.query(lockMovements, [provider])

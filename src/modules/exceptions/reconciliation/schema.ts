@@ -1,7 +1,18 @@
 import { z } from 'zod'
 import { providerMovementKinds } from '../../../db/tables/rails.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeIn, TimeOut, VisibleText } from '../../../http/wire.ts'
+import {
+  BodyIn,
+  bounded,
+  IdIn,
+  IdOut,
+  MinorOut,
+  PositiveMinorIn,
+  RecordOut,
+  TimeIn,
+  TimeOut,
+  VisibleText,
+} from '../../../http/wire.ts'
 import { providers } from '../../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
@@ -12,27 +23,21 @@ export const Reconciliation = z
     id: IdOut('reconciliation'),
     provider: z.enum(providers),
     source: z.string(),
-    account: z
-      .string()
-      .nullable()
-      .meta({ description: 'The account that the statement names as its own; null where it names none.' }),
-    period_start: TimeOut.meta({ description: 'The first moment that the statement covers.' }),
-    period_end: TimeOut.meta({ description: 'The last moment that the statement covers.' }),
+    account: z.string().nullable().describe('The account that the statement names as its own; null where it names none.'),
+    period_start: TimeOut.describe('The first moment that the statement covers.'),
+    period_end: TimeOut.describe('The last moment that the statement covers.'),
     lines: z.int(),
-    matched: z.int().meta({ description: 'How many lines agree with what was booked.' }),
-    differences: z.int().meta({ description: 'How many entries disagree.' }),
+    matched: z.int().describe('How many lines agree with what was booked.'),
+    differences: z.int().describe('How many entries disagree.'),
     booked_minor: SignedMinor,
     stated_minor: SignedMinor,
-    charges_minor: SignedMinor.meta({
-      description:
-        "The provider's charges, which are in neither sum. Of a comparison of balances: by how much its charges accounts fell.",
-    }),
-    fees_minor: MinorOut.nullable().meta({
-      description: 'Our own fees for the payments of the period. Null for comparisons of earlier releases.',
-    }),
-    unproven: z.string().nullable().meta({
-      description: 'Why it says nothing about payments of unknown outcome; null where there are none.',
-    }),
+    charges_minor: SignedMinor.describe(
+      "The provider's charges, which are in neither sum. Of a comparison of balances: by how much its charges accounts fell.",
+    ),
+    fees_minor: MinorOut.nullable().describe(
+      'Our own fees for the payments of the period. Null for comparisons of earlier releases.',
+    ),
+    unproven: z.string().nullable().describe('Why it says nothing about payments of unknown outcome; null where there are none.'),
     requested_by: z.string(),
     created_at: TimeOut,
   })
@@ -51,9 +56,10 @@ export const ReconciliationDifference = z
     stated_minor: SignedMinor.nullable(),
     reason: z.string(),
     action: z.string(),
-    offered_outcome: z.enum(['succeeded', 'failed']).nullable().meta({
-      description: 'How the payment ended, by the statement; `accept` ends it so. Null where a person has to read.',
-    }),
+    offered_outcome: z
+      .enum(['succeeded', 'failed'])
+      .nullable()
+      .describe('How the payment ended, by the statement; `accept` ends it so. Null where a person has to read.'),
     resolved_at: TimeOut.nullable(),
     resolved_by: z.string().nullable(),
     note: z.string().nullable(),
@@ -72,74 +78,68 @@ export const FindDifferences = PageQuery.extend({
 
 export const longestStatement = 900_000
 
-export const UploadStatement = z
-  .strictObject({
-    source: VisibleText(120).meta({ description: 'What it is, such as the name of the file.' }),
-    statement: bounded(longestStatement).min(1).meta({
-      description: "The provider's statement in CSV, as its portal exports it.",
-    }),
-  })
-  .meta({ id: 'UploadStatement' })
+export const UploadStatement = BodyIn('UploadStatement', {
+  source: VisibleText(120).describe('What it is, such as the name of the file.'),
+  statement: bounded(longestStatement).min(1).describe("The provider's statement in CSV, as its portal exports it."),
+})
 
-export const ResolveDifferences = z
-  .strictObject({
-    ids: z.array(IdIn('reconciliation')).min(1).max(100).meta({
-      description: 'The open differences; each gets its own row in the audit log. None is accepted: that is decided one by one.',
-    }),
-    note: VisibleText(500),
-  })
-  .meta({ id: 'ResolveDifferences' })
-export const ReconciliationDifferences = z
-  .object({ data: z.array(ReconciliationDifference) })
-  .meta({ id: 'ReconciliationDifferences' })
+export const ResolveDifferences = BodyIn('ResolveDifferences', {
+  ids: z
+    .array(IdIn('reconciliation'))
+    .min(1)
+    .max(100)
+    .describe('The open differences; each gets its own row in the audit log. None is accepted: that is decided one by one.'),
+  note: VisibleText(500),
+})
+export const ReconciliationDifferences = RecordOut('ReconciliationDifferences', { data: z.array(ReconciliationDifference) })
 
-export const ResolveDifference = z
-  .strictObject({
-    note: VisibleText(500),
-    accept: z.boolean().default(false).meta({
-      description:
-        'Also ends the payment with `offered_outcome`. `failed` costs the organisation: it may wait for a second administrator (202), who does the same.',
-    }),
-  })
-  .meta({ id: 'ResolveDifference' })
+export const ResolveDifference = BodyIn('ResolveDifference', {
+  note: VisibleText(500),
+  accept: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Also ends the payment with `offered_outcome`. `failed` costs the organisation: it may wait for a second administrator (202), who does the same.',
+    ),
+})
 
 const movement = {
   provider: z.enum(providers),
-  kind: z.enum(providerMovementKinds).meta({
-    description:
+  kind: z
+    .enum(providerMovementKinds)
+    .describe(
       "settlement: the provider took its charges out of the organisation's money, so its charges account rose. bank_transfer: to or from the organisation's bank. charges: taken from the money itself, such as for a transfer.",
-  }),
+    ),
   direction: z.enum(['in', 'out']),
 }
 
-export const NameMovement = z
-  .strictObject({
-    ...movement,
-    account: VisibleText(120).optional().meta({ description: "The organisation's number or account at the provider." }),
-    provider_receipt: VisibleText(100).optional().meta({
-      description:
-        'Statements that list this receipt with this amount then agree. Without one, name the movement before the next comparison.',
-    }),
-    amount_minor: PositiveMinorIn,
-    moved_at: TimeIn.meta({ description: 'When the money moved, by the provider.' }),
-    note: VisibleText(500),
-  })
-  .meta({ id: 'NameMovement' })
+export const NameMovement = BodyIn('NameMovement', {
+  ...movement,
+  account: VisibleText(120).optional().describe("The organisation's number or account at the provider."),
+  provider_receipt: VisibleText(100)
+    .optional()
+    .describe(
+      'Statements that list this receipt with this amount then agree. Without one, name the movement before the next comparison.',
+    ),
+  amount_minor: PositiveMinorIn,
+  moved_at: TimeIn.describe('When the money moved, by the provider.'),
+  note: VisibleText(500),
+})
 export type NameMovement = z.output<typeof NameMovement>
 
 export const ProviderMovement = z
   .object({
     id: IdOut('movement'),
     ...movement,
-    account: z.string().nullable().meta({ description: "The organisation's number or account at the provider." }),
+    account: z.string().nullable().describe("The organisation's number or account at the provider."),
     provider_receipt: z.string().nullable(),
     amount_minor: MinorOut,
-    moved_at: TimeOut.meta({ description: 'When the money moved, by the provider.' }),
+    moved_at: TimeOut.describe('When the money moved, by the provider.'),
     note: z.string(),
-    named_by: z.string().meta({ description: 'The administrator who named it.' }),
-    reconciliation_id: IdOut('reconciliation').nullable().meta({
-      description: 'The comparison of balances that knows it. Null until the next one.',
-    }),
+    named_by: z.string().describe('The administrator who named it.'),
+    reconciliation_id: IdOut('reconciliation')
+      .nullable()
+      .describe('The comparison of balances that knows it. Null until the next one.'),
     created_at: TimeOut,
   })
   .meta({

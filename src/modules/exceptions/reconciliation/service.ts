@@ -17,7 +17,7 @@ import type { Verdict } from '../../attempts/attempt.ts'
 import { takeListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
-import { isOlderThan, seedOf } from '../../payments/lost-writes.ts'
+import { isOlderThan, seedOf } from '../../payments/declared-losses.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
@@ -43,9 +43,8 @@ export type Period = { start: Date; end: Date }
 const edgeMs = 3_600_000
 
 /** `lost`: an unknown payment without an attempt was sent, if at all, in lost writes, under names that follow from it. */
-const bookedStatement = statement(
-  'reconciliation.booked',
-  `select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
+const bookedStatement = statement('reconciliation.booked')`
+  select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
      json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
        'accountReference', p.account_reference) as sent,
      case when lost.until is not null then json_build_object('id', p.id, 'accountId', p.account_id, 'workspaceId', p.workspace_id,
@@ -67,8 +66,7 @@ const bookedStatement = statement(
      or t.id in (select subject_id from rail_attempts where reference = any($5::text[]) and send = 1))
    union all
    select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 0, 'succeeded', d.paid_at, null from deposits d
-   where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`,
-)
+   where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`
 
 /** Times in JSON are texts. `sent` is null where no attempt may have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
@@ -309,14 +307,14 @@ const unprovenBy = (
 
 const settledAfterMs = 3 * 3_600_000
 /** After a longer outage, earlier days are compared by file. */
-const mostDaysBehind = 7
+const maxDaysBehind = 7
 
 /** Nairobi's days that are not compared yet, oldest first, so the last comparison is that of the newest day. The first run compares yesterday. */
 const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
   const days: Period[] = []
-  for (let end = today; end > first && days.length < mostDaysBehind; end = daysAfter(end, -1))
+  for (let end = today; end > first && days.length < maxDaysBehind; end = daysAfter(end, -1))
     days.unshift({ start: daysAfter(end, -1), end })
   return days
 }

@@ -8,7 +8,7 @@ import { type Balance, balanceIn, getBalances } from '../../../ledger/ledger.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../../lib/ids.ts'
 import { formatMajor } from '../../../lib/money.ts'
-import { localDateTime } from '../../../policy/calendar.ts'
+import { localDateTime, timeZoneAt, type Zones } from '../../../policy/calendar.ts'
 import { presentFunds } from '../../workspaces/present.ts'
 import { Account, type AdminAccount, HistoryEntry, type WorkspaceHistoryEntry } from '../schema.ts'
 import type { AccountRecord, NamedEntry } from './queries.ts'
@@ -39,8 +39,11 @@ type EntryView = z.output<typeof WorkspaceHistoryEntry>
 
 const shownEntry = presenter(HistoryEntry)
 
-export const presentHistoryEntry = ({ entry, payee }: NamedEntry): z.output<typeof HistoryEntry> =>
+export const presentHistoryEntry = ({ entry, requested, payee }: NamedEntry): z.output<typeof HistoryEntry> =>
   shownEntry(entry, {
+    idempotency_key: requested?.idempotencyKey ?? null,
+    batch_id: requested?.batchId ? formatId('payment_batch', requested.batchId) : null,
+    batch_index: requested?.batchIndex ?? null,
     reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
     beneficiary: payee && { id: formatId('beneficiary', payee.id), display_name: payee.displayName },
     batch: payee?.batchId ? { id: formatId('payment_batch', payee.batchId), name: payee.batchName } : null,
@@ -48,17 +51,17 @@ export const presentHistoryEntry = ({ entry, payee }: NamedEntry): z.output<type
 
 type Exported = { id: Uuid; shown: EntryView }
 
-const as = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch'>): Column<Exported> => [
+const as = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch' | 'batch_index'>): Column<Exported> => [
   name,
   ({ shown }) => shown[name],
 ]
 
 /** Amounts in major units and the local time for people, beside those for programs. */
-export const historyColumns = (timeZone: string, currency: string): readonly Column<Exported>[] => [
+export const historyColumns = (zones: Zones, currency: string): readonly Column<Exported>[] => [
   as('id'),
   as('created_at'),
-  ['created_local', ({ shown }) => localDateTime(new Date(shown.created_at), timeZone)],
-  ['time_zone', () => timeZone],
+  ['created_local', ({ shown }) => localDateTime(new Date(shown.created_at), timeZoneAt(zones, new Date(shown.created_at)))],
+  ['time_zone', ({ shown }) => timeZoneAt(zones, new Date(shown.created_at))],
   as('type'),
   ['amount', ({ shown }) => formatMajor(BigInt(shown.amount_minor))],
   ['held_change', ({ shown }) => formatMajor(BigInt(shown.held_change_minor))],
@@ -70,6 +73,9 @@ export const historyColumns = (timeZone: string, currency: string): readonly Col
   ['reference_type', ({ shown }) => shown.reference.type],
   ['reference_id', ({ shown }) => shown.reference.id],
   ['beneficiary_name', ({ shown }) => shown.beneficiary?.display_name ?? null],
+  as('idempotency_key'),
+  as('batch_id'),
+  ['batch_index', ({ shown }) => shown.batch_index?.toString() ?? null],
 ]
 
 export const viewAccounts = async (db: Db, config: Config, records: readonly AccountRecord[]): Promise<AdminAccount[]> => {

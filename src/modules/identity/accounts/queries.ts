@@ -9,6 +9,7 @@ import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { topups } from '../../../db/tables/topups.ts'
 import { balanceAccountSql, members, workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
@@ -19,16 +20,12 @@ import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 export type AccountRecord = typeof accounts.$inferSelect
 
 /** The accounts that hold balances, each with the team whose it is; a person's has none. */
-const holdersAmong = prepare(
-  'accounts.holders',
-  { ids: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({ account: getTableColumns(accounts), team: getTableColumns(workspaces) })
-      .from(accounts)
-      .leftJoin(workspaces, eq(workspaces.id, accounts.holderOfWorkspaceId))
-      .where(sql`${accounts.id} = any(${at.ids})`),
-  'pool',
+const holdersAmong = prepare('accounts.holders', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+  orm
+    .select({ account: getTableColumns(accounts), team: getTableColumns(workspaces) })
+    .from(accounts)
+    .leftJoin(workspaces, eq(workspaces.id, accounts.holderOfWorkspaceId))
+    .where(sql`${accounts.id} = any(${at.ids})`),
 )
 export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong, { ids })
 
@@ -101,6 +98,7 @@ const byWallet = (address: SQL) =>
 const list = prepare(
   'accounts.list',
   { id: 'uuid?', email: 'text?', walletAddress: 'text?', wallet: 'text[]?', status: 'text?', before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) =>
     newestFirst(
       orm.select().from(accounts),
@@ -113,7 +111,6 @@ const list = prepare(
       at.wallet && byName(at.wallet),
       at.status && eq(accounts.status, at.status),
     ),
-  'pool',
 )
 
 export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status }: AccountFilter, page: PageRequest) =>
@@ -128,36 +125,46 @@ export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status 
 
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
-const paidTo = prepare(
-  'accounts.history_beneficiaries',
-  { ids: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({
-        paymentId: payments.id,
-        workspaceId: payments.workspaceId,
-        id: beneficiaries.id,
-        displayName: beneficiaries.displayName,
-        batchId: payments.batchId,
-        batchName: paymentBatches.name,
-      })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
-      .where(sql`${payments.id} = any(${at.ids})`),
-  'page',
+const paidTo = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'page', (orm, at) =>
+  orm
+    .select({
+      paymentId: payments.id,
+      workspaceId: payments.workspaceId,
+      id: beneficiaries.id,
+      displayName: beneficiaries.displayName,
+      batchId: payments.batchId,
+      batchIndex: payments.batchIndex,
+      batchName: paymentBatches.name,
+      idempotencyKey: sql<string | null>`coalesce(${payments.idempotencyKey}, ${paymentBatches.idempotencyKey})`,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+    .where(sql`${payments.id} = any(${at.ids})`),
+)
+
+const topupKeys = prepare('accounts.history_topups', { ids: 'uuid[]' }, 'page', (orm, at) =>
+  orm.select({ id: topups.id, idempotencyKey: topups.idempotencyKey }).from(topups).where(sql`${topups.id} = any(${at.ids})`),
 )
 
 /** `holderId`: whose balance. */
 export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, page: PageRequest, filter: HistoryFilter) => {
   const entries = await listHistory(db, holderId, page, filter)
-  const paid = entries.filter(({ referenceType }) => referenceType === 'payment')
-  const ids = principal.permissions.has('beneficiary.read') ? paid.map(({ referenceId }) => referenceId) : []
-  const rows = ids.length > 0 ? await db.run(paidTo, { ids }) : []
+  const idsOf = (type: string) => entries.flatMap((entry) => (entry.referenceType === type ? [entry.referenceId] : []))
+  const read = async <Row>(ids: Uuid[], run: (key: { ids: Uuid[] }) => Promise<Row[]>) => (ids.length > 0 ? run({ ids }) : [])
+  const [paid, paidIn] = await Promise.all([
+    read(idsOf('payment'), (key) => db.run(paidTo, key)),
+    read(idsOf('topup'), (key) => db.run(topupKeys, key)),
+  ])
   // A person sees the beneficiaries of all that their own balance pays, any other reader those of its workspace.
   const seesAll = !principal.grant && holderId === principal.accountId
-  const seen = rows.filter(({ workspaceId }) => seesAll || workspaceId === principal.workspace.id)
+  const seen = paid.filter(({ workspaceId }) => seesAll || workspaceId === principal.workspace.id)
   const payees = new Map(seen.map((row) => [row.paymentId, row]))
-  return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
+  const keys = new Map(paidIn.map(({ id, idempotencyKey }) => [id, { idempotencyKey, batchId: null, batchIndex: null }]))
+  const seesPayees = principal.permissions.has('beneficiary.read')
+  return entries.map((entry) => {
+    const payee = payees.get(entry.referenceId) ?? null
+    return { id: entry.id, entry, requested: payee ?? keys.get(entry.referenceId), payee: seesPayees ? payee : null }
+  })
 }
 export type NamedEntry = Awaited<ReturnType<typeof readHistory>>[number]

@@ -11,8 +11,8 @@ import { byId } from '../../../http/wire.ts'
 import type { HistoryFilter } from '../../../ledger/reports.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { effectiveTimeZone } from '../../../policy/calendar.ts'
 import type { Parts } from '../../parts.ts'
+import { readZones } from '../../workspaces/queries.ts'
 import { administerAccount, closeOwnAccount } from '../administer.ts'
 import { listIdentities, presentIdentity } from '../identities/queries.ts'
 import {
@@ -58,59 +58,52 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       const rows = { of, read, idOf: (row: NamedEntry) => row.id, present: (all: readonly NamedEntry[]) => all.map(present) }
       return reply.send(await readPage(deps, request, rows))
     }
-    const columns = historyColumns(effectiveTimeZone(principal.workspace, deps.clock.now()), deps.config.CURRENCY)
+    const columns = historyColumns(await readZones(deps.db, principal.workspace), deps.config.CURRENCY)
     return sendCsv(request, reply, 'history', columns, async (page) =>
       (await read(page)).map((row) => ({ id: row.id, shown: present(row) })),
     )
   }
-  routes.get('/v1/accounts/me', {
-    config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
-    schema: {
-      summary: 'Read your account',
-      description:
-        'The balance of the personal workspace, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
-      response: { 200: AccountWithIdentities },
-    },
+  routes.get('/v1/accounts/me', 'accounts.get', {
+    permission: 'account.read',
+    whileNotAdmitted: true,
+    summary: 'Read your account',
+    description:
+      'The balance of the personal workspace, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
+    response: { 200: AccountWithIdentities },
     read: ({ principal }) => withIdentities(deps.db, principal.accountId),
   })
-  routes.get('/v1/workspaces/current/history/summary', {
-    config: { operation: 'workspaces.history_summary', permission: 'payment.read' },
-    schema: {
-      summary: 'Add up the history of the workspace by day',
-      description:
-        'Money in and out of the balance that the workspace draws on, for each day, oldest first. Where that balance is shared with the owning account, only what the payments of the workspace moved.',
-      querystring: SummarizeHistory,
-      response: { 200: HistorySummary },
-    },
+  routes.get('/v1/workspaces/current/history/summary', 'workspaces.history_summary', {
+    permission: 'payment.read',
+    summary: 'Add up the history of the workspace by day',
+    description:
+      'Money in and out of the balance that the workspace draws on, for each day, oldest first. Where that balance is shared with the owning account, only what the payments of the workspace moved.',
+    querystring: SummarizeHistory,
+    response: { 200: HistorySummary },
     read: ({ principal, query }) => {
       const { id, balanceAccountId: holderId } = principal.workspace
       const workspaceId = seesWholeBalance(principal) ? null : id
       return summarizeHistory(deps, { holderId, workspaceId }, principal.workspace, query.days)
     },
   })
-  routes.patch('/v1/accounts/me', {
-    config: { operation: 'accounts.update', permission: 'account.manage' },
-    schema: {
-      summary: 'Rename your account',
-      description:
-        'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of a linked identity.',
-      body: UpdateAccount,
-      response: { 200: AccountWithIdentities },
-    },
+  routes.patch('/v1/accounts/me', 'accounts.update', {
+    permission: 'account.manage',
+    summary: 'Rename your account',
+    description:
+      'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of a linked identity.',
+    body: UpdateAccount,
+    response: { 200: AccountWithIdentities },
     work: async (tx, { principal, body }) => {
       await updateAccount(tx, principal, body)
       return ok(await withIdentities(tx, principal.accountId))
     },
   })
-  routes.get('/v1/accounts/me/history/summary', {
-    config: { operation: 'accounts.history_summary', permission: 'account.read' },
-    schema: {
-      summary: 'Add up the history by day',
-      description:
-        'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
-      querystring: SummarizeHistory,
-      response: { 200: HistorySummary },
-    },
+  routes.get('/v1/accounts/me/history/summary', 'accounts.history_summary', {
+    permission: 'account.read',
+    summary: 'Add up the history by day',
+    description:
+      'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
+    querystring: SummarizeHistory,
+    response: { 200: HistorySummary },
     read: ({ principal, query }) =>
       summarizeHistory(deps, { holderId: principal.accountId, workspaceId: null }, principal.workspace, query.days),
   })
@@ -151,14 +144,14 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       })
     },
   )
-  routes.delete('/v1/accounts/me', {
-    config: { operation: 'accounts.close', freshProof: 'always', access: 'undelegated', refuses: ['conflict', 'last_owner'] },
-    schema: {
-      summary: 'Close your account',
-      description:
-        'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Not while it is the last active owner of a team (409 `last_owner`). Every key, agent, session and sign-in method ends, its personal workspace and those that share its balance close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
-      response: { 200: AccountWithIdentities },
-    },
+  routes.delete('/v1/accounts/me', 'accounts.close', {
+    freshProof: 'always',
+    access: 'undelegated',
+    refuses: ['conflict', 'last_owner'],
+    summary: 'Close your account',
+    description:
+      'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Not while it is the last active owner of a team (409 `last_owner`). Every key, agent, session and sign-in method ends, its personal workspace and those that share its balance close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
+    response: { 200: AccountWithIdentities },
     work: async (tx, { principal }) => {
       await closeOwnAccount(tx, deps, principal)
       return ok({ ...(await readAccount(tx, principal.accountId)), identities: [] })
@@ -175,37 +168,32 @@ const viewWithIdentities = async (db: Db, deps: Parts, record: AccountRecord | u
 
 export const registerAdminAccounts = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  routes.list('/v1/admin/accounts', {
-    config: { operation: 'admin.list_accounts', access: 'admin' },
-    schema: {
-      summary: 'Find accounts',
-      description: 'By id, e-mail, wallet or status.',
-      querystring: FindAccounts,
-      response: { 200: pageOf(AdminAccount) },
-    },
+  routes.list('/v1/admin/accounts', 'admin.list_accounts', {
+    access: 'admin',
+    summary: 'Find accounts',
+    description: 'By id, e-mail, wallet or status.',
+    querystring: FindAccounts,
+    response: { 200: pageOf(AdminAccount) },
     read: (page, { query }) => listAccounts(deps.db, filtersOf(query), page),
     present: (rows) => viewAccounts(deps.db, deps.config, rows),
   })
-  routes.get('/v1/admin/accounts/:id', {
-    config: { operation: 'admin.get_account', access: 'admin' },
-    schema: {
-      summary: 'Read an account',
-      description: 'With its identities and balance.',
-      params: byId('account'),
-      response: { 200: AdminAccountWithIdentities },
-    },
+  routes.get('/v1/admin/accounts/:id', 'admin.get_account', {
+    access: 'admin',
+    summary: 'Read an account',
+    description: 'With its identities and balance.',
+    params: byId('account'),
+    response: { 200: AdminAccountWithIdentities },
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
   })
-  routes.patch('/v1/admin/accounts/:id', {
-    config: { operation: 'admin.update_account', access: 'admin', refuses: ['separation_of_duties', 'conflict', 'last_owner'] },
-    schema: {
-      summary: 'Freeze an account or switch a capability',
-      description:
-        'Freezes an account, closes one without a balance, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.\n\nFreezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
-      params: byId('account'),
-      body: AdministerAccount,
-      response: { 200: AdminAccountWithIdentities },
-    },
+  routes.patch('/v1/admin/accounts/:id', 'admin.update_account', {
+    access: 'admin',
+    refuses: ['separation_of_duties', 'conflict', 'last_owner'],
+    summary: 'Freeze an account or switch a capability',
+    description:
+      'Freezes an account, closes one without a balance, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.\n\nFreezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
+    params: byId('account'),
+    body: AdministerAccount,
+    response: { 200: AdminAccountWithIdentities },
     work: async (tx, { principal, params, body }) =>
       ok(await viewWithIdentities(tx, deps, await administerAccount(tx, deps, principal, params.id, body))),
     concerned: async ({ params }) => [params.id, ...(await deps.ownersRelyingOn(deps.db, params.id))],

@@ -8,14 +8,13 @@ import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/ledger.ts'
 import { readFlow } from '../../../ledger/reports.ts'
-import { dateAfter, lastDays } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor } from '../../../lib/money.ts'
-import { effectiveTimeZone, periodsAt, startOfDate, type ZoneSchedule } from '../../../policy/calendar.ts'
+import { formatMinor, minor } from '../../../lib/money.ts'
+import { effectiveTimeZone, lastDaysIn, periodsAt } from '../../../policy/calendar.ts'
 import type { Parts } from '../../parts.ts'
 import type { OpenHolder } from '../../ports.ts'
 import { presentWorkspace, shownOf } from '../../workspaces/present.ts'
-import type { WorkspaceRecord } from '../../workspaces/queries.ts'
+import { readZones, type WorkspaceRecord } from '../../workspaces/queries.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
 import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
@@ -84,21 +83,20 @@ export const balanceUpdated = async (tx: Tx, accountId: Uuid, balance: Balance):
 export const summarizeHistory = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { holderId, workspaceId }: { holderId: Uuid; workspaceId: Uuid | null },
-  workspace: ZoneSchedule,
+  workspace: Principal['workspace'],
   count: number,
 ): Promise<z.output<typeof HistorySummary>> => {
   const at = deps.clock.now()
-  const zone = effectiveTimeZone(workspace, at)
-  const today = periodsAt(at, zone).day
-  const [begins, ends] = [dateAfter(today, 1 - count), dateAfter(today, 1)].map((date) => startOfDate(date, zone)) as [Date, Date]
-  const period = { zone, begins, ends, workspaceId }
-  const flow = new Map((await readFlow(deps.db, holderId, period)).map((day) => [day.date, day]))
+  const { dates, starts } = lastDaysIn(await readZones(deps.db, workspace), at, count)
+  const ends = periodsAt(at, effectiveTimeZone(workspace, at)).dayResetsAt
+  const flow = await readFlow(deps.db, holderId, { starts, ends, workspaceId })
   return {
     currency: deps.config.CURRENCY,
-    days: lastDays(today, count).map((date) => ({
+    days: dates.map((date, index) => ({
       date,
-      in_minor: formatMinor(flow.get(date)?.inMinor ?? 0n),
-      out_minor: formatMinor(flow.get(date)?.outMinor ?? 0n),
+      in_minor: formatMinor(flow[index]?.inMinor ?? 0n),
+      out_minor: formatMinor(flow[index]?.outMinor ?? 0n),
+      available_minor: minor(flow[index]?.availableMinor ?? null),
     })),
   }
 }

@@ -22,10 +22,8 @@ export const verifiedEmail = ({ email, emailVerified }: Pick<Named, 'email' | 'e
 
 const emailsOf = (all: readonly Named[]): string[] => all.flatMap((identity) => verifiedEmail(identity) ?? [])
 
-const lock = statement(
-  'identities.lock_names',
-  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
-)
+const lock = statement('identities.lock_names')`
+  select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name`
 
 const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.query(lock, [[...new Set(names)].sort()])
 

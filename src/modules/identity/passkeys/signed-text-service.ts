@@ -10,11 +10,11 @@ import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
 
 /** How a person signs a text of ours: with one of their passkeys, or with a linked wallet. `text`: what the text is called on the wire. */
 export const signedText = (text: string) => ({
-  passkey: Assertion.optional().meta({
-    description: `An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of \`${text}\`.`,
-  }),
-  signature: WalletSignature.optional().meta({ description: `The signature of a linked wallet over \`${text}\`.` }),
-  address: WalletAddress.optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
+  passkey: Assertion.optional().describe(
+    `An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of \`${text}\`.`,
+  ),
+  signature: WalletSignature.optional().describe(`The signature of a linked wallet over \`${text}\`.`),
+  address: WalletAddress.optional().describe('The signing wallet; needed for contract wallets only.'),
 })
 const SignedText = z.strictObject(signedText(''))
 

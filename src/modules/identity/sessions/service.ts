@@ -18,7 +18,7 @@ import { found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/control-rules.ts'
 import { shareLineage } from '../../delegation/queries.ts'
-import { oldActs } from '../../session-acts.ts'
+import { endOfSession, oldActs } from '../../session-acts.ts'
 import { Session } from '../schema.ts'
 
 export type SessionRecord = typeof sessions.$inferSelect
@@ -186,11 +186,9 @@ export const revokeSessions = async (
 }
 
 const maxSessions = 100
-const idlest = statement(
-  'sessions.idlest',
-  `select s.id, count(*) over ()::int as count from sessions s where s.account_id = $1 and ${sessionIsActive('s', '$2', '$3')}
-   order by s.last_used_at, s.id limit 1`,
-)
+const idlest = statement('sessions.idlest')`
+  select s.id, count(*) over ()::int as count from sessions s where s.account_id = $1 and ${sessionIsActive('s', '$2', '$3')}
+   order by s.last_used_at, s.id limit 1`
 
 /** Makes room for one more. The caller has locked the account. */
 export const endIdlestSession = async (tx: Tx, config: Config, actor: Actor, accountId: Uuid): Promise<void> => {
@@ -239,11 +237,9 @@ export const createDashboardToken = async (tx: Tx, config: Config, principal: Pr
 }
 
 const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens.id, dashboardTokens.expiresAt)
-/** The expression of their index. */
-const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
 const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, {
   only: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
 })
 
 export const pruneSessions = (db: Db, before: Date): Promise<void> =>
-  prune(db, ...[oldTokens, oldSessions, oldActs].map((removal) => ({ removal, before })))
+  prune(db, ...[oldTokens, oldActs, oldSessions].map((removal) => ({ removal, before })))

@@ -11,12 +11,10 @@ const namesWallet = (name: string): string => `right(${name}, 42) = right($2, 42
 const open = (condition: string): string =>
   `exists (select from invitations i where i.accepted_at is null and i.revoked_at is null and i.expires_at > $4 and ${condition})`
 
-const invited = statement(
-  'identity.invited',
-  `select exists (
+const invited = statement('identity.invited')`
+  select exists (
      select from operator_invitations o where o.subject_key = $1 or ${namesWallet('o.subject_key')}
-   ) or ${open(`(${emailKeySql('i.email')}) = $1`)} or ${open(namesWallet('lower(i.wallet_address)'))} as "isInvited"`,
-)
+   ) or ${open(`(${emailKeySql('i.email')}) = $1`)} or ${open(namesWallet('lower(i.wallet_address)'))} as "isInvited"`
 
 const isInvited = async (tx: Tx, proof: IdentityProof): Promise<boolean> => {
   const wallet = proof.provider === 'wallet' ? proof.subjectKey : null

@@ -150,7 +150,7 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
 }
 
 const Params = z.object({ flow: bounded(100).min(1) })
-const Html = z.string().meta({ description: 'A page.' })
+const Html = z.string().describe('A page.')
 
 const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Promise<string | Page>): Promise<FastifyReply> => {
   try {
@@ -279,14 +279,14 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       })
     },
   )
-  routes.post('/v1/auth/dashboard-tokens', {
-    config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true, refuses: ['forbidden'] },
-    schema: {
-      summary: 'Get a short-lived token',
-      description:
-        'A bearer token of 15 minutes with the permissions of the request’s credential, for tools that cannot send its cookie. It ends with that credential.',
-      response: { 201: DashboardToken },
-    },
+  routes.post('/v1/auth/dashboard-tokens', 'sign_in.create_dashboard_token', {
+    access: 'authenticated',
+    idempotent: true,
+    refuses: ['forbidden'],
+    summary: 'Get a short-lived token',
+    description:
+      'A bearer token of 15 minutes with the permissions of the request’s credential, for tools that cannot send its cookie. It ends with that credential.',
+    response: { 201: DashboardToken },
     work: async (tx, { principal }) => created(await createDashboardToken(tx, deps.config, principal), ['token']),
   })
 }

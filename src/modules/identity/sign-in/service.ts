@@ -134,7 +134,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   return { outcome: found ? ('signed_in' as const) : ('account_created' as const), account, session }
 }
 
-const mostTries = 3
+const maxTries = 3
 
 /** Never repeated where it may have been committed without an answer: the person signs in again. */
 export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
@@ -145,7 +145,7 @@ export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, ar
       const { account, ...signedIn } = await inTx(deps.db, (tx) => signInOnce(tx, deps.config, arrival))
       return { ...signedIn, account: await account }
     } catch (error) {
-      if (!(error instanceof Moved) || count === mostTries) throw error
+      if (!(error instanceof Moved) || count === maxTries) throw error
     }
   }
 }

@@ -17,7 +17,7 @@ import type { Parts } from '../../parts.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { itemsOf } from '../batch/queries.ts'
-import { thoseThatMayBePaidTwice } from '../lost-writes.ts'
+import { thoseThatMayBePaidTwice } from '../declared-losses.ts'
 import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
@@ -58,17 +58,14 @@ type ApprovalContext = NonNullable<Approval['context']>
 type NameRow = { batchId: Uuid; verification: VerificationStatus; count: number; named: NamedLine[] }
 
 /** By batch, what the rail reports about its names now: later names than those of the text void nothing, and are told. */
-const readNames = statement(
-  'approvals.names_of_batches',
-  `select batch_id as "batchId", verification, count(*)::int as count,
+const readNames = statement('approvals.names_of_batches', 'page')`
+  select batch_id as "batchId", verification, count(*)::int as count,
      case when verification = 'no_match' then (array_agg(json_build_object('beneficiaryId', id, 'payeeName', display_name,
        'amountMinor', amount::text, 'verification', verification, 'reportedName', reported_name) order by amount desc))[1:10]
        else '{}' end as named
    from (select p.batch_id, b.id, b.display_name, b.verification, b.reported_name, sum(p.amount_minor) as amount
      from payments p join beneficiaries b on b.id = p.beneficiary_id where p.batch_id = any($1::uuid[]) group by 1, 2) as own
-   group by 1, 2`,
-  'page',
-)
+   group by 1, 2`
 
 const namesOfBatches = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, Fact[]>> => {
   const ids = records.flatMap(({ approval }) => (approval.status === 'pending' && approval.batchId) || [])

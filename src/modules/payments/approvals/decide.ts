@@ -151,9 +151,8 @@ const requireSameText = ({ approval }: LockedApproval, { decision, message_diges
 }
 
 /** The rule is compared with every policy that applies to the payment, or to one of the batch. */
-const readUncounted = statement(
-  'approvals.uncounted',
-  `select ${roleSince('m')} + interval '24 hours' as "countsFrom", 'deciding' as act
+const readUncounted = statement('approvals.uncounted')`
+  select ${roleSince('m')} + interval '24 hours' as "countsFrom", 'deciding' as act
    from members m join workspaces w on w.id = m.workspace_id
    where m.workspace_id = $1 and m.account_id = $2
      and exists (select from payments p where p.id = any($4::uuid[]) and not ${countsUnder('m', 'w', policiesOf('p'), '$5::timestamptz')})
@@ -162,8 +161,7 @@ const readUncounted = statement(
    from members m join workspaces w on w.id = m.workspace_id
    where m.workspace_id = $1 and m.account_id = $3
      and exists (select from payments p where p.id = any($4::uuid[])
-       and not ${countsUnder('m', 'w', separatingPoliciesOf('p'), '$5::timestamptz', roleSince('m', 'requesting'))})`,
-)
+       and not ${countsUnder('m', 'w', separatingPoliciesOf('p'), '$5::timestamptz', roleSince('m', 'requesting'))})`
 
 /** Where two people are asked for, neither the approver nor, where duties are separate, the requester may have been let in just now. */
 const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<void> => {
@@ -179,12 +177,10 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
 }
 
 /** `case`: a workspace whose policies name nobody, as most do, looks at no payment. */
-const readUnnamed = statement(
-  'approvals.unnamed',
-  `select case when exists (select from spending_policies where workspace_id = $3 and archived_at is null and cardinality(approver_ids) > 0)
+const readUnnamed = statement('approvals.unnamed')`
+  select case when exists (select from spending_policies where workspace_id = $3 and archived_at is null and cardinality(approver_ids) > 0)
      then exists (select from payments p cross join lateral ${policiesOf('p')} as s
-       where p.id = any($1::uuid[]) and cardinality(s.approver_ids) > 0 and $2::uuid <> all(s.approver_ids)) else false end as unnamed`,
-)
+       where p.id = any($1::uuid[]) and cardinality(s.approver_ids) > 0 and $2::uuid <> all(s.approver_ids)) else false end as unnamed`
 
 /** A policy that applies may name who alone decides: for it, or for one payment of the batch. */
 const requireNamed = async (tx: Tx, { payment, payments }: LockedApproval, accountId: Uuid): Promise<void> => {

@@ -185,7 +185,7 @@ const byRail = (lines: readonly BatchLine[], currency: string): string =>
     .map(([rail, own]) => `${rail} ${own.length} (${displayAmount(totalOf(own), currency)})`)
     .join(', ')
 
-const mostNamed = 10
+const maxNamed = 10
 
 export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountMinor'> & ReportedName
 
@@ -203,7 +203,7 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
   return [
     ...(summary === null ? [] : [summary]),
     `${differingLabel}${others.size}`,
-    ...[...others.values()].slice(0, mostNamed).flatMap((own) => {
+    ...[...others.values()].slice(0, maxNamed).flatMap((own) => {
       const [line] = own
       return line ? [`- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(totalOf(own), currency)}`] : []
     }),

@@ -1,16 +1,15 @@
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
-import { describeError, isUnavailable } from '../../../db/errors.ts'
-import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotices } from '../../../db/tables/push.ts'
-import type { Lane, Task } from '../../../jobs/lane.ts'
+import { claimLeased, type Lane } from '../../../jobs/lane.ts'
 import { type Fact, factSentences, grouped, isToldFirst } from '../../../lib/approval-facts.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
 import { quoted } from '../../../lib/text.ts'
-import { queueMail, timeText } from '../../mail/service.ts'
+import { queueMail } from '../../mail/service.ts'
 import { wantingPush } from '../../mail/settings-service.ts'
 import type { Parts } from '../../parts.ts'
 import type { Push, PushMessage, SubscriptionRecord } from '../../push/send.ts'
@@ -26,29 +25,14 @@ import { readRequestedBy } from './request.ts'
 
 /** A process that dies meanwhile leaves it due again after this time. */
 const leaseSeconds = 60
-const maxEach = 200
-
-/** An approval that another transaction is changing is skipped: it is read a moment later. */
-const claimDue = statement(
-  'approvals.claim_notices',
-  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-     select id from approvals where notice_due_at <= $1 and id <> all($2::uuid[]) order by notice_due_at limit $3 for update skip locked)
-   returning id, account_id as tenant`,
-)
-const claimOne = statement(
-  'approvals.claim_notice',
-  `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-     select id from approvals where id = $2 and notice_due_at <= $1 for update skip locked)
-   returning id, account_id as tenant`,
-)
-const findDue = prepare('approvals.due_notices', { now: 'timestamptz', except: 'uuid[]', take: 'rows' }, (orm, at) =>
-  orm
-    .select({ id: approvals.id })
-    .from(approvals)
-    .where(and(lte(approvals.noticeDueAt, at.now), sql`${approvals.id} <> all(${at.except})`))
-    .orderBy(approvals.noticeDueAt)
-    .limit(at.take),
-)
+const claiming = {
+  due: statement('approvals.due_notices')`
+  select id, account_id as tenant from approvals where notice_due_at <= $1 and id <> all($2::uuid[])
+     order by notice_due_at limit $3 for update skip locked`,
+  lease: statement('approvals.claim_notices')`
+  update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
+       select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`,
+}
 /** One that ended meanwhile stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
   orm
@@ -83,7 +67,7 @@ const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, fac
 const maxBody = 600
 const cut = (text: string): string => (text.length <= maxBody ? text : `${[...text].slice(0, maxBody - 1).join('')}…`)
 
-type Noticing = Pick<Parts, 'clock' | 'config' | 'db' | 'logger' | 'rails'> & { push: Push | null }
+type Noticing = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push | null }
 type Sender = Noticing & { push: Push }
 
 const sendAll = async (
@@ -117,7 +101,8 @@ const mail = async ({ db, clock }: Noticing, record: ApprovalRecord, to: readonl
     queueMail(tx, {
       ...{ kind: again ? 'approval_still_waits' : 'approval_waits', cause: `approval/${id}/${again ? 'half' : 'asked'}`, to },
       ...{ about: { kind: 'approval', id }, workspaceId, path: `/approve/${formatId('approval', id)}` },
-      values: { ...apart, by: quoted(requester), expires: timeText(expiresAt) },
+      values: { ...apart, by: quoted(requester) },
+      times: { expires: isoTime(expiresAt) },
       facts: { all: facts, of: batch?.itemsCount ?? 1, currency },
     }),
   )
@@ -165,34 +150,8 @@ const tell = async (deps: Noticing, id: Uuid): Promise<void> => {
   if (!isDone && sender) await takeBack(sender, id, asked)
 }
 
-type Claimed = { id: Uuid; tenant: Uuid }
-
-/** Rows are claimed together; if one of them cannot be written, each on its own, so that it does not hold up the others. */
-const claimNotices = async ({ db, clock, logger }: Noticing, except: readonly Uuid[], free: number): Promise<Claimed[]> => {
-  const now = clock.now()
-  try {
-    return await db.query<Claimed>(claimDue, [now, except, free])
-  } catch (error) {
-    if (isUnavailable(error)) throw error
-    const claimed: Claimed[] = []
-    for (const { id } of await db.run(findDue, { now, except, take: maxEach })) {
-      if (claimed.length === free) break
-      try {
-        claimed.push(...(await db.query<Claimed>(claimOne, [now, id])))
-      } catch (reason) {
-        logger.warn({ subject: formatId('approval', id), ...describeError(reason) }, 'a notice could not be claimed')
-      }
-    }
-    return claimed
-  }
-}
-
 export const createNoticesLane = (deps: Noticing): Lane => ({
   name: 'notices',
   limit: 8,
-  claim: async ({ free, except }) => {
-    const claimed = await claimNotices(deps, except as readonly Uuid[], free)
-    const tasks = claimed.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => tell(deps, id) }))
-    return { tasks, more: claimed.length === free }
-  },
+  claim: (room) => claimLeased(deps.db, claiming, { ...room, now: deps.clock.now() }, ({ id }) => tell(deps, id)),
 })

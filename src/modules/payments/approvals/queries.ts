@@ -22,7 +22,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { type Fact, factTypes, inOrder } from '../../../lib/approval-facts.ts'
 import { isoTimeOrNull } from '../../../lib/clock.ts'
-import type { Uuid } from '../../../lib/ids.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { levelOf, nameFacts } from '../../../policy/facts.ts'
 import { namedApproversSql } from '../../../policy/scope-sql.ts'
@@ -31,7 +31,7 @@ import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentMaker } from '../../present-maker.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import { isOlderThanLoss } from '../lost-writes.ts'
+import { isOlderThanLoss } from '../declared-losses.ts'
 import type { PaymentRecord } from '../queries.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
@@ -102,7 +102,7 @@ const select = (orm: QueryBuilder) =>
 const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
   select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
-const byId = prepare('approvals.by_id', place, selectOne, 'joined')
+const byId = prepare('approvals.by_id', place, 'joined', selectOne)
 /** Its decisions are those of when it was asked: right only behind the lock of the account that pays (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
@@ -139,6 +139,7 @@ const list = prepare(
     before: 'uuid?',
     take: 'rows',
   },
+  'page',
   (orm, at) => {
     const owner = { column: approvals.workspaceId, id: at.workspaceId }
     const ids = newestFirst(
@@ -151,7 +152,6 @@ const list = prepare(
     )
     return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
   },
-  'page',
 )
 
 export const listApprovals = async (
@@ -162,29 +162,25 @@ export const listApprovals = async (
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
 /** Accounts that may decide the approvals of a workspace, the oldest members first. `countsFrom`: when an account counts where two are needed. */
-export const deciders = prepare(
-  'approvals.deciders',
-  { workspaceId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({
-        accountId: members.accountId,
-        canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
-        countsFrom: sql`${sql.raw(countsFrom('members', 'workspaces'))}`.mapWith(members.decidingSince),
-      })
-      .from(members)
-      .innerJoin(accounts, eq(accounts.id, members.accountId))
-      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-      .where(
-        and(
-          eq(members.workspaceId, at.workspaceId),
-          eq(members.status, 'active'),
-          sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
-          eq(accounts.status, 'active'),
-        ),
-      )
-      .orderBy(asc(members.id)),
-  'joined',
+export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'joined', (orm, at) =>
+  orm
+    .select({
+      accountId: members.accountId,
+      canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
+      countsFrom: sql`${sql.raw(countsFrom('members', 'workspaces'))}`.mapWith(members.decidingSince),
+    })
+    .from(members)
+    .innerJoin(accounts, eq(accounts.id, members.accountId))
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .where(
+      and(
+        eq(members.workspaceId, at.workspaceId),
+        eq(members.status, 'active'),
+        sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
+        eq(accounts.status, 'active'),
+      ),
+    )
+    .orderBy(asc(members.id)),
 )
 
 const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
@@ -289,6 +285,7 @@ export const presentApproval = (
       }),
     approvals_given: currentDecisions(record).filter((given) => given.decision === 'approve' && counts(record, given)).length,
     decisions: record.decisions.map((decision) => presentGiven(decision, record)),
+    approver_ids: record.onlyApprovers?.map((id) => formatId('account', id)) ?? null,
     signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     ...(context && { context }),
   })

@@ -52,17 +52,15 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
   await renewWith(tx, record, (message) => withNamesAtRail(message, lines, record.payment.currency, tx.at), lines)
 }
 
-const findWaiting = statement(
-  'approvals.waiting_for_payee',
-  `select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
+const findWaiting = statement('approvals.waiting_for_payee')`
+  select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
      else (a.name_awaited_until is not null or a.approve_message like '%${checkingLabel}%')
        and exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2)
        and not exists (
          select from payments p join beneficiaries b on b.id = p.beneficiary_id
          where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null) end
-   order by a.id`,
-)
+   order by a.id`
 
 /** In the transaction that writes what a check of a payee's name found; it has locked the account that pays. */
 export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { id: Uuid; workspaceId: Uuid }): Promise<void> => {
@@ -82,15 +80,11 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
 export const awaitedSeconds = 5
 const lookEveryMs = 200
 
-const awaited = prepare(
-  'approvals.name_awaited',
-  { id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ until: approvals.nameAwaitedUntil, accountId: approvals.accountId, batchId: approvals.batchId })
-      .from(approvals)
-      .where(and(eq(approvals.id, at.id), eq(approvals.status, 'pending'), isNotNull(approvals.nameAwaitedUntil))),
-  'joined',
+const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'joined', (orm, at) =>
+  orm
+    .select({ until: approvals.nameAwaitedUntil, accountId: approvals.accountId, batchId: approvals.batchId })
+    .from(approvals)
+    .where(and(eq(approvals.id, at.id), eq(approvals.status, 'pending'), isNotNull(approvals.nameAwaitedUntil))),
 )
 
 const endAwaiting = (

@@ -28,16 +28,12 @@ import { type ApprovalRow, approvalEvent, findApproval, firstPaymentSql } from '
 import { awaitedSeconds } from './renew.ts'
 
 /** Anyone with an approval's id may read its text without signing in. */
-const readRequest = statement(
-  'approvals.request',
-  `select w.name as workspace, w.kind = 'team' and w.balance_account_id is null as "sharedBalance", g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
-   from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`,
-)
+const readRequest = statement('approvals.request')`
+  select w.name as workspace, w.kind = 'team' and w.balance_account_id is null as "sharedBalance", g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
+   from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`
 
-const readApprovers = statement(
-  'approvals.named_approvers',
-  `select ${personNameSql('named.id')} as name from unnest(${namedApproversSql('$1::uuid[]')}) as named(id)`,
-)
+const readApprovers = statement('approvals.named_approvers')`
+  select ${personNameSql('named.id')} as name from unnest(${namedApproversSql('$1::uuid[]')}) as named(id)`
 
 type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace' | 'sharedBalance'> & { isFirst: boolean }
 

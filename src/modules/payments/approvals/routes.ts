@@ -12,6 +12,7 @@ import { decideAt } from '../recheck.ts'
 import type { Deps } from '../request.ts'
 import { readContexts, readFacts } from './context.ts'
 import { decideByCredential, decideBySignature, freezesOf, stopOfGiver } from './decide.ts'
+import { readNotifications, withOpening } from './notified.ts'
 import { type ApprovalRecord, findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
@@ -36,15 +37,13 @@ const answer = (record: ApprovalRecord) => ok(presentApproval(record))
 
 export const registerApprovals = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
-  routes.list(path, {
-    config: { operation: 'approvals.list', permission: 'approval.read' },
-    schema: {
-      summary: 'List approvals',
-      description:
-        'Payments that wait for a decision, and those that were decided. `?status=pending` lists those that still need one.',
-      querystring: ListApprovals,
-      response: { 200: pageOf(Approval) },
-    },
+  routes.list(path, 'approvals.list', {
+    permission: 'approval.read',
+    summary: 'List approvals',
+    description:
+      'Payments that wait for a decision, and those that were decided. `?status=pending` lists those that still need one.',
+    querystring: ListApprovals,
+    response: { 200: pageOf(Approval) },
     read: (page, { principal, query }) => listApprovals(deps.db, principal.workspace.id, page, { status: query.status }),
     idOf: ({ approval }) => approval.id,
     present: async (records, { principal }) => {
@@ -57,15 +56,12 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       })
     },
   })
-  routes.get(one, {
-    config: { operation: 'approvals.get', permission: 'approval.read' },
-    schema: {
-      summary: 'Read an approval',
-      description:
-        'The requested payments, their decisions, the messages to sign, and the context that a person needs to decide.',
-      params: byId('approval'),
-      response: { 200: Approval },
-    },
+  routes.get(one, 'approvals.get', {
+    permission: 'approval.read',
+    summary: 'Read an approval',
+    description: 'The requested payments, their decisions, the messages to sign, and the context that a person needs to decide.',
+    params: byId('approval'),
+    response: { 200: Approval },
     read: async ({ principal, params }) => {
       const { workspace } = principal
       const { id } = params
@@ -73,35 +69,32 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const record = found(await findApproval(deps.db, id, workspace.id))
       const { approval, payment, lineage } = record
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace }
-      const [contexts, now] = await Promise.all([
+      const [contexts, known, now] = await Promise.all([
         readContexts(deps, workspace, [record]),
+        readNotifications(deps.db, id),
         approval.status === 'pending' ? decideAt(deps.db, reread, deps.clock.now()) : null,
       ])
       const { context, facts } = contexts.get(id) ?? {}
       return {
         ...presentApproval(record, context, facts),
+        notifications: await withOpening(deps, principal, record, { known, eligible: context?.eligible_approvers ?? [] }),
         ...(now && approval.batchId === null && { decision_now: presentDecision(now.decision, payment.currency) }),
         ...(now && refusalNow(stopOfGiver(freezesOf(principal)) ?? now.refusal)),
       }
     },
   })
-  routes.post(`${one}/decide`, {
+  routes.post(`${one}/decide`, 'approvals.decide', {
     // A frozen workspace may still reject: the service refuses its approvals.
-    config: {
-      operation: 'approvals.decide',
-      permission: 'approval.decide',
-      idempotent: true,
-      whileFrozen: true,
-      refuses: ['invalid_signature', ...decisionRefusals],
-    },
-    schema: {
-      summary: 'Approve or reject a payment',
-      description:
-        'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
-      params: byId('approval'),
-      body: Decide,
-      response: { 200: Approval },
-    },
+    permission: 'approval.decide',
+    idempotent: true,
+    whileFrozen: true,
+    refuses: ['invalid_signature', ...decisionRefusals],
+    summary: 'Approve or reject a payment',
+    description:
+      'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
+    params: byId('approval'),
+    body: Decide,
+    response: { 200: Approval },
     before: async ({ principal, params: { id }, body }) => {
       const [proof, answers] = await Promise.all([
         proveCaller(deps, principal, id, body),
@@ -141,21 +134,16 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       })
     },
   )
-  routes.post(`${one}/decide-by-signature`, {
-    config: {
-      operation: 'approvals.decide_by_signature',
-      access: 'public',
-      credentialIssuing: true,
-      refuses: ['invalid_signature', 'conflict', 'forbidden', ...decisionRefusals],
-    },
-    schema: {
-      summary: 'Decide by the signature of a wallet',
-      description:
-        'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
-      params: byId('approval'),
-      body: DecideBySignature,
-      response: { 200: Approval },
-    },
+  routes.post(`${one}/decide-by-signature`, 'approvals.decide_by_signature', {
+    access: 'public',
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'conflict', 'forbidden', ...decisionRefusals],
+    summary: 'Decide by the signature of a wallet',
+    description:
+      'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
+    params: byId('approval'),
+    body: DecideBySignature,
+    response: { 200: Approval },
     before: async ({ params, body }, reply) => {
       reply.header('cache-control', 'no-store')
       const unlocked = found(await findApproval(deps.db, params.id))

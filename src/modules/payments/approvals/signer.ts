@@ -85,15 +85,13 @@ export const proofColumns = (signed: ProvenSigner | PasskeySignature | null) => 
 
 type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & ZoneSchedule
 
-const readSigning = statement(
-  'approvals.signing',
-  `select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
+const readSigning = statement('approvals.signing')`
+  select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
      o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen",
      w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom"
    from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = ${balanceAccountSql('w')}
    where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
-     and ${hasDecidingRole('a.id', 'w.id')}`,
-)
+     and ${hasDecidingRole('a.id', 'w.id')}`
 
 /** Undefined where the account may not decide, or the wallet is no longer linked to it. */
 export const signingOf = async (
@@ -102,11 +100,9 @@ export const signingOf = async (
   { signer, accountId }: ProvenSigner,
 ): Promise<Signing | undefined> => (await tx.query<Signing>(readSigning, [accountId, record.payment.workspaceId, signer]))[0]
 
-const readSharesOrigin = statement(
-  'approvals.shares_origin',
-  `with recursive ${originsOf('deciding', 'select unnest($1::uuid[])')}, ${originsOf('asking', 'select unnest($2::uuid[])')}
-   select exists (select from deciding join asking using (id)) as shares`,
-)
+const readSharesOrigin = statement('approvals.shares_origin')`
+  with recursive ${originsOf('deciding', 'select unnest($1::uuid[])')}, ${originsOf('asking', 'select unnest($2::uuid[])')}
+   select exists (select from deciding join asking using (id)) as shares`
 
 /**
  * Whether a decision comes from where the request came from: the same lineage of grants, or a wallet that it linked, or a session that began with

@@ -21,19 +21,15 @@ const readOwners = prepare('payments.balances_of_workspaces', { workspaceIds: 'u
     .from(sql`workspaces w cross join lateral ${sql.raw(balanceAccountsSql('w'))} as holder(id)`)
     .where(sql`w.id = any(${at.workspaceIds})`),
 )
-const readUnauthorized = statement(
-  'payments.unauthorized',
-  `select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('scheduled', 'pending_approval', 'processing')
-     and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`,
-)
+const readUnauthorized = statement('payments.unauthorized')`
+  select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('scheduled', 'pending_approval', 'processing')
+     and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`
 
 /** A batch waits as a whole, so it ends as a whole. */
-const readWhole = statement(
-  'payments.whole_batches',
-  `select id from payments where id = any($1::uuid[])
+const readWhole = statement('payments.whole_batches')`
+  select id from payments where id = any($1::uuid[])
    union select q.id from payments p join payments q on q.batch_id = p.batch_id
-   where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`,
-)
+   where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`
 
 /** The caller has locked the accounts that pay, and these payments are not sent. */
 const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
@@ -68,28 +64,22 @@ export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { acco
 }
 
 const waiting = {
-  approvals: statement(
-    'payments.waiting_for_approval',
-    `select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
+  approvals: statement('payments.waiting_for_approval')`
+  select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
      from (select expires_at as due, id, payment_id from approvals where status = 'pending' and (expires_at, id) > ($1::timestamptz, $2::uuid)
        order by expires_at, id limit $3) w left join payments p on p.id = w.payment_id order by w.due, w.id`,
-  ),
-  scheduled: statement(
-    'payments.waiting_for_time',
-    `select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
+  scheduled: statement('payments.waiting_for_time')`
+  select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
      from (select * from payments where status = 'scheduled' and (execute_at, id) > ($1::timestamptz, $2::uuid)
        order by execute_at, id limit $3) p order by p.execute_at, p.id`,
-  ),
 }
 type Waiting = { due: string; id: Uuid; paymentId: Uuid | null; isDue: boolean | null }
-const isDue = statement(
-  'payments.is_unauthorized',
-  `select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`,
-)
+const isDue = statement('payments.is_unauthorized')`
+  select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`
 
 const batch = 100
 /** For each kind, the most rows that a run looks at. The next run goes on behind them: every payment is checked again before it is sent. */
-const mostInRun = 500
+const maxInRun = 500
 
 export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {
   const places = { approvals: beginning, scheduled: beginning }
@@ -100,7 +90,7 @@ export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) =
       await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(isDue, [id]))
     })
   const look = async (kind: keyof typeof waiting) => {
-    for (let seen = 0, full = true; full && seen < mostInRun; seen += batch) {
+    for (let seen = 0, full = true; full && seen < maxInRun; seen += batch) {
       const { since, behind } = places[kind]
       const rows = await deps.db.query<Waiting>(waiting[kind], [since, behind, batch])
       const due = rows.flatMap(({ paymentId, isDue }) => (isDue && paymentId ? [{ id: paymentId }] : []))

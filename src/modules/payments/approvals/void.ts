@@ -19,19 +19,15 @@ const open = `
   where given.account_id = $1 and given.decision = 'approve'
     and ${isNotSent('p')}`
 
-const readOwners = statement(
-  'approvals.owners_relying',
-  `select p.account_id as owner ${open}
+const readOwners = statement('approvals.owners_relying')`
+  select p.account_id as owner ${open}
    union select holder.id from grants g join workspaces w on w.id = g.workspace_id
-     cross join lateral ${balanceAccountsSql('w')} as holder(id) where g.account_id = $1 and g.revoked_at is null`,
-)
-const readLost = statement(
-  'approvals.lost',
-  `select lost.* from (
+     cross join lateral ${balanceAccountsSql('w')} as holder(id) where g.account_id = $1 and g.revoked_at is null`
+const readLost = statement('approvals.lost')`
+  select lost.* from (
      select given.id as "decisionId", a.id as "approvalId", given.account_id as "accountId", p.account_id as owner, ${lostBy('given', 'p')} as reason ${open}
        and given.id in (select id from ${currentDecisionsSql('a.id')} as d)) as lost
-   where lost.reason is not null order by lost."decisionId"`,
-)
+   where lost.reason is not null order by lost."decisionId"`
 
 type Lost = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
 
@@ -62,13 +58,11 @@ export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): 
   await voidDecisions(tx, actor, await tx.query<Lost>(readLost, [accountId]))
 }
 
-const readRefused = statement(
-  'approvals.refused_by_chain',
-  `select d.id as "decisionId", a.id as "approvalId", d.account_id as "accountId", p.account_id as owner, 'wallet' as reason
+const readRefused = statement('approvals.refused_by_chain')`
+  select d.id as "decisionId", a.id as "approvalId", d.account_id as "accountId", p.account_id as owner, 'wallet' as reason
    from approval_decisions given join approvals a on a.id = given.approval_id join payments p on p.id = a.payment_id
      cross join lateral ${currentDecisionsSql('a.id')} as d
-   where given.id = any($1::uuid[]) and d.id = given.id and d.decision = 'approve' order by d.id`,
-)
+   where given.id = any($1::uuid[]) and d.id = given.id and d.decision = 'approve' order by d.id`
 const chain: Actor = { accountId: null, origin: null, way: 'chain' }
 
 /**

@@ -68,7 +68,7 @@ const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid
 const alikeFrom = 4
 const window = '90 minutes'
 /** Bounds the work in a busy workspace: what repeats does so among the newest. */
-const mostRead = 1_000
+const maxRead = 1_000
 
 /**
  * Of each that are alike: the time up to which most were made within the window, whose beginning is searched for in the sorted times. A moving frame
@@ -81,7 +81,7 @@ const repeated = prepareText<Repeated>()(
      select p.id, p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
      from payments p where p.workspace_id = any(array[key.workspace])
        and (p.workspace_id, p.id) > (key.workspace, ${inWorkspace.idBehind('key.workspace', 'key.since')})
-     order by p.workspace_id desc, p.id desc limit ${mostRead}),
+     order by p.workspace_id desc, p.id desc limit ${maxRead}),
    alike as (
      select payee_id, amount_minor, initiator_account_id, grant_id, array_agg(created_at order by created_at, id) as times,
        array_agg(beneficiary_id order by created_at, id) as beneficiary_ids
@@ -108,7 +108,7 @@ const refused = prepareText<Refused>()(
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
   `with newest as (
      select r.id, r.beneficiary_id, r.amount_minor, r.message, r.initiator_account_id, r.grant_id, r.created_at
-     from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${mostRead}),
+     from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${maxRead}),
    recent as (
      select n.*, count(*) over asker as times, row_number() over (asker order by n.id desc) as place
      from newest n left join grants w on w.id = n.grant_id
@@ -131,20 +131,16 @@ const otherNames = prepareText<Named & { count: number; reportedName: string | n
 )
 
 /** Of the whole service: money in suspense belongs to no workspace yet. */
-const suspended = prepare(
-  'attention.suspended',
-  {},
-  (orm) =>
-    orm
-      .select({
-        count: sql<number>`count(*)::int`,
-        amountMinor: sql<Minor>`coalesce(sum(${suspenseItems.amountMinor}), 0)::bigint`,
-        oldestAt: sql<Date>`min(${suspenseItems.createdAt})`,
-      })
-      .from(suspenseItems)
-      .where(sql`${suspenseItems.resolvedAt} is null and ${suspenseItems.direction} = 'in'`)
-      .having(sql`count(*) > 0`),
-  'pool',
+const suspended = prepare('attention.suspended', {}, 'pool', (orm) =>
+  orm
+    .select({
+      count: sql<number>`count(*)::int`,
+      amountMinor: sql<Minor>`coalesce(sum(${suspenseItems.amountMinor}), 0)::bigint`,
+      oldestAt: sql<Date>`min(${suspenseItems.createdAt})`,
+    })
+    .from(suspenseItems)
+    .where(sql`${suspenseItems.resolvedAt} is null and ${suspenseItems.direction} = 'in'`)
+    .having(sql`count(*) > 0`),
 )
 
 const nearLimits = prepareText<NearLimit>()(

@@ -1,17 +1,21 @@
+import { and, eq, gt, lte, sql } from 'drizzle-orm'
 import { policyRoles } from '../../../auth/permissions.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { insertRows } from '../../../db/prepare-write.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { balanceAccountSql, balanceShortages } from '../../../db/tables/workspaces.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { presenter } from '../../../http/presenter.ts'
-import { getBalance } from '../../../ledger/ledger.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
-import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { balanceIn, getBalance, getBalances } from '../../../ledger/ledger.ts'
+import { isoTime, secondsAfter } from '../../../lib/clock.ts'
+import { firstId, formatId, type Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/lists.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { forEachRow, type Sweeping } from '../../for-each-row.ts'
-import { queueMail, timeText } from '../../mail/service.ts'
+import { queueMail } from '../../mail/service.ts'
 import type { Parts } from '../../parts.ts'
 import { BalanceShortage } from './schema.ts'
 
@@ -21,28 +25,19 @@ const hours = [48, 4] as const
 const longestSeconds = hours[0] * 3600
 
 /** With its fees, what is due until a time, of each time at which something is due. */
-type Due = { workspaceId: Uuid; holder: Uuid; dueAt: Date; scheduledMinor: Minor; asked: Uuid[]; path: string }
+type Due = { workspaceId: Uuid; holder: Uuid; dueAt: Date; scheduledMinor: Minor }
 
-/** `$3`: one workspace, or all. */
-const readDue = statement(
-  'payments.due_soon',
-  `select d.workspace_id as "workspaceId", ${balanceAccountSql('w')} as holder, d.execute_at as "dueAt", d.asked,
-     sum(d.minor) over (partition by d.workspace_id order by d.execute_at)::bigint as "scheduledMinor", d.batch, d.payment
-   from (select p.workspace_id, p.execute_at, sum(p.amount_minor + coalesce(p.fee_minor, 0)) as minor,
-       array_agg(distinct p.initiator_account_id) as asked, (array_agg(p.batch_id order by p.id))[1] as batch, (array_agg(p.id order by p.id))[1] as payment
-     from payments p where p.status = 'scheduled' and p.execute_at > $1 and p.execute_at <= $2 and ($3::uuid is null or p.workspace_id = $3)
+/** Of the workspaces from `$3` to `$4`. */
+const readDue = statement('payments.due_soon')`
+  select d.workspace_id as "workspaceId", ${balanceAccountSql('w')} as holder, d.execute_at as "dueAt",
+     sum(d.minor) over (partition by d.workspace_id order by d.execute_at)::bigint as "scheduledMinor"
+   from (select p.workspace_id, p.execute_at, sum(p.amount_minor + coalesce(p.fee_minor, 0)) as minor
+     from payments p where p.status = 'scheduled' and p.execute_at > $1 and p.execute_at <= $2 and p.workspace_id between $3 and $4
      group by 1, 2) as d join workspaces w on w.id = d.workspace_id where w.closed_at is null
-   order by 1, 3`,
-)
+   order by 1, 3`
 
-const dueSoon = async (db: Db, now: Date, workspaceId: Uuid | null): Promise<Due[]> => {
-  type Row = Omit<Due, 'path'> & { batch: Uuid | null; payment: Uuid }
-  const rows = await db.query<Row>(readDue, [now, secondsAfter(now, longestSeconds), workspaceId])
-  return rows.map(({ batch, payment, ...row }) => {
-    const path = batch ? `/payments/batches/${formatId('payment_batch', batch)}` : `/payments/${formatId('payment', payment)}`
-    return { ...row, path }
-  })
-}
+const dueSoon = (db: Db, now: Date, from: Uuid, to = from): Promise<Due[]> =>
+  db.query<Due>(readDue, [now, secondsAfter(now, longestSeconds), from, to])
 
 export type Shortage = { missingMinor: Minor; scheduledMinor: Minor; dueAt: Date }
 
@@ -65,12 +60,17 @@ const shortageOf = (due: readonly Due[], availableMinor: Minor): Shortage | null
   return { dueAt: first.dueAt, scheduledMinor, missingMinor: scheduledMinor - availableMinor }
 }
 
-/** Who can top up, and who asked for what is due: its members. */
-const readTold = statement(
-  'payments.told_of_shortage',
-  `select account_id as id from members where workspace_id = $1 and status = 'active'
-     and (role in ${namesSql(policyRoles)} or account_id = any($2::uuid[]))`,
-)
+/** Who can top up, and who asked for what is due at these times: its members. With the first of what is due. */
+const readTold = statement('payments.told_of_shortage')`
+  with due as materialized (select id, batch_id, execute_at, initiator_account_id from payments
+     where workspace_id = $1 and status = 'scheduled' and execute_at = any($2::timestamptz[]))
+   select (select json_build_object('payment', id, 'batch', batch_id) from due order by execute_at, id limit 1) as about,
+     array(select account_id from members where workspace_id = $1 and status = 'active'
+       and (role in ${namesSql(policyRoles)} or account_id in (select initiator_account_id from due))) as "to"`
+type Told = { about: { payment: Uuid; batch: Uuid | null }; to: Uuid[] }
+
+const pathOf = ({ payment, batch }: Told['about']): string =>
+  batch ? `/payments/batches/${formatId('payment_batch', batch)}` : `/payments/${formatId('payment', payment)}`
 
 /** The nearest of the two distances that a time has reached. */
 const reached = (dueAt: Date, now: Date): number => Math.min(...hours.filter((each) => dueAt <= secondsAfter(now, each * 3600)))
@@ -93,22 +93,51 @@ const tellOf = ({ db, config }: Shorting, { workspaceId, holder }: Pick<Due, 'wo
     if (fresh.length === 0) return
     const data = presentShortage(workspaceId, shortage)
     await appendEvents(tx, [{ type: 'balance.short', accountId: holder, workspaceId, data }])
-    const told = await tx.query<{ id: Uuid }>(readTold, [workspaceId, short.flatMap(({ asked }) => asked)])
+    const { about, to } = only(await tx.query<Told>(readTold, [workspaceId, short.map(({ dueAt }) => dueAt)]))
     queueMail(tx, {
       ...{ kind: 'balance_short', cause: `balance_short/${workspaceId}/${tx.at.toISOString()}`, workspaceId },
-      ...{ to: told.map(({ id }) => id), path: short[0]?.path ?? '/' },
+      ...{ to, path: pathOf(about) },
       values: {
         ...{ missing: displayAmount(missingMinor, config.CURRENCY), scheduled: displayAmount(scheduledMinor, config.CURRENCY) },
-        due: timeText(shortage.dueAt),
       },
+      times: { due: isoTime(shortage.dueAt) },
     })
   })
 
+const readPage = prepare(
+  'payments.workspaces_due_soon',
+  { now: 'timestamptz', until: 'timestamptz', behind: 'uuid', take: 'rows' },
+  (orm, at) =>
+    orm
+      .selectDistinct({ id: payments.workspaceId })
+      .from(payments)
+      .where(
+        and(
+          eq(payments.status, sql`'scheduled'`),
+          gt(payments.executeAt, at.now),
+          lte(payments.executeAt, at.until),
+          gt(payments.workspaceId, at.behind),
+        ),
+      )
+      .orderBy(payments.workspaceId)
+      .limit(at.take),
+)
+const pageSize = 300
+
 export const tellOfShortages = async (deps: Shorting): Promise<void> => {
-  const due = await dueSoon(deps.db, deps.clock.now(), null)
-  const workspaces = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)].map(([id, [{ holder } = { holder: id }]]) => ({
-    id,
-    holder,
-  }))
-  await forEachRow(deps, 'balances.short', workspaces, ({ id, holder }) => tellOf(deps, { workspaceId: id, holder }))
+  const { db, clock } = deps
+  const now = clock.now()
+  const until = secondsAfter(now, longestSeconds)
+  for (let behind: Uuid | undefined = firstId; behind !== undefined; ) {
+    const page: { id: Uuid }[] = await db.run(readPage, { now, until, behind, take: pageSize })
+    const [first, last] = [page[0], page.at(-1)]
+    const due = first && last ? await dueSoon(db, now, first.id, last.id) : []
+    const balances = await getBalances(db, [...new Set(due.map(({ holder }) => holder))])
+    const workspaces = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)].flatMap(([id, rows]) => {
+      const [{ holder } = { holder: id }] = rows
+      return shortageOf(rows, balanceIn(balances, holder).availableMinor) ? [{ id, holder }] : []
+    })
+    await forEachRow(deps, 'balances.short', workspaces, ({ id, holder }) => tellOf(deps, { workspaceId: id, holder }))
+    behind = page.length === pageSize ? last?.id : undefined
+  }
 }

@@ -5,24 +5,20 @@ import type { Db } from '../../../db/client.ts'
 import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { beneficiaries, payees } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { fieldErrors } from '../../../http/sentences.ts'
+import { fieldErrors, sentences } from '../../../http/sentences.ts'
 import { type FieldError, found, invalidFields, permissionMissing } from '../../../lib/errors.ts'
 import { quoted } from '../../../lib/text.ts'
 import { findBatch } from './queries.ts'
 import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, type WholeBatch } from './schema.ts'
 
-const itemsToRepeat = prepare(
-  'payment_batches.items_to_repeat',
-  { batchId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ payment: payments, payee: beneficiaries, frozenAt: payees.frozenAt })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-      .where(eq(payments.batchId, at.batchId))
-      .orderBy(asc(payments.batchIndex)),
-  'pool',
+const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uuid' }, 'pool', (orm, at) =>
+  orm
+    .select({ payment: payments, payee: beneficiaries, frozenAt: payees.frozenAt })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+    .where(eq(payments.batchId, at.batchId))
+    .orderBy(asc(payments.batchIndex)),
 )
 
 type Change = z.output<typeof RepeatedItem>
@@ -34,7 +30,8 @@ const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<numbe
   for (const [index, entry] of items.entries()) {
     const at = `items.${index}`
     const given = 'batch_index' in entry ? entry : 'item' in entry ? entry.item : entry.given
-    const { data, error } = 'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(given)
+    const { data, error } =
+      'batch_index' in entry ? { data: entry, error: undefined } : RepeatedItem.safeParse(given, { error: sentences() })
     if (!data) problems.push(...fieldErrors(error?.issues ?? []).map(({ path, message }) => ({ path: `${at}.${path}`, message })))
     else if (data.batch_index >= count)
       problems.push({ path: `${at}.batch_index`, message: `must be below ${count}: the batch has ${count} items` })
@@ -47,18 +44,20 @@ const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<numbe
 
 const entryOf = ({ payment, payee, frozenAt }: RowOf<typeof itemsToRepeat>, change: Change | undefined): BatchEntry => {
   if (payee.archivedAt || frozenAt) {
-    const message = `${quoted(payee.displayName)} is ${payee.archivedAt ? 'archived' : 'frozen'}: leave the item out by \`omit\`, or pay another beneficiary`
+    const message = `${quoted(payee.displayName)} is ${payee.archivedAt ? 'archived' : 'frozen'}: leave the item out, or pay another beneficiary`
     return { faults: [{ path: 'beneficiary_id', message }], to: null }
   }
+  const { batch_index, omit, ...changed } = change ?? {}
   return {
     item: {
       beneficiary_id: payment.beneficiaryId,
-      amount_minor: change?.amount_minor ?? payment.amountMinor,
       payment_type: payment.paymentType,
       purpose_code: payment.purposeCode,
       account_reference: payment.accountReference,
       narrative: payment.narrative,
       metadata: payment.metadata,
+      ...changed,
+      amount_minor: change?.amount_minor ?? payment.amountMinor,
     },
   }
 }

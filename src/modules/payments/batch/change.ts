@@ -14,14 +14,12 @@ import { type BatchRecord, type BatchRow, findBatches, presentBatch } from './qu
 
 type BatchEnd = Exclude<BatchRow['status'], 'scheduled' | 'pending_approval'>
 
-const finish = statement(
-  'payment_batches.finish',
-  `update payment_batches b set updated_at = $2, completed_at = $2,
+const finish = statement('payment_batches.finish')`
+  update payment_batches b set updated_at = $2, completed_at = $2,
      status = case when exists (select from payments p where p.batch_id = b.id and p.status in ${paidPaymentsSql}) then 'completed' else 'failed' end
    where b.id = any($1::uuid[]) and b.status = 'processing'
      and not exists (select from payments p where p.batch_id = b.id and p.status in ${openPaymentsSql})
-   returning b.id`,
-)
+   returning b.id`
 const move = prepareWrite(
   'payment_batches.move',
   { id: 'uuid', to: 'text', at: 'timestamptz', completedAt: 'timestamptz|null', from: 'text[]' },

@@ -29,15 +29,11 @@ const selection = {
 }
 
 // On the lane `pool`, because it counts the items, and so reads many rows.
-const byIds = prepare(
-  'payment_batches.by_ids',
-  { ids: 'uuid[]', workspaceId: 'uuid?' },
-  (orm, at) =>
-    orm
-      .select(selection)
-      .from(paymentBatches)
-      .where(and(sql`${paymentBatches.id} = any(${at.ids})`, at.workspaceId && eq(paymentBatches.workspaceId, at.workspaceId))),
-  'pool',
+const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, at) =>
+  orm
+    .select(selection)
+    .from(paymentBatches)
+    .where(and(sql`${paymentBatches.id} = any(${at.ids})`, at.workspaceId && eq(paymentBatches.workspaceId, at.workspaceId))),
 )
 
 export const findBatches = (db: Db, ids: readonly Uuid[]): Promise<readonly BatchRecord[]> => db.run(byIds, { ids })
@@ -57,6 +53,7 @@ const batchCondition = (at: Places<typeof batchFilters>) =>
 export const batchList = prepare(
   'payment_batches.list',
   { ...batchFilters, before: 'uuid?', take: 'rows' },
+  'pool',
   (orm, at) => {
     const ids = newestFirst(
       orm.select({ id: paymentBatches.id }).from(paymentBatches),
@@ -67,15 +64,11 @@ export const batchList = prepare(
     )
     return orm.select(selection).from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
   },
-  'pool',
 )
 
 /** Its counts are those of now: an item changes without a change of its batch. */
-export const changedBatches = prepare(
-  'payment_batches.changes',
-  { ...batchFilters, ...changePlaces },
-  (orm, at) => inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, at, batchCondition(at)),
-  'pool',
+export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changePlaces }, 'pool', (orm, at) =>
+  inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, at, batchCondition(at)),
 )
 
 const paidBefore = sql<Minor | null>`(
@@ -83,41 +76,33 @@ const paidBefore = sql<Minor | null>`(
   order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)
 
 /** All lines of a batch in their order: each as the Merkle tree binds it, with the check of the payee's name and its last payment. */
-export const linesOf = prepare(
-  'payment_batches.lines',
-  { batchId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({
-        id: payments.id,
-        row: payments.batchRow,
-        leaf: payments.batchLeaf,
-        snapshot: payments.snapshot,
-        amountMinor: payments.amountMinor,
-        beneficiaryId: payments.beneficiaryId,
-        payeeId: payments.payeeId,
-        verification: beneficiaries.verification,
-        reportedName: beneficiaries.reportedName,
-        lastAmountMinor: paidBefore,
-      })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .where(eq(payments.batchId, at.batchId))
-      .orderBy(payments.batchIndex),
-  'pool',
+export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'pool', (orm, at) =>
+  orm
+    .select({
+      id: payments.id,
+      row: payments.batchRow,
+      leaf: payments.batchLeaf,
+      snapshot: payments.snapshot,
+      amountMinor: payments.amountMinor,
+      beneficiaryId: payments.beneficiaryId,
+      payeeId: payments.payeeId,
+      verification: beneficiaries.verification,
+      reportedName: beneficiaries.reportedName,
+      lastAmountMinor: paidBefore,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .where(eq(payments.batchId, at.batchId))
+    .orderBy(payments.batchIndex),
 )
 
 /** In the order of each batch. */
-export const itemsOf = prepare(
-  'payment_batches.items',
-  { batchIds: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({ id: payments.id, batchId: payments.batchId })
-      .from(payments)
-      .where(sql`${payments.batchId} = any(${at.batchIds})`)
-      .orderBy(payments.batchId, payments.batchIndex),
-  'pool',
+export const itemsOf = prepare('payment_batches.items', { batchIds: 'uuid[]' }, 'pool', (orm, at) =>
+  orm
+    .select({ id: payments.id, batchId: payments.batchId })
+    .from(payments)
+    .where(sql`${payments.batchId} = any(${at.batchIds})`)
+    .orderBy(payments.batchId, payments.batchIndex),
 )
 
 export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>

@@ -305,9 +305,9 @@ export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>):
     name: 'payment batches',
     logger: deps.logger,
     work: async ([request]) => (request ? inTx(deps.db, (tx) => createBatch(tx, deps, request)) : []),
-    mostShared: 1,
-    mostWaiting: 2,
-    mostQueued: 200,
+    maxShared: 1,
+    maxWaiting: 2,
+    maxQueued: 200,
   })
 
 /** Decides a batch of payments, all of them or none. Throws its refusal, which is recorded. */

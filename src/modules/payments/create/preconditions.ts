@@ -56,13 +56,13 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
 export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor =>
   payout[rail] && payouts[rail].limits.wholeUnits ? 100n : 1n
 
-const mostDaysAhead = 90
+const maxDaysAhead = 90
 
 export const checkDueTime = (executeAt: Date | null, at: Date): void => {
   if (executeAt === null) return
   const problem = (message: string) => invalidFields({ path: 'execute_at', message })
   if (executeAt <= at) throw problem('must be in the future: leave it out to pay at once')
-  if (executeAt > daysAfter(at, mostDaysAhead)) throw problem(`must be at most ${mostDaysAhead} days from now`)
+  if (executeAt > daysAfter(at, maxDaysAhead)) throw problem(`must be at most ${maxDaysAhead} days from now`)
 }
 
 /** Everything that stops a payment of any amount; freezes and suspensions come first. */

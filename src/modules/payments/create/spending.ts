@@ -42,10 +42,8 @@ const loadMandates = async (tx: Tx, requests: readonly Ask[]): Promise<Mandates>
 
 const placeOf = (workspaceId: Uuid, paymentId: Uuid): string => `${workspaceId} ${paymentId}`
 
-const repeatedPayments = statement(
-  'payments.repeated',
-  'select id, workspace_id from payments where id = any($1::uuid[]) and workspace_id = any($2::uuid[])',
-)
+const repeatedPayments = statement('payments.repeated')`
+  select id, workspace_id from payments where id = any($1::uuid[]) and workspace_id = any($2::uuid[])`
 
 const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlySet<string>> => {
   const naming = requests.filter(({ input }) => input.duplicate_of)

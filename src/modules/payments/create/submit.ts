@@ -52,9 +52,9 @@ export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>
     name: 'payments',
     logger: deps.logger,
     work: (requests, wait) => inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait)),
-    mostShared: 2,
-    mostWaiting: 2,
-    mostQueued: 2_000,
+    maxShared: 2,
+    maxWaiting: 2,
+    maxQueued: 2_000,
   })
 
 export const paymentAnswered = signal<{ outcome: string; seconds: number }>('payment answered')

@@ -29,9 +29,8 @@ export type Authority = {
 export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
   (signed ? signers : approvers).length >= required
 
-const read = statement(
-  'payments.authority',
-  `select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${mayStillRequest('p')} as requested,
+const read = statement('payments.authority', 'record')`
+  select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${mayStillRequest('p')} as requested,
      case when r.status <> 'active' then 'account'
        when not r.payments_enabled then 'payments'
        when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
@@ -47,9 +46,7 @@ const read = statement(
          array_agg(d.id) filter (where ${isContractSigned('d')}) as contract_decisions,
          array_agg(d.account_id) filter (where ${isContractSigned('d')}) as contract_signers
        from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
-   where p.id = any($1::uuid[])`,
-  'record',
-)
+   where p.id = any($1::uuid[])`
 
 /** What payments rest on now. Who acts on it holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
 export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {

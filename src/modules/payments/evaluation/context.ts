@@ -25,9 +25,8 @@ const looksTheSame = (payment: string): string =>
           and ${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
 // One plan is made for lists of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
-const read = statement(
-  'payments.past',
-  `select r.n::int, p.id as "paymentId", p.created_at as "createdAt", p.is_unknown as "isUnknown",
+const read = statement('payments.past', 'record')`
+  select r.n::int, p.id as "paymentId", p.created_at as "createdAt", p.is_unknown as "isUnknown",
      ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as "lastPaid"
    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::timestamptz[]) with ordinality as r(beneficiary, amount, reference, since, n)
    cross join lateral (select * from beneficiaries where id = r.beneficiary offset 0) as b
@@ -45,9 +44,7 @@ const read = statement(
        (select p.id, p.created_at, true from payments p
         where p.payee_id = payee.id and p.status = 'unknown' and ${looksTheSame('p')}
         order by p.created_at desc, p.id desc limit 1)) as p
-     order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p on true`,
-  'record',
-)
+     order by p.is_unknown desc, p.created_at desc, p.id desc limit 1) as p on true`
 
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 

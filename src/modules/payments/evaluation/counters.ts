@@ -37,18 +37,14 @@ const totalsOf = `
   select p.workspace_id, (select ${balanceAccountSql('w')} from workspaces w where w.id = p.workspace_id) as account_id, p.counted_day as day, payee, coalesce(p.grant_id, '${noGrant}') as grant_id, p.rail, p.payment_type, sum(p.amount_minor)::bigint as minor, count(*) as payments
   from payments p cross join unnest(array[p.payee_id, '${everyPayee}'::uuid]) as payee where p.id = any($1::uuid[]) group by 1, 2, 3, 4, 5, 6, 7`
 
-const release = statement(
-  'counters.release',
-  `update usage_counters c set used_minor = c.used_minor - own.minor, payments = c.payments - own.payments
-   from (${chargesOf}) as own where c.subject_id = own.id and c.period = own.period and c.period_start = own.start`,
-)
-const releaseTotals = statement(
-  'counters.release_totals',
-  `update spending_totals t set used_minor = t.used_minor - own.minor, payments = t.payments - own.payments
+const release = statement('counters.release')`
+  update usage_counters c set used_minor = c.used_minor - own.minor, payments = c.payments - own.payments
+   from (${chargesOf}) as own where c.subject_id = own.id and c.period = own.period and c.period_start = own.start`
+const releaseTotals = statement('counters.release_totals')`
+  update spending_totals t set used_minor = t.used_minor - own.minor, payments = t.payments - own.payments
    from (${totalsOf}) as own
    where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type, t.account_id)
-     = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`,
-)
+     = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`
 
 /** One row for each key, with the sum of its payments. */
 const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
@@ -103,16 +99,12 @@ export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<vo
   await Promise.all([releaseCharges(tx, ids), updateRows(tx, payments, ['countedDay'], rows), chargeCounters(tx, moved)])
 }
 
-const moveUsage = statement(
-  'counters.follow_balance',
-  `update usage_counters set account_id = $2 where account_id = $3 and subject_id in (
+const moveUsage = statement('counters.follow_balance')`
+  update usage_counters set account_id = $2 where account_id = $3 and subject_id in (
      select id from spending_policies where workspace_id = $1 union all select id from grants where workspace_id = $1
-     union all select id from intent_mandates where workspace_id = $1)`,
-)
-const moveTotals = statement(
-  'counters.totals_follow_balance',
-  'update spending_totals set account_id = $2 where workspace_id = $1 and account_id = $3',
-)
+     union all select id from intent_mandates where workspace_id = $1)`
+const moveTotals = statement('counters.totals_follow_balance')`
+  update spending_totals set account_id = $2 where workspace_id = $1 and account_id = $3`
 
 /** A workspace's limits are counted where it pays from now on. */
 export const moveCounters = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> => {

@@ -174,9 +174,8 @@ const unapproved = list(
 )
 
 /** No row locks: who freezes, revokes, archives or changes one of these holds the account's lock, as the deciding transaction does. */
-const read = statement(
-  'payments.state',
-  `with ${asked}
+const read = statement('payments.state', 'record')`
+  with ${asked}
    select
     ${list(workspaceColumns, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
     ${list(columnsOf(accounts, 'a'), `accounts a where a.id = any(array(select ${balanceAccountSql('w')} from workspaces w where w.id = any($1::uuid[])))`)} as holders,
@@ -188,9 +187,7 @@ const read = statement(
       `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
          and c.period in ('day', 'month', 'total') and c.period_start = any($4::date[] || date '${totalStart}')`,
     )} as usage,
-    ${unapproved} as unapproved`,
-  'record',
-)
+    ${unapproved} as unapproved`
 
 type StateRow = {
   workspaces: WorkspaceState[]

@@ -5,7 +5,7 @@ import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { proveRows, readLogHead } from '../../../events/seal.ts'
+import { createProver, readLogHead } from '../../../events/seal.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { listTransfers } from '../../../ledger/reports.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -23,51 +23,43 @@ import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
 
 /** Each with the seal that covers it, the first at or after the row. As text: a comparison of two columns at once. */
-const auditOf = prepare(
-  'receipts.audit',
-  { paymentId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({
-        id: sql<Uuid>`a.id`,
-        action: sql<string>`a.action`,
-        at: sql<Date>`a.at`,
-        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
-        sequence: sql<bigint | null>`s.sequence`,
-        rowsRoot: sql<Buffer | null>`s.rows_root`,
-        through: sql<{
-          transaction: string
-          id: Uuid
-        }>`json_build_object('transaction', s.through_transaction::text, 'id', s.through_id)`,
-        after: sql<{ transaction: string; id: Uuid } | null>`case when p.sequence is not null
+const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm, at) =>
+  orm
+    .select({
+      id: sql<Uuid>`a.id`,
+      action: sql<string>`a.action`,
+      at: sql<Date>`a.at`,
+      inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
+      sequence: sql<bigint | null>`s.sequence`,
+      rowsRoot: sql<Buffer | null>`s.rows_root`,
+      through: sql<{
+        transaction: string
+        id: Uuid
+      }>`json_build_object('transaction', s.through_transaction::text, 'id', s.through_id)`,
+      after: sql<{ transaction: string; id: Uuid } | null>`case when p.sequence is not null
         then json_build_object('transaction', p.through_transaction::text, 'id', p.through_id) end`,
-      })
-      .from(
-        sql`audit_log a left join lateral (
+    })
+    .from(
+      sql`audit_log a left join lateral (
         select * from audit_seals where (through_transaction, through_id) >= (a.transaction, a.id)
         order by through_transaction, through_id limit 1) s on true
       left join audit_seals p on p.sequence = s.sequence - 1`,
-      )
-      .where(
-        sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
-      )
-      .orderBy(sql`a.transaction`, sql`a.id`),
-  'joined',
+    )
+    .where(
+      sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
+    )
+    .orderBy(sql`a.transaction`, sql`a.id`),
 )
 
 /** In the order in which they are asked for. As text: rows from lists, each of which is one text. */
-const policyVersions = prepare(
-  'receipts.policies',
-  { ids: 'text', versions: 'text' },
-  (orm, at) =>
-    orm
-      .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
-      .from(
-        sql`unnest(${at.ids}::uuid[], ${at.versions}::int[]) with ordinality as w(id, version, place)
+const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'joined', (orm, at) =>
+  orm
+    .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
+    .from(
+      sql`unnest(${at.ids}::uuid[], ${at.versions}::int[]) with ordinality as w(id, version, place)
         join spending_policy_versions v on v.policy_id = w.id and v.version = w.version`,
-      )
-      .orderBy(sql`w.place`),
-  'joined',
+    )
+    .orderBy(sql`w.place`),
 )
 
 /** In their order, with the batch's root. */
@@ -82,7 +74,7 @@ const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, at) =>
 
 type Tree = { rows: readonly RowOf<typeof leavesOf>[]; tree: ReturnType<typeof treeOf> }
 
-export const readTree = async (db: Db, batchId: Uuid): Promise<Tree> => {
+const readTree = async (db: Db, batchId: Uuid): Promise<Tree> => {
   const rows = await db.run(leavesOf, { batchId })
   return { rows, tree: treeOf(rows.map(({ leaf }) => leafHash(leaf ?? ''))) }
 }
@@ -121,19 +113,38 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
   return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document: { ...document } }))
 }
 
-/** `verifier/` checks it. Undefined: no such payment. `treeOfBatch`: one that remembers, where many of a batch are built. */
-export const buildReceipt = async (
-  db: Db,
-  deps: ReceiptParts,
-  workspaceId: Uuid,
+/**
+ * Builds receipts, which `verifier/` checks; undefined where there is no such payment. What several have in common is read once: the log's head,
+ * seals, and the tree of a batch, whose items follow each other.
+ */
+export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
+  const head = readLogHead(db)
+  const signed = head.then((read) => signHead(deps.config, deps.receiptKeys, read))
+  const prove = createProver(db, head)
+  let last: { batchId: Uuid; tree: Promise<Tree> } | undefined
+  const treeOfBatch = (batchId: Uuid): Promise<Tree> => {
+    if (last?.batchId !== batchId) last = { batchId, tree: readTree(db, batchId) }
+    return last.tree
+  }
+  return (paymentId: Uuid) => buildReceipt({ db, deps, workspaceId, prove, treeOfBatch, signed }, paymentId)
+}
+
+type Reading = {
+  db: Db
+  deps: ReceiptParts
+  workspaceId: Uuid
+  prove: ReturnType<typeof createProver>
+  treeOfBatch: (batchId: Uuid) => Promise<Tree>
+}
+const buildReceipt = async (
+  { db, deps, workspaceId, prove, treeOfBatch, signed }: Reading & { signed: Promise<ReturnType<typeof signHead>> },
   paymentId: Uuid,
-  treeOfBatch = readTree,
 ): Promise<Receipt | undefined> => {
   const [payment, transfers, audit, head] = await Promise.all([
     findPayment(db, { workspaceId, id: paymentId }),
     listTransfers(db, paymentId),
     db.run(auditOf, { paymentId }),
-    readLogHead(db),
+    signed,
   ])
   if (!payment) return undefined
   const wire = presentPayment(payment)
@@ -142,10 +153,10 @@ export const buildReceipt = async (
   const [beneficiary, policies, proofs, approval, mandate, batch] = await Promise.all([
     findBeneficiary(db, workspaceId, beneficiaryId),
     readPolicies(db, wire.decision),
-    proveRows(db, audit, head),
+    prove(audit),
     approvalId && findApproval(db, approvalId),
     mandateId && findMandate(db, mandateId, workspaceId),
-    payment.batchId === null ? null : treeOfBatch(db, payment.batchId),
+    payment.batchId === null ? null : treeOfBatch(payment.batchId),
   ])
   const body: Body = {
     type: 'payment_receipt',
@@ -164,7 +175,7 @@ export const buildReceipt = async (
     ),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
     audit: {
-      head: signHead(deps.config, deps.receiptKeys, head),
+      head,
       rows: audit.map(({ id, action, at }, index) => {
         const proof = proofs[index]
         return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }

@@ -45,6 +45,7 @@ export const refusalList = prepare(
     before: 'uuid?',
     take: 'rows',
   },
+  'page',
   (orm, at) =>
     newestFirst(
       orm
@@ -74,19 +75,16 @@ export const refusalList = prepare(
         at.createdBefore,
       ),
     ),
-  'page',
 )
 
 /** Of one grant, or of one person without a grant, in 24 hours. */
 const mostRecent = 1_000
 
 /** No further than `mostRecent`. */
-const countRecent = statement(
-  'payment_refusals.count_recent',
-  `select asking, (select count(*) from (
+const countRecent = statement('payment_refusals.count_recent')`
+  select asking, (select count(*) from (
      select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${mostRecent}) as recent)::int as count
-   from unnest($1::uuid[]) as asking`,
-)
+   from unnest($1::uuid[]) as asking`
 
 const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
 
@@ -198,9 +196,9 @@ export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'lo
       const since = daysAfter(deps.clock.now(), -1)
       return inTx(deps.db, (tx) => write(tx, deps.config, { entries, wait, since }))
     },
-    mostShared: 1,
-    mostWaiting: 1,
-    mostQueued: 5_000,
+    maxShared: 1,
+    maxWaiting: 1,
+    maxQueued: 5_000,
   })
   const writing = new Set<Promise<void>>()
   const record = (all: readonly Facts[]): void => {

@@ -6,34 +6,33 @@ import { Decision } from '../../policies/schema.ts'
 
 export const RefusedPayment = z
   .object({
-    id: IdOut('payment_refusal').meta({ description: 'The id of the refusal: no payment was made.' }),
-    workspace_id: IdOut('workspace').meta({ description: 'The workspace that would have paid.' }),
+    id: IdOut('payment_refusal').describe('The id of the refusal: no payment was made.'),
+    workspace_id: IdOut('workspace').describe('The workspace that would have paid.'),
     initiated_by: z
       .object({
-        account_id: IdOut('account').meta({ description: 'The account that asked for it.' }),
-        grant_id: IdOut('grant').nullable().meta({ description: 'The API key’s or agent’s grant; null for a person.' }),
-        label: z.string().nullable().meta({ description: 'What the key or agent is called.' }),
+        account_id: IdOut('account').describe('The account that asked for it.'),
+        grant_id: IdOut('grant').nullable().describe('The API key’s or agent’s grant; null for a person.'),
+        label: z.string().nullable().describe('What the key or agent is called.'),
       })
-      .meta({ description: 'Who asked for it.' }),
+      .describe('Who asked for it.'),
     beneficiary: z
       .object({
-        id: IdOut('beneficiary').meta({ description: 'The payee’s id.' }),
-        display_name: z.string().meta({ description: 'The payee’s name as it is at present.' }),
-        destination_mask: z.string().meta({ description: 'The last characters of its destination.' }),
+        id: IdOut('beneficiary').describe('The payee’s id.'),
+        display_name: z.string().describe('The payee’s name as it is at present.'),
+        destination_mask: z.string().describe('The last characters of its destination.'),
       })
       .nullable()
-      .meta({ description: 'Who was to be paid. Null for a batch that was refused as a whole.' }),
-    amount_minor: MinorOut.meta({ description: 'What was to be paid, in minor units (cents); of a batch the total.' }),
+      .describe('Who was to be paid. Null for a batch that was refused as a whole.'),
+    amount_minor: MinorOut.describe('What was to be paid, in minor units (cents); of a batch the total.'),
     currency: z.string().meta({ description: 'The currency of the amount.', example: 'KES' }),
-    account_reference: z.string().nullable().meta({ description: 'The reference that the request named.' }),
+    account_reference: z.string().nullable().describe('The reference that the request named.'),
     error: z.string().meta({ enum: errorCodes, description: 'The code that the request was refused with.' }),
-    message: z.string().meta({ description: 'Why it was refused, for people. It never states the balance.' }),
-    decision: Decision.nullable().meta({
-      description:
-        'The decision, without its trace, where a spending rule refused a single payment; `remedy` says what would let it pass.',
-    }),
-    request_id: z.string().meta({ description: 'The `X-Request-Id` of the answer.' }),
-    created_at: TimeOut.meta({ description: 'When it was refused.' }),
+    message: z.string().describe('Why it was refused, for people. It never states the balance.'),
+    decision: Decision.nullable().describe(
+      'The decision, without its trace, where a spending rule refused a single payment; `remedy` says what would let it pass.',
+    ),
+    request_id: z.string().describe('The `X-Request-Id` of the answer.'),
+    created_at: TimeOut.describe('When it was refused.'),
   })
   .meta({
     id: 'RefusedPayment',
@@ -43,11 +42,9 @@ export const RefusedPayment = z
 export type RefusedPayment = z.output<typeof RefusedPayment>
 
 export const ListPaymentRefusals = PageQuery.extend({
-  beneficiary_id: IdIn('beneficiary').optional().meta({ description: 'Only what was to be paid to this beneficiary.' }),
-  grant_id: IdIn('grant').optional().meta({ description: 'Only what was asked for through this grant.' }),
-  initiator_account_id: IdIn('account')
-    .optional()
-    .meta({ description: 'Only what this account asked for, itself or through its grants.' }),
-  created_after: TimeIn.optional().meta({ description: 'Only what was refused after this time.' }),
-  created_before: TimeIn.optional().meta({ description: 'Only what was refused before this time.' }),
+  beneficiary_id: IdIn('beneficiary').optional().describe('Only what was to be paid to this beneficiary.'),
+  grant_id: IdIn('grant').optional().describe('Only what was asked for through this grant.'),
+  initiator_account_id: IdIn('account').optional().describe('Only what this account asked for, itself or through its grants.'),
+  created_after: TimeIn.optional().describe('Only what was refused after this time.'),
+  created_before: TimeIn.optional().describe('Only what was refused before this time.'),
 })

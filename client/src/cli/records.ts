@@ -1,0 +1,145 @@
+import { parseArgs } from 'node:util'
+import type { Payments } from '../client.ts'
+import { ConflictError, NotFoundError } from '../errors.ts'
+import type { Item } from '../route-types.ts'
+import { amountText, payeeText, paymentText } from './amount.ts'
+import { clientOf, UsageError } from './session.ts'
+import { sayList } from './table.ts'
+import { flag, json, type Terminal, text } from './terminal.ts'
+
+const idIn = (positionals: readonly string[], command: string, example: string): string => {
+  const [id, ...more] = positionals
+  if (id === undefined || more.length > 0) throw new UsageError(`Give one id: payments ${command} ${example}`)
+  return id
+}
+
+const isBatch = (id: string): boolean => id.startsWith('pba_')
+
+const sayPayment = (payment: Item<'/v1/payments'>, { out }: Terminal): void => {
+  const why = payment.failure_message ?? payment.provider_receipt
+  out(`${payment.id}: ${paymentText(payment)}, ${payment.status.replaceAll('_', ' ')}${why === null ? '' : `: ${why}`}`)
+}
+
+/** By its id, or by the idempotency key that it was sent with. */
+export const payment = async (terminal: Terminal): Promise<void> => {
+  const options = { url: text, key: text, wait: flag, json: flag } as const
+  const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options })
+  const client = await clientOf(terminal, values.url)
+  const { signal } = terminal
+  const byKey = async (idempotency_key: string): Promise<string> => {
+    const [found] = await client.payments.list({ idempotency_key }, { signal }).toArray(1)
+    if (!found) throw new UsageError(`No payment was sent with the key ${idempotency_key}.`)
+    return found.id
+  }
+  const id = values.key === undefined ? idIn(positionals, 'payment', 'pay_…') : await byKey(values.key)
+  const read = await (values.wait ? client.payments.waitFor(id, { signal }) : client.payments.get(id, { signal }))
+  if (values.json) terminal.out(json(read))
+  else sayPayment(read, terminal)
+}
+
+type Ending = Promise<{ id: string; status: string }>
+
+/** A 409 says that the payment is already being sent and can no longer be cancelled. Other errors are thrown. */
+const orConflict = (error: unknown): void => {
+  if (!(error instanceof ConflictError)) throw error
+}
+
+/** A payment or a batch that waits for its approval or its time. With --wait, one that is being sent is waited for. */
+export const cancel = async (terminal: Terminal): Promise<void> => {
+  const options = { url: text, wait: flag, json: flag } as const
+  const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options })
+  const id = idIn(positionals, 'cancel', 'pay_…')
+  const client = await clientOf(terminal, values.url)
+  const { signal } = terminal
+  const cancelled: Ending = isBatch(id) ? client.batches.cancel(id) : client.payments.cancel(id)
+  const end = (): Ending => (isBatch(id) ? client.batches.waitFor(id, { signal }) : client.payments.waitFor(id, { signal }))
+  const record = await (values.wait ? cancelled.catch(orConflict).then(end) : cancelled)
+  terminal.out(values.json ? json(record) : `${record.id}: ${record.status}`)
+  if (record.status !== 'cancelled') process.exitCode = 1
+}
+
+type Period = { from?: string; to?: string }
+
+/** Of the workspace's balance, whole. */
+export const statement = async (terminal: Terminal): Promise<void> => {
+  const options = { url: text, from: text, to: text, csv: flag, json: flag } as const
+  const { values } = parseArgs({ args: [...terminal.args], options })
+  const { from, to } = values
+  const period: Period = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+  const client = await clientOf(terminal, values.url)
+  if (values.csv) return terminal.out((await client.workspaces.statementCsv(period)).trimEnd())
+  const read = (cursor?: string) =>
+    client.workspaces.statement({ ...period, limit: 100, ...(cursor !== undefined && { cursor }) })
+  const first = await read()
+  const entries = [...first.entries]
+  for (let page = first; page.next_cursor !== null; ) {
+    page = await read(page.next_cursor)
+    entries.push(...page.entries)
+  }
+  const { currency, opening_balance_minor: opening, closing_balance_minor: closing } = first
+  if (values.json) return terminal.out(json({ ...first, entries, next_cursor: null }))
+  const balance = (minor: string | null) => (minor === null ? '' : amountText(minor, currency))
+  const signed = (minor: string) =>
+    minor.startsWith('-') ? `-${amountText(minor.slice(1), '').trim()}` : amountText(minor, '').trim()
+  sayList(
+    terminal,
+    [
+      ['AT', ({ at }) => at],
+      ['TYPE', ({ type }) => type.replaceAll('_', ' ')],
+      ['AMOUNT', ({ amount_minor }) => signed(amount_minor), 'right'],
+      ['PAYEE', ({ payee }) => (payee ? payeeText(payee) : '')],
+      ['RECEIPT', ({ provider_receipt }) => provider_receipt ?? ''],
+      ['KEY', ({ idempotency_key }) => idempotency_key ?? ''],
+    ],
+    entries,
+  )
+  if (opening !== null) terminal.out(`${first.from} to ${first.to}: from ${balance(opening)} to ${balance(closing)}`)
+}
+
+const listKeys = async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+  const { values } = parseArgs({ args: [...args], options: { url: text, limit: text, json: flag } })
+  const client = await clientOf(terminal, values.url)
+  const { data } = await client.apiKeys.list({ limit: Number(values.limit ?? 25) }).page()
+  if (values.json) for (const key of data) terminal.out(JSON.stringify(key))
+  else
+    sayList(
+      terminal,
+      [
+        ['ID', ({ id }) => id],
+        ['NAME', ({ name }) => name],
+        ['BEGINS WITH', ({ key_prefix }) => key_prefix],
+        ['STATUS', ({ status }) => status],
+        ['LAST USED', ({ last_used_at }) => last_used_at ?? 'never'],
+      ],
+      data,
+    )
+}
+
+const changeKey =
+  (
+    verb: string,
+    change: (client: Payments, id: string, overlap: number) => Promise<Item<'/v1/accounts/me/api-keys'> & { key?: string }>,
+  ) =>
+  async (terminal: Terminal, args: readonly string[]): Promise<void> => {
+    const options = { url: text, overlap: text, json: flag } as const
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const id = idIn(positionals, `keys ${verb}`, 'key_…')
+    const overlap = Number(values.overlap ?? 0)
+    if (!Number.isInteger(overlap)) throw new UsageError('--overlap takes seconds: --overlap 3600')
+    const key = await change(await clientOf(terminal, values.url), id, overlap).catch((error: unknown) => {
+      if (error instanceof NotFoundError) throw new UsageError(`${id} is not a key that this credential may see.`)
+      throw error
+    })
+    terminal.out(values.json ? json(key) : [key.id, key.name, key.status, ...(key.key === undefined ? [] : [key.key])].join('  '))
+  }
+
+const acts: Readonly<Record<string, (terminal: Terminal, args: readonly string[]) => Promise<void>>> = {
+  revoke: changeKey('revoke', (client, id) => client.apiKeys.revoke(id)),
+  rotate: changeKey('rotate', (client, id, overlap_seconds) => client.apiKeys.rotate(id, { overlap_seconds })),
+}
+
+export const keys = async (terminal: Terminal): Promise<void> => {
+  const [verb = '', ...rest] = terminal.args
+  const act = acts[verb]
+  await (act ? act(terminal, rest) : listKeys(terminal, terminal.args))
+}

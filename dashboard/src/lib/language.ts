@@ -1,0 +1,84 @@
+import { createElement, Fragment, type ReactNode } from 'react'
+import { englishFacts, type FactCatalogue } from '../../../src/lib/approval-facts.ts'
+import english from '../../../texts/pages.en.json' with { type: 'json' }
+import type { CodeTexts } from './code-texts.ts'
+import { readStored } from './store.ts'
+
+// The texts are in `texts/<part>.<language>.json`. A key that one language lacks does not compile. What lazy pages alone say has files of its own.
+
+/** Each by its own name. */
+export const languageOptions = [
+  { value: 'en', label: 'English' },
+  { value: 'sw', label: 'Kiswahili' },
+] as const
+export type Language = (typeof languageOptions)[number]['value']
+
+type Text = string | { one: string; other: string }
+export type Key = keyof typeof english
+type Values = Readonly<Record<string, string | number>>
+
+const isLanguage = (text: string | undefined): text is Language => languageOptions.some(({ value }) => value === text)
+
+/** "sw acc_1": what was chosen in this browser, and for whose account. */
+export const [kept, keptFor] = readStored('language')?.split(' ') ?? []
+
+/** What was chosen in this browser, or else the browser's own language. */
+export const language: Language = isLanguage(kept) ? kept : navigator.language.startsWith('sw') ? 'sw' : 'en'
+
+/** Dates and numbers are written as in Kenya: 24 hours, the day before the month. */
+export const locale = `${language}-KE`
+
+const plural = new Intl.PluralRules(locale)
+const numbers = new Intl.NumberFormat(locale)
+
+/** Another language is loaded only where it is read; without it, English is shown. Modules wait for it, so that texts may stand outside of functions. */
+const inLanguage = async <Texts>(english: Texts, readSwahili: () => Promise<{ default: Texts }>): Promise<Texts> =>
+  language === 'sw'
+    ? readSwahili().then(
+        ({ default: texts }) => texts,
+        () => english,
+      )
+    : english
+
+export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>>>(
+  ...languages: Parameters<typeof inLanguage<Texts>>
+) => {
+  const texts = await inLanguage(...languages)
+  const formOf = (key: keyof Texts, { count }: Readonly<Record<string, unknown>>): string => {
+    const text: Text = texts[key]
+    if (typeof text === 'string') return text
+    return plural.select(Number(count)) === 'one' ? text.one : text.other
+  }
+  return {
+    isKey: (text: string): text is keyof Texts & string => Object.hasOwn(texts, text),
+    /** A text with its values, in the form that `count` asks for. Numbers are grouped: "1,000 payments". */
+    t: (key: keyof Texts, values: Values = {}): string =>
+      formOf(key, values).replace(/\{(\w+)\}/g, (hole, name: string) => {
+        const value = values[name] ?? hole
+        return typeof value === 'number' ? numbers.format(value) : value
+      }),
+    /** The same with links, times and the like in it. */
+    rich: (key: keyof Texts, values: Readonly<Record<string, ReactNode>>): ReactNode[] =>
+      formOf(key, values)
+        .split(/\{(\w+)\}/)
+        .map((part, at) => (at % 2 === 0 ? part : createElement(Fragment, { key: part }, values[part]))),
+  }
+}
+
+const [pages, facts, codes] = await Promise.all([
+  readTexts(english, () => import('../../../texts/pages.sw.json', { with: { type: 'json' } })),
+  inLanguage<FactCatalogue>(englishFacts, () => import('../../../texts/facts.sw.json', { with: { type: 'json' } })),
+  inLanguage<CodeTexts | null>(null, async () => ({ default: (await import('./code-texts.ts')).swahiliCodes })),
+])
+
+export const { isKey, t, rich } = pages
+export { facts as factTexts }
+
+const textOf = <Text>(texts: Readonly<Record<string, Text>> | undefined, code: string | null): Text | undefined =>
+  code !== null && texts && Object.hasOwn(texts, code) ? texts[code] : undefined
+/** What the API says in English, by its code. Undefined where English is read. */
+export const errorText = (code: string) => textOf(codes?.errors, code)?.sentence
+export const adviceText = (code: string) => textOf(codes?.advice, code)
+export const railText = (rail: string) => textOf(codes?.rails, rail)
+export const depositText = (method: string) => textOf(codes?.deposits, method)
+export const failureText = (code: string | null) => textOf(codes?.failures, code)

@@ -1,0 +1,26 @@
+import type { Permission } from '../../../src/auth/permissions.ts'
+import english from '../../../texts/permissions.en.json' with { type: 'json' }
+import { readTexts } from './language.ts'
+
+english satisfies Readonly<Record<Permission, string>>
+
+/** What a permission lets its holder do. */
+export const { t: wordsOfPermission } = await readTexts(
+  english,
+  () => import('../../../texts/permissions.sw.json', { with: { type: 'json' } }),
+)
+
+/** They let money move or rules change: worth a second look. */
+const powerful: readonly Permission[] = [
+  'account.manage',
+  'key.manage',
+  'grant.manage',
+  'workspace.manage',
+  'beneficiary.manage',
+  'policy.manage',
+  'payment.create',
+  'approval.decide',
+  'mandate.manage',
+]
+
+export const isPowerful = (permission: Permission): boolean => powerful.includes(permission)

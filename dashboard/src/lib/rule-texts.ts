@@ -1,0 +1,11 @@
+import type { AnyRule } from '../../../src/policy/rules.ts'
+import english from '../../../texts/rules.en.json' with { type: 'json' }
+import { readTexts } from './language.ts'
+
+english satisfies Readonly<Record<`${AnyRule}.${'passed' | 'stopped'}`, string>>
+
+/** What a rule found, and what the terms of rules are called. */
+export const { t: tRule, isKey: isRuleText } = await readTexts(
+  english,
+  () => import('../../../texts/rules.sw.json', { with: { type: 'json' } }),
+)

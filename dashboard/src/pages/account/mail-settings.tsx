@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, type Body, notificationSettingsQuery } from '../../api/queries.ts'
+import { languageOptions, t } from '../../lib/language.ts'
+import { CheckField, SelectField } from '../../ui/field.tsx'
+import { useChange } from '../../ui/form.tsx'
+import { Card, Failure, SkeletonRows, TextNotice, Time } from '../../ui/page.tsx'
+import { richAccount, tAccount } from './texts.ts'
+
+const path = '/v1/accounts/me/notification-settings'
+type Change = Body<typeof path, 'patch'>
+
+const topics = ['lists', 'balance', 'policies'] as const
+
+/** What the person is told by e-mail, where to, and in which language. A change takes effect at once. */
+export const MailSettings = () => {
+  const { data, error } = useQuery(notificationSettingsQuery)
+  const save = useChange((_, body: Change) => api.PATCH(path, { body }), {
+    announcement: tAccount('saved'),
+    keeps: () => notificationSettingsQuery,
+  })
+  if (!data) return <Card title={t('notifications')}>{error ? <Failure error={error} /> : <SkeletonRows rows={3} />}</Card>
+  const { addresses, delivery } = data
+  // What was pressed is shown at once.
+  const { approvals, language, ...told } = { ...data, ...(save.isPending && save.variables) }
+  const refused = addresses.filter(({ refused_at: at }) => at !== null)
+  return (
+    <Card
+      title={t('notifications')}
+      note={
+        addresses.length > 0
+          ? tAccount('mails.to', { emails: addresses.map(({ email }) => email).join(', ') })
+          : tAccount('mails.nowhere')
+      }
+    >
+      {delivery === 'off' && (
+        <TextNotice tone="info" title={tAccount('mails.off')}>
+          {tAccount('mails.off_note')}
+        </TextNotice>
+      )}
+      {delivery === 'sandbox' && (
+        <TextNotice tone="info" title={tAccount('mails.sandbox')}>
+          {richAccount('mails.sandbox_note', { mailbox: <a href="/sandbox/mail">{tAccount('mails.mailbox')}</a> })}
+        </TextNotice>
+      )}
+      {refused.map(({ email, refused_at: at }) => (
+        <TextNotice key={email} tone="bad" title={tAccount('mails.refused', { email })}>
+          {richAccount('mails.refused_note', { at: <Time at={at} /> })}
+        </TextNotice>
+      ))}
+      <CheckField
+        label={tAccount('mails.approvals')}
+        hint={tAccount('mails.approvals_hint')}
+        value={approvals.email ?? true}
+        onChange={(email) => save.mutate({ approvals: { ...data.approvals, email } })}
+      />
+      <CheckField
+        label={tAccount('mails.devices')}
+        hint={tAccount('mails.devices_hint')}
+        value={approvals.push ?? true}
+        onChange={(push) => save.mutate({ approvals: { ...data.approvals, push } })}
+      />
+      {topics.map((topic) => (
+        <CheckField
+          key={topic}
+          label={tAccount(`mails.${topic}`)}
+          value={told[topic].email ?? true}
+          onChange={(email) => save.mutate({ [topic]: { email } })}
+        />
+      ))}
+      <SelectField
+        label={t('language')}
+        value={language}
+        onChange={(chosen) => save.mutate({ language: chosen })}
+        options={languageOptions}
+        hint={tAccount('language.hint')}
+      />
+      <p className="quiet small">{tAccount('mails.always')}</p>
+      <Failure error={save.error} />
+    </Card>
+  )
+}

@@ -1,0 +1,46 @@
+import { ruleOf } from '../../../../src/policy/rules.ts'
+import type { Schemas } from '../../api/queries.ts'
+import { editableMajor, shortMoney } from '../../lib/words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { tAgent } from '../agents/texts.ts'
+
+type Refusal = Schemas['RefusedPayment']
+type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes'][number]
+
+type Raised = { href: string; label: string }
+
+/** The limits that would have to be raised, all of one policy or of one agent, with the amounts filled in. Null where that is not possible. */
+const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
+  // Below the other limits a threshold refuses nothing: it asks a person.
+  const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')
+  const changes = limiting.length > 0 ? limiting : all
+  const [first] = changes
+  if (!first || changes.some(({ source }) => source.id !== first.source.id)) return null
+  const { kind, id } = first.source
+  const limits = changes.flatMap(({ rule, to_minor: to }) => (to && ruleOf(rule).raise ? [{ rule, to }] : []))
+  const [only] = limits
+  if (!only || limits.length < changes.length || !mayEdit(kind)) return null
+  const amounts = limits.map(({ rule, to }) => `${rule}:${editableMajor(to)}`).join(',')
+  return {
+    href: `${kind === 'policy' ? '/policies' : '/agents'}/${id}?raise=${amounts}`,
+    label:
+      limits.length === 1
+        ? tAgent('raise_to', { amount: shortMoney(only.to, currency) })
+        : tAgent('raise_limits', { length: limits.length }),
+  }
+}
+
+export const Raise = ({ refusal }: { refusal: Refusal }) => {
+  const { can, account, currency } = useSession()
+  const own = refusal.initiated_by.account_id === account.id
+  const mayEdit = (kind: string) => (kind === 'policy' ? can('policy.manage') : kind === 'grant' && own)
+  const raised = raisedBy(refusal.decision?.remedy?.changes ?? [], mayEdit, currency)
+  return (
+    raised && (
+      <LinkButton href={raised.href} size="small">
+        {raised.label}
+      </LinkButton>
+    )
+  )
+}

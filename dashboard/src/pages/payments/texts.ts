@@ -1,0 +1,8 @@
+import english from '../../../../texts/pay.en.json' with { type: 'json' }
+import { readTexts } from '../../lib/language.ts'
+
+/** What a payment’s form, review and receipt say. */
+export const { t: tPay, rich: richPay } = await readTexts(
+  english,
+  () => import('../../../../texts/pay.sw.json', { with: { type: 'json' } }),
+)

@@ -1,0 +1,24 @@
+import { useLocation } from 'wouter'
+import { usePeople } from '../../api/names.ts'
+import type { Schemas } from '../../api/queries.ts'
+import { makerText } from '../../lib/words.ts'
+import { useSession } from '../../shell/session.tsx'
+import { Card } from '../../ui/page.tsx'
+import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
+import { richPolicy, tPolicy } from './texts.ts'
+
+/** For a policy that a key or an agent created: who that was, and the way to archive everything that it created. */
+export const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['SpendingPolicy'] }) => {
+  const { can } = useSession()
+  const by = makerText(maker, usePeople())
+  const made = useMadePolicies(maker.grant_id)
+  const [, navigate] = useLocation()
+  const archives = can('policy.manage') && made.length > 0 && (
+    <ArchiveMadePolicies made={made} by={by} label={tPolicy('archive.all')} onChanged={() => navigate('/policies')} />
+  )
+  return (
+    <Card title={tPolicy('who_created')} footer={archives}>
+      <p>{richPolicy('created_by', { bdi: <bdi>{by}</bdi>, binds: binds !== 'all' && tPolicy('binds') })}</p>
+    </Card>
+  )
+}

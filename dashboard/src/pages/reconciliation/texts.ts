@@ -1,0 +1,8 @@
+import english from '../../../../texts/reconciliation.en.json' with { type: 'json' }
+import { readTexts } from '../../lib/language.ts'
+
+export const {
+  t: tRecon,
+  rich: richRecon,
+  isKey: isReconText,
+} = await readTexts(english, () => import('../../../../texts/reconciliation.sw.json', { with: { type: 'json' } }))

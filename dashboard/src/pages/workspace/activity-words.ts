@@ -1,0 +1,151 @@
+import type { Schemas } from '../../../../client/src/route-types.ts'
+import { t } from '../../lib/language.ts'
+import { capitalized, requesterWords, shortMoney, statusText, sumMinor } from '../../lib/words.ts'
+import { type ActivityText, isActivityText, tActivity } from './activity-texts.ts'
+
+type Entry = Omit<Schemas['WorkspaceAuditEntry'], 'payment'> & { payment?: Schemas['WorkspaceAuditEntry']['payment'] }
+type PrivateAction = Extract<
+  Entry['action'],
+  | `account.${string}`
+  | `admin.${string}`
+  | `dashboard_token.${string}`
+  | `identity.${string}`
+  | `passkey.${string}`
+  | `notification_settings.${string}`
+  | `push_subscription.${string}`
+  | `session.${string}`
+  | `sign_in.${string}`
+>
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {})
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** What an action did, where one action says several things. */
+const sentenceOf = (entry: Entry): ActivityText => {
+  const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)]
+  switch (entry.action) {
+    case 'beneficiary.updated':
+      if (before.status === after.status) return 'beneficiary.updated'
+      return after.status === 'frozen' ? 'beneficiary.frozen' : 'beneficiary.unfrozen'
+    case 'grant.update': {
+      // A freeze by who manages the workspace is an entry also where the member had frozen it before.
+      const isFurtherFreeze = after.frozen === true && JSON.stringify(before) === JSON.stringify(after)
+      if (before.frozen !== after.frozen || isFurtherFreeze) return after.frozen ? 'grant.frozen' : 'grant.unfrozen'
+      return before.label === after.label ? 'grant.limits' : 'grant.update'
+    }
+    case 'member.update':
+      if (after.status === 'suspended') return 'member.suspended'
+      if (after.status === 'active' && before.status !== 'active') return 'member.reinstated'
+      return textOf(after.role) === null ? 'member.update' : 'member.role'
+    case 'approval.text_changed': {
+      // Of a list always the first: its text says once what the checks found.
+      const isChecked = /^Names? at the rail(: | )being checked/m.test(textOf(before.approve) ?? '')
+      return isChecked ? 'approval.text_checked' : 'approval.text_changed'
+    }
+    default: {
+      // An action without a text is a compile error here.
+      const action: ActivityText | PrivateAction | 'workspace.switch' = entry.action
+      return isActivityText(action) ? action : 'another'
+    }
+  }
+}
+
+type Context = { people: (accountId: string) => string; currency: string }
+
+/** What was acted on, as the entry itself names it: no request for each row. */
+const nameIn = ({ action, before, after }: Entry, { people, currency }: Context): string | null => {
+  const fields = { ...fieldsOf(before), ...fieldsOf(after) }
+  const minor = textOf(fields.amount_minor)
+  if (minor !== null) return shortMoney(minor, currency)
+  const account = action.startsWith('member.') ? textOf(fields.account) : null
+  if (account !== null) return people(account)
+  const names = [fields.display_name, fields.name, fields.label, fields.client_name, fields.description, fields.email]
+  return names.map(textOf).find((name) => name !== null) ?? null
+}
+
+/** An act of a key or an agent is not its owner's: it is named, and whose it is. */
+const actorOf = ({ account_id: account, grant_id: grant, grant_label: label }: Entry, { people }: Context): string => {
+  if (account === null) return tActivity('the_service')
+  if (grant === null) return people(account)
+  const by = { account_id: account, grant_id: grant, label: label ?? t('key_or_agent') }
+  return tActivity('by_agent', { who: requesterWords(by, people) })
+}
+
+type Paid = NonNullable<Entry['payment']>
+const whatOf = ({ amount_minor: amount, currency, beneficiary }: Paid): string =>
+  tActivity('what', { amount: shortMoney(amount, currency), payee: beneficiary.display_name })
+
+/** The payment that an entry is about: as the entry itself names it, or as it is. An approval of a list is about the whole of it. */
+const paymentOf = ({ action, after, payment, subject }: Entry, amount: string | null): string => {
+  const payee = textOf(fieldsOf(after).beneficiary)
+  const isNamed = /^payment\.(create|denied)$/.test(action) && (amount !== null || !payment)
+  if (isNamed && payee !== null)
+    return amount === null ? tActivity('a_payment.to', { payee }) : tActivity('a_payment.of_to', { amount, payee })
+  if (isNamed && amount !== null) return tActivity('a_payment.of', { amount })
+  if (!payment) return tActivity('a_payment')
+  const { batch } = payment
+  if (!batch || subject?.type !== 'approval') return tActivity('the_payment', { what: whatOf(payment) })
+  return batch.name === null ? tActivity('a_list') : tActivity('the_list', { name: batch.name })
+}
+
+/** `payment`: what is said for it, if it is not the entry's own; `count`: how many they are. */
+const sentence = (entry: Entry, context: Context, payment: string, count = 1): string => {
+  const base = sentenceOf(entry)
+  const name = nameIn(entry, context)
+  const named = `${base}.named`
+  const role = textOf(fieldsOf(entry.after).role)
+  const roleName = role === null ? null : { role: statusText(role).toLowerCase() }
+  const values = {
+    ...{ count, payment, name: name ?? '', actor: actorOf(entry, context) },
+    role: roleName ? tActivity('as_role', roleName) : '',
+    to_role: roleName ? tActivity('to_role', roleName) : '',
+  }
+  return tActivity(name !== null && isActivityText(named) ? named : base, values)
+}
+
+/** "Amina approved a payment", "You created the policy “Office expenses”". */
+export const activityWords = (entry: Entry, context: Context): string => {
+  const payment = paymentOf(entry, nameIn(entry, context))
+  const text = sentence(entry, context, payment)
+  const isSaid =
+    !entry.payment || text.includes(payment) || text.includes(shortMoney(entry.payment.amount_minor, context.currency))
+  const isOfList = entry.payment?.batch && entry.subject?.type === 'approval'
+  return capitalized(isSaid || isOfList ? text : tActivity('about', { sentence: text, what: whatOf(entry.payment as Paid) }))
+}
+
+type Batch = Pick<Schemas['PaymentBatch'], 'items_count' | 'total_minor' | 'counts'>
+
+/** These happen to every payment of a list. */
+const wholeActions = ['payment.create', 'payment.cancelled', 'payment.expired', 'payment.rejected']
+
+/** To how many payments of the list it happened: the list says so, whatever part of the entries is loaded. */
+const countIn = (action: Entry['action'], loaded: number, { items_count: all, counts }: Batch): number => {
+  if (wholeActions.includes(action) || (action === 'payment.processing' && !counts.failed)) return all
+  return Math.max(loaded, counts[action.replace('payment.', '')] ?? 0)
+}
+
+/** What happened to several payments of one list, as one sentence. `list`: the list itself, once it is loaded. */
+export const activityOfList = (entries: readonly Entry[], context: Context, list?: Batch): string => {
+  const payments = entries.flatMap(({ payment }) => payment ?? [])
+  const [entry] = entries
+  const batch = payments[0]?.batch
+  if (!entry || !batch) return ''
+  const count = list ? countIn(entry.action, payments.length, list) : payments.length
+  const many = batch.name === null ? tActivity('many', { count }) : tActivity('many.named', { count, name: batch.name })
+  const loaded = sumMinor(payments.map(({ amount_minor: minor }) => minor))
+  const total = count === list?.items_count ? list.total_minor : count === payments.length ? loaded : null
+  const text = sentence({ ...entry, before: null, after: null }, context, many, count)
+  const whole = capitalized(text.includes(many) ? text : tActivity('for_many', { sentence: text, many }))
+  return total === null ? whole : tActivity('together', { sentence: whole, amount: shortMoney(total, context.currency) })
+}
+
+/** Entries about payments of one list on which the same was done. */
+export const listKey = ({ action, subject, payment }: Entry): string | null =>
+  payment?.batch && subject?.type === 'payment' ? `${action} ${payment.batch.id}` : null
+
+const groups = [
+  ...['payment.', 'approval.', 'beneficiary.', 'policy.', 'mandate.', 'api_key.'],
+  ...['oauth_consent.', 'grant.', 'member.', 'invitation.', 'workspace.', 'topup.'],
+]
+export const activityGroups = groups.map((value) => ({ value, label: tActivity(`group.${value}` as ActivityText) }))

@@ -1,0 +1,53 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { type Db, statement } from '../../../db/client.ts'
+import { isUnavailable } from '../../../db/errors.ts'
+import { insertOnce } from '../../../db/prepare-write.ts'
+import { approvalViews } from '../../../db/tables/approvals.ts'
+import { presenter } from '../../../http/presenter.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import type { Parts } from '../../parts.ts'
+import type { ApprovalRecord } from './queries.ts'
+import { type Approval, Notification } from './schema.ts'
+
+const most = 200
+
+/** Once for each person and kind of mail, however many addresses and browsers they have. */
+const readNotified = statement('approvals.notified', 'page')`
+  select account_id as "accountId", event, min(at) as at from (
+     select account_id, case state when 'sent' then 'mailed' else 'mail_refused' end as event, kind, ended_at as at from mails
+       where subject_id = $1 and subject_kind = 'approval' and account_id is not null and state in ('sent', 'refused')
+     union all select account_id, 'pushed', '', requested_at from push_notices where approval_id = $1 and account_id is not null
+     union all select account_id, 'opened', '', opened_at from approval_views where approval_id = $1) as told
+   group by account_id, event, kind order by at, event = 'opened' limit ${most}`
+
+type Row = { accountId: Uuid; event: 'mailed' | 'mail_refused' | 'pushed' | 'opened'; at: Date }
+const shown = presenter(Notification)
+
+type Notifications = NonNullable<Approval['notifications']>
+
+/** Who was told of an approval, and who opened it: the oldest first. */
+export const readNotifications = async (db: Db, id: Uuid): Promise<Notifications> =>
+  (await db.query<Row>(readNotified, [id])).map((row) => shown(row))
+
+/**
+ * The same, with the caller who opens it now: a person who may decide it. A program that reads it opens nothing. Where nothing can be written, it is
+ * read all the same.
+ */
+export const withOpening = async (
+  { clock, db }: Pick<Parts, 'clock' | 'db'>,
+  { accountId, grant }: Principal,
+  { approval }: ApprovalRecord,
+  { known, eligible }: { known: Notifications; eligible: readonly string[] },
+): Promise<Notifications> => {
+  const own = formatId('account', accountId)
+  const isOpened = known.some(({ account_id: id, event }) => id === own && event === 'opened')
+  if (isOpened || grant !== null || approval.status !== 'pending' || !eligible.includes(own)) return known
+  const row: Row = { accountId, event: 'opened', at: clock.now() }
+  try {
+    await insertOnce(db, approvalViews, { approvalId: approval.id, accountId, openedAt: row.at })
+  } catch (error) {
+    if (isUnavailable(error)) return known
+    throw error
+  }
+  return [...known, shown(row)]
+}

@@ -1,0 +1,57 @@
+import { sqlChecks } from '../../db/check.ts'
+
+/** The changes of workspace zones as the log has them; `decides_from` is the time of the entry where a planned change was taken back. */
+const zoneChanges = `changes as (
+  select subject_id as id, at, after->>'time_zone' as zone, (after->>'time_zone_from')::timestamptz as decides_from,
+    before->>'time_zone' as zone_before, before->>'next_time_zone' as next_before,
+    lag((after->>'time_zone_from')::timestamptz) over (partition by subject_id order by transaction, id) as changed_before,
+    row_number() over (partition by subject_id order by transaction desc, id desc) as age
+  from audit_log where lower(action) = 'workspace.update' and after->>'time_zone_from' is not null)`
+
+export const recordChecks = sqlChecks({
+  I8: {
+    'an event of a payment is of its workspace and its account': `
+      select e.id::text as subject from events e join payments p on p.id = e.payment_id
+      where e.created_at >= $since and e.transaction > $sealed_through and (e.workspace_id is distinct from p.workspace_id or not exists (
+        select from workspaces w where w.id = p.workspace_id and e.account_id in (p.account_id, w.owning_account_id, w.balance_account_id)))`,
+    'every sweep is due within its interval, and no check of these promises is in the future': `
+      select name as subject from schedules where next_run_at > now() + make_interval(secs => every_seconds) + interval '1 minute'
+      union all select name from verify_points where at > greatest($now, now()) + interval '1 minute'`,
+  },
+  I21: {
+    'every trigger that guards a table is on': `
+      select t.tgrelid::regclass || '.' || t.tgname as subject from pg_trigger t join pg_class c on c.oid = t.tgrelid
+      where not t.tgisinternal and t.tgenabled in ('D', 'R') and c.relnamespace = current_schema()::regnamespace`,
+    'the request of an approval came from the grant that it names, and a batch has the approval that is about it': `
+      select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
+      where a.updated_at >= $since and (case when p.grant_id is not null then p.grant_id is distinct from a.initiating_grant_id else exists (
+        select from audit_log l join sessions s on s.id = l.credential_id join identities i on i.id = s.identity_id
+        where l.subject_id = coalesce(a.batch_id, p.id) and l.action in ('payment.create', 'payment_batch.create') and l.credential_kind = 'session'
+          and i.linked_by_grant_id is distinct from a.initiating_grant_id) end)
+      union all
+      select b.id::text from payment_batches b where b.updated_at >= $since and b.approval_id is distinct from (
+        select a.id from payments p join approvals a on a.payment_id = p.id where p.batch_id = b.id and p.batch_index = 0)`,
+    'the time zone of a workspace is the one that was set, and so are those before': `
+      with ${zoneChanges}
+      select w.id::text as subject from workspaces w
+        left join changes c on c.id = w.id and c.age = 1
+        left join audit_log made on made.subject_id = w.id and made.action = 'workspace.create'
+      where (w.time_zone, w.next_time_zone, w.next_time_zone_from) is distinct from (
+        case when c.id is null then coalesce(made.after->>'time_zone', 'Africa/Nairobi') when c.changed_before <= c.at then coalesce(c.next_before, c.zone_before)
+          else c.zone_before end,
+        case when c.decides_from > c.at then c.zone end, case when c.decides_from > c.at then c.decides_from end)
+      union all
+      select z.workspace_id::text from workspace_time_zones z join workspaces w on w.id = z.workspace_id
+      where z.from_at <> w.created_at and not exists (
+        select from changes c where c.id = z.workspace_id and (c.decides_from, c.zone) = (z.from_at, z.time_zone))`,
+    'what a delivery settled was settled by it': `
+      select l.subject_id::text as subject from audit_log l join rail_attempts a on a.subject_id = l.subject_id
+      where l.at >= $since and l.credential_kind = 'rail:delivery' and l.action in ('payment.succeeded', 'payment.failed', 'payment.returned', 'topup.succeeded', 'topup.failed')
+        and exists (select from callback_deliveries d where d.attempt_id = a.id)
+        and not exists (select from rail_attempts o join callback_deliveries d on d.attempt_id = o.id
+          where o.subject_id = l.subject_id and d.processed_at = l.at and d.verdict = 'applied')`,
+    'the differences of a comparison are as many as it found': `
+      select r.id::text as subject from reconciliations r
+      where r.created_at >= $since and r.differences <> (select count(*) from reconciliation_differences d where d.reconciliation_id = r.id)`,
+  },
+})

@@ -1,0 +1,23 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import type { Config } from '../config.ts'
+import type { FundedAccount } from '../dev/sandbox/funded-account.ts'
+import { StartupError } from '../lib/errors.ts'
+import { localUrl } from './ports.ts'
+import { usesSandbox } from './rails.ts'
+
+/** Removes the file of an earlier start, so that a program which waits for it does not read that one. */
+export const prepareReadyFile = async (file: string, config: Config): Promise<void> => {
+  if (!usesSandbox(config))
+    throw new StartupError('--ready-file makes an account with money and names its key: it needs RAILS=sandbox.')
+  await rm(file, { force: true }).catch((cause: unknown) => {
+    throw new StartupError(`--ready-file: ${file} cannot be written.`, { cause })
+  })
+}
+
+/** Whole or not at all, and for this user alone: it has a key. */
+export const writeReadyFile = async (file: string, config: Config, account: FundedAccount): Promise<void> => {
+  const control_url = `${localUrl(config.OPERATOR_HOST, config.OPERATOR_PORT)}/sandbox`
+  const facts = { url: config.publicUrl, control_url, control_token: config.SANDBOX_TOKEN ?? null, pid: process.pid, ...account }
+  await writeFile(`${file}.draft`, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
+  await rename(`${file}.draft`, file)
+}

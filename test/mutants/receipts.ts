@@ -1,0 +1,186 @@
+import type { Mutant } from './mutant.ts'
+
+const claims = { file: 'src/modules/suspense/receipts-service.ts', suite: 'test/rails-flows/receipts.test.ts' } as const
+const items = { file: 'src/modules/suspense/service.ts', suite: 'test/rails-flows/receipts.test.ts' } as const
+const payouts = { file: 'src/modules/payments/settle.ts', suite: 'test/rails-flows/receipts.test.ts' } as const
+const balances = {
+  file: 'src/modules/exceptions/reconciliation/balances.ts',
+  suite: 'test/reconciliation/reconcile.test.ts',
+} as const
+const movements = {
+  file: 'src/modules/exceptions/reconciliation/movements-service.ts',
+  suite: 'test/reconciliation/reconcile.test.ts',
+} as const
+
+/** One receipt has one owner, whatever its case; and the books explain what the provider charges and what moved between its accounts. */
+export const receiptMutants: readonly Mutant[] = [
+  {
+    bug: 'money that is credited stays in suspense as well',
+    ...claims,
+    find: '!(await endItem(tx, holder, claim))',
+    replace: 'holder === undefined',
+  },
+  {
+    bug: 'a receipt in another case is another one',
+    ...claims,
+    find: 'c.receipt_key = upper(x.receipt)',
+    replace: 'c.receipt_key = x.receipt',
+  },
+  {
+    bug: 'a claim is written in the case in which the receipt came',
+    ...claims,
+    find: 'direction, receiptKey: receiptKey(receipt), amountMinor },',
+    replace: 'direction, receiptKey: receipt, amountMinor },',
+  },
+  {
+    bug: 'holders are looked up in the case in which the receipt came',
+    ...claims,
+    find: '{receiptKey(receipt)}`\n\nconst waitForReceipts',
+    replace: '{receipt}`\n\nconst waitForReceipts',
+  },
+  {
+    bug: 'two processes claim a receipt at the same moment',
+    ...claims,
+    find: 'tx.query(waitForReceipts, [[...new Set(locks)].sort()]),',
+    replace: 'Promise.resolve(locks),',
+  },
+  {
+    bug: 'an item in suspense is given up for another amount',
+    ...claims,
+    find: "owner.kind !== 'suspense' && holder.amountMinor === amountMinor",
+    replace: "owner.kind !== 'suspense' && holder.amountMinor !== null && amountMinor !== null",
+  },
+  {
+    bug: 'what was assigned or reversed has no receipt any more',
+    ...claims,
+    find: "outcome === 'explained'\n",
+    replace: 'outcome !== null\n',
+  },
+  {
+    bug: 'no one is told of a second amount under a known receipt',
+    ...claims,
+    find: 'if (amountMinor === null || known === null || amountMinor === known) return',
+    replace: 'if (amountMinor !== known) return',
+  },
+  {
+    bug: 'a receipt that a release before credited is free',
+    ...claims,
+    find: 'and t.deposit_code is null',
+    replace: 'and t.deposit_code is null and false',
+  },
+  {
+    bug: 'what came back of a payment takes the receipt of money that came in',
+    ...claims,
+    find: "direction === 'in' && subjectKind === 'payment' ? 'return' : direction",
+    replace: 'direction',
+  },
+  {
+    bug: 'a second amount under one receipt is booked',
+    ...items,
+    find: '{ ...row, transferId: null }',
+    replace: 'row',
+  },
+  {
+    bug: 'an item whose receipt was credited is assigned',
+    ...items,
+    find: 'if (holder && gives) throw receiptTaken',
+    replace: 'if (holder && !gives) throw receiptTaken',
+  },
+  {
+    bug: 'two findings of one call have the same receipt',
+    ...items,
+    find: 'else if (!keys.has(key)) names.set(row.id, name)',
+    replace: 'else names.set(row.id, name)',
+  },
+  {
+    bug: 'a return has the direction of its payout',
+    ...payouts,
+    find: "...of('return', known ?? receipt)",
+    replace: "...of('out', known ?? receipt)",
+  },
+  {
+    bug: 'a receipt that something else has pays for a payment',
+    ...payouts,
+    find: '(taken.has(one.step.payment.id) ? judge(one.step, true) : one)',
+    replace: 'one',
+  },
+  {
+    bug: "a provider's charges are taken for lost money",
+    ...balances,
+    find: "holdsCharges ? 'charges' : 'money'",
+    replace: "holdsCharges ? 'money' : 'money'",
+  },
+  {
+    bug: 'the account of charges is one of money',
+    ...balances,
+    file: 'src/rails/daraja/adapter.ts',
+    find: 'holdsCharges: /^charges\\b/i.test(account.trim())',
+    replace: 'holdsCharges: false',
+  },
+  {
+    bug: 'a settlement of charges counts as charges given back',
+    ...balances,
+    find: "sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))",
+    replace: '0n',
+  },
+  {
+    bug: "a transfer to the bank counts as the provider's charges",
+    ...balances,
+    find: "sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))",
+    replace: 'sumOf(movements)',
+  },
+  {
+    bug: 'a comparison does not know the movements that were named',
+    ...balances,
+    find: 'expected(known, look, sumOf(movements))',
+    replace: 'expected(known, look, 0n)',
+  },
+  {
+    bug: 'a named movement explains every comparison that follows',
+    ...balances,
+    find: '  countIn(tx, run.id, movements)\n',
+    replace: '',
+  },
+  {
+    bug: 'unexplained money is counted as charges',
+    ...balances,
+    find: '(known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n)',
+    replace: '(chargesMinor < 0n ? chargesMinor : 0n)',
+  },
+  {
+    bug: 'the charges that an earlier release had summed up are a difference',
+    ...balances,
+    find: '(known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n)',
+    replace: '0n',
+  },
+  {
+    bug: 'a transfer to the bank is one from it',
+    ...movements,
+    find: "direction === 'in' ? named.amount_minor : -named.amount_minor",
+    replace: 'named.amount_minor',
+  },
+  {
+    bug: 'a part of a difference explains all of it',
+    ...movements,
+    find: '0n) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)',
+    replace: '0n) !== 0n',
+  },
+  {
+    bug: 'a statement line that a person has named as a movement is a difference',
+    ...movements,
+    find: 'amounts.get(receiptKey(receipt)) === amountMinor',
+    replace: 'amounts.get(receiptKey(receipt)) === undefined',
+  },
+  {
+    bug: 'another amount under the receipt of a named movement agrees',
+    ...movements,
+    find: 'amounts.get(receiptKey(receipt)) === amountMinor',
+    replace: 'amounts.has(receiptKey(receipt)) && amountMinor !== 0n',
+  },
+  {
+    bug: 'what is booked already is named as our own movement',
+    ...movements,
+    find: '  if (holder) throw receiptTaken(receipt, holder)\n',
+    replace: '',
+  },
+]
