@@ -15,7 +15,9 @@ const count = (report, exitStatus) => {
     const word = isUnstable ? 'UNSTABLE' : 'FAILED'
     if (failed.length === 0) console.log(`${word} ${file.name}\n${file.message}`)
     for (const test of failed) {
-      console.log(`${word} ${file.name}: ${test.fullName} (${Math.round(test.duration ?? 0)} ms)\n${test.failureMessages.join('\n')}`)
+      console.log(
+        `${word} ${file.name}: ${test.fullName} (${Math.round(test.duration ?? 0)} ms)\n${test.failureMessages.join('\n')}`,
+      )
     }
     counts[isUnstable ? 'passed' : 'failed'] += isUnstable ? failed.length : Math.max(failed.length, 1)
     isExplained = true

@@ -120,14 +120,10 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
   <Item
     icon="fingerprint"
     title={passkey.name}
-    note={
-      <>
-        {richAccount('passkey.added_at', {
-          at: <Time at={passkey.created_at} />,
-          at2: <Time at={passkey.last_used_at} before={tAccount('last_used')} />,
-        })}
-      </>
-    }
+    note={richAccount('passkey.added_at', {
+      at: <Time at={passkey.created_at} />,
+      at2: <Time at={passkey.last_used_at} before={tAccount('last_used')} />,
+    })}
   >
     <ConfirmButton
       button={{

@@ -51,15 +51,11 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
         <Who identity={identity} />
       </>
     }
-    note={
-      <>
-        {richAccount('linked_at', {
-          at: <Time at={identity.created_at} />,
-          used: <Time at={identity.last_used_at} before={tAccount('last_used')} />,
-          name: identity.display_name && tAccount('as_name', { name: identity.display_name }),
-        })}
-      </>
-    }
+    note={richAccount('linked_at', {
+      at: <Time at={identity.created_at} />,
+      used: <Time at={identity.last_used_at} before={tAccount('last_used')} />,
+      name: identity.display_name && tAccount('as_name', { name: identity.display_name }),
+    })}
   >
     <DialogButton
       size="small"
