@@ -1,69 +1,96 @@
-/** The columns of a list of payments, each with what HR systems and spreadsheets call it. */
+/** The field of each kind of person that HR systems, banks and spreadsheets name: "Employee Name", "Beneficiary Account No". */
+const parties = [
+  'employee',
+  'staff',
+  'worker',
+  'member',
+  'payee',
+  'recipient',
+  'receiver',
+  'beneficiary',
+  'bene',
+  'creditor',
+  'supplier',
+  'vendor',
+]
+const ofEach = (fields: readonly string[]): string[] => [
+  ...fields,
+  ...parties.flatMap((party) => fields.map((field) => `${party} ${field}`)),
+]
+const phones = ['phone', 'mobile', 'mobile phone', 'cell phone', 'telephone', 'tel', 'msisdn', 'mpesa', 'm-pesa', 'mpesa phone']
+const accounts = ['bank account', 'account', 'bank acc', 'acc', 'a/c']
+const numbered = (names: readonly string[]): string[] => names.flatMap((name) => [`${name} number`, `${name} no`])
+const inShillings = (names: readonly string[]): string[] =>
+  names.flatMap((name) => ['', ' kes', ' ksh', ' kshs'].map((currency) => `${name}${currency}`))
+
+/** The columns of a list of payments, each with what HR systems, banks and spreadsheets call it, in English and Swahili. */
 const usualNames = {
   beneficiary_id: [],
   display_name: [
-    ...['name', 'names', 'full name', 'full names', 'employee', 'employee name', 'employee names', 'staff name', 'staff names'],
-    ...['payee', 'payee name', 'recipient', 'recipient name', 'beneficiary', 'beneficiary name', 'bene name', 'creditor name'],
-    ...['account name', 'account holder', 'account holder name', 'supplier', 'supplier name', 'vendor name'],
+    ...ofEach(['name', 'names', 'full name', 'full names', 'account name', 'account holder', 'account holder name']),
+    ...[...parties, 'jina', 'majina', 'jina kamili'],
   ],
   payment_rail: ['rail', 'payment method'],
   destination: [
-    ...['phone', 'phone or account', 'phone number', 'phone no', 'mobile', 'mobile number', 'mobile no', 'mobile phone'],
-    ...['cell phone', 'telephone', 'tel', 'tel no', 'msisdn', 'mpesa', 'mpesa number', 'mpesa no', 'beneficiary phone'],
+    ...ofEach([...phones, ...numbered(phones), ...numbered(accounts)]),
     ...[
-      'account number',
-      'account no',
-      'acc no',
-      'a/c no',
-      'a/c number',
+      'phone or account',
       'bank account',
-      'bank account number',
-      'bank account no',
+      'beneficiary account',
+      'bene account',
+      'credit account',
+      ...numbered(['credit account']),
     ],
-    ...['beneficiary account', 'beneficiary account number', 'beneficiary account no', 'bene account', 'credit account'],
+    ...['paybill', 'pay bill', 'till', 'buy goods till', ...numbered(['paybill', 'pay bill', 'till', 'buy goods till'])],
+    ...['simu', 'nambari ya simu', 'namba ya simu', 'nambari ya akaunti', 'namba ya akaunti'],
   ],
   bank_code: ['beneficiary bank code'],
-  bank_name: ['bank', 'beneficiary bank', 'beneficiary bank name'],
+  bank_name: ['bank', 'beneficiary bank', 'beneficiary bank name', 'benki', 'jina la benki'],
   legal_name: [],
   type: [],
-  amount: [
-    ...['amount kes', 'amount ksh', 'amount kshs', 'amount payable', 'amount to pay', 'payment amount', 'transaction amount'],
-    ...['transfer amount', 'net', 'net pay', 'net pay kes', 'net pay ksh', 'net salary', 'net salary kes', 'net amount'],
-    ...['net amount kes', 'take home pay'],
-  ],
+  amount: inShillings([
+    ...['amount', 'amount payable', 'amount to pay', 'payment amount', 'transaction amount', 'transfer amount', 'net'],
+    ...[
+      'net pay',
+      'net salary',
+      'net wage',
+      'net wages',
+      'net amount',
+      'net payable',
+      'take home pay',
+      'kiasi',
+      'mshahara halisi',
+    ],
+  ]),
   amount_minor: ['amount in cents'],
-  currency: ['currency code', 'ccy', 'payment currency', 'transaction currency'],
+  currency: ['currency code', 'ccy', 'payment currency', 'transaction currency', 'sarafu'],
   payment_type: [],
   purpose_code: [],
   account_reference: [
     ...['reference', 'reference no', 'reference number', 'ref', 'ref no', 'payment reference', 'payment ref', 'bene ref'],
-    ...['transaction reference', 'customer reference', 'beneficiary reference'],
+    ...['transaction reference', 'customer reference', 'beneficiary reference', 'kumbukumbu'],
+    ...numbered(['paybill account', 'bill account']),
   ],
   narrative: [
     ...['narration', 'purpose', 'payment narration', 'payment narrative', 'payment purpose', 'pay purpose', 'payment details'],
-    ...[
-      'purpose of payment',
-      'transaction narration',
-      'beneficiary narrative',
-      'description',
-      'particulars',
-      'remarks',
-      'remark',
-    ],
-    ...['note', 'notes'],
+    ...['purpose of payment', 'transaction narration', 'beneficiary narrative', 'description', 'particulars', 'remarks'],
+    ...['remark', 'note', 'notes', 'payment reason', 'reason for payment', 'payment description', 'details', 'maelezo'],
   ],
 } as const satisfies Record<string, readonly string[]>
 
 export type ListColumn = keyof typeof usualNames
 
 export const knownColumns = Object.entries(usualNames)
-  .map(([column, [usual]]) => (usual === undefined ? column : `${column} ("${usual}")`))
+  .map(([column, usual]) => [column, (usual as readonly string[]).find((name) => name !== column)])
+  .map(([column, usual]) => (usual === undefined ? column : `${column} ("${usual}")`))
   .join(', ')
 
 /** They say nothing about whom or how much: an export of a bank or of a payroll system has them, and they are left out with a warning. */
 const sayNothing = [
   ...['branch', 'branch code', 'branch name', 'branch no', 'bank branch', 'bank branch code', 'bank branch name'],
   ...['record type', 'row type', 'line type', 'transaction type', 'type of payment', 'payment mode', 'mode of payment'],
+  ...['staff no', 'staff number', 'employee no', 'employee number', 'payroll no', 'payroll number', 'personal no', 'pf no'],
+  ...['id no', 'id number', 'national id', 'kra pin', 'department', 'designation', 'job title', 'namba', 'nambari', 'na'],
   ...['swift code', 'swift', 'bic', 'serial no', 's/no', 's/n', 'no', 'item no', 'row no', 'record no', 'email', 'email address'],
 ]
 

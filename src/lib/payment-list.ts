@@ -3,7 +3,7 @@ import { columnOfTitle, isIgnored, isReason, knownColumns, saysHowAlone } from '
 import { displayAmount, type Minor, readAmount, readPositive } from './money.ts'
 import { bankRail } from './rail-names.ts'
 import { readRows } from './table-file.ts'
-import { filledWidth, rowProblem, type TableRow } from './table-rows.ts'
+import { filledWidth, rowProblem, type TableRow, withoutHeadings } from './table-rows.ts'
 import { compactNumber } from './text.ts'
 
 /** `path`: a column, or `row` where its cells have moved and none of them is read. */
@@ -165,7 +165,7 @@ export const readPaymentList = (
 ): PaymentList | { problems: CellFault[] } => {
   const read = readRows(text, maxItems + otherRows)
   if ('problem' in read) return ofFile(read.problem)
-  const [header, ...rows] = read
+  const [header, ...rows] = withoutHeadings(read)
   if (!header || rows.length === 0) return ofFile('has no rows: the first row names the columns, and each later one is a payment')
   if (rows.length > maxItems + 1) return ofFile(`has ${rows.length} payments: a list has at most ${maxItems}, so split it`)
   const titles = header.cells.slice(0, filledWidth(header.cells))

@@ -10,3 +10,9 @@ export const rowProblem = (cells: readonly string[], columns: number): string | 
     return `${found} cells, ${columns} columns: quote an amount with a comma ("12,500"), and any other cell with a separator in it`
   return found < columns ? `${found} cells, ${columns} columns: a cell is missing; an empty one needs its separator too` : null
 }
+
+/** A table has two columns at least: a row above its titles with one filled cell is a heading, such as the name of the company. */
+export const withoutHeadings = (rows: readonly TableRow[]): readonly TableRow[] => {
+  const titles = rows.findIndex(({ cells }) => cells.filter((cell) => cell !== '').length > 1)
+  return titles > 0 ? rows.slice(titles) : rows
+}

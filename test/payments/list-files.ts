@@ -53,6 +53,11 @@ const payrolls: ListFile[] = [
     '"Achieng Otieno","00001230123","68","001","45000.00","March 2026 Salary"',
   ),
   export_(
+    'a payroll with the numbers of its employees',
+    'Staff No,ID Number,Beneficiary Account Name,Beneficiary Account No.,Bank Name,Department,Net Salary (KES),Payment Details',
+    'E001,12345678,Achieng Otieno,00001230123,Equity Bank,Farm,"45,000.00",March 2026 Salary',
+  ),
+  export_(
     'a staff service, with our currency (c)',
     'Beneficiary Name,Account Number,Bank Code,Amount,Currency,Payment Reference',
     'Achieng Otieno,00001230123,68,45000,KES,MAR-2026',
@@ -165,6 +170,18 @@ const good: ListFile[] = [
   {
     name: 'titles of a payroll system',
     bytes: utf8(titled('"Employee Name","Phone Number","Net Pay"')),
+    contentType: csv,
+    pays: two,
+  },
+  {
+    name: 'titles in Swahili',
+    bytes: utf8(titled('Jina,Nambari ya simu,Kiasi (KSh)')),
+    contentType: csv,
+    pays: two,
+  },
+  {
+    name: 'the name of the company and a heading above the titles',
+    bytes: utf8(`Kilimo Fresh Ltd,,\r\n"Payroll, November 2026",,\r\n\r\n${plain}`),
     contentType: csv,
     pays: two,
   },

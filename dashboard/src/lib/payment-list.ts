@@ -9,7 +9,7 @@ import {
   titleKey,
 } from '../../../src/lib/list-columns.ts'
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
-import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
+import { filledWidth, rowProblem, withoutHeadings } from '../../../src/lib/table-rows.ts'
 import { loadScript } from '../api/error.ts'
 import { isListKey, tList } from './list-texts.ts'
 import { keepStored, readStoredJson } from './store.ts'
@@ -57,7 +57,7 @@ export const readList = async (text: string, name = ''): Promise<PaymentList | P
   if ('problem' in reader) return reader
   const read = reader.readRows(text)
   if ('problem' in read) return ofFile(read.problem)
-  const [titles, ...rows] = read
+  const [titles, ...rows] = withoutHeadings(read)
   if (!titles || rows.length === 0) return { problem: tList('no_payments') }
   const width = filledWidth(titles.cells)
   return {
