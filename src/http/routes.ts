@@ -1,9 +1,9 @@
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods, RouteHandlerMethod } from 'fastify'
 import type { z } from 'zod'
 import type { Database, Tx } from '../db/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { App } from './app-type.ts'
+import type { App, Handler } from './app-type.ts'
 import { respondOnce } from './idempotency.ts'
 import { type Cursors, type PageQuery, type PageRequest, readPage } from './pagination.ts'
 
@@ -17,10 +17,16 @@ type Declared<P, Q, B, R> = Omit<FastifyContextConfig, 'operation'> & {
   querystring?: Q
   body?: B
   response: R
+  /** Content types of a body that need not be JSON. */
+  consumes?: string[]
   bodyLimit?: number
+  /** False where a HEAD request would never end. */
+  exposeHeadRoute?: false
   /** `summary` says what the operation does, in a line; `description` when to call it and why, and what happens then. */
-  summary: string
-  description: string
+  summary?: string
+  description?: string
+  /** A page of our own, which the API's document does not have. */
+  hide?: true
 }
 type RequestOf<P, Q, B> = FastifyRequest & { params: z.output<P>; query: z.output<Q>; body: z.output<B> }
 type AnswerOf<R extends Responses> = {
@@ -28,6 +34,8 @@ type AnswerOf<R extends Responses> = {
 }[keyof R & number]
 
 type Read<P, Q, B, R extends Answering> = Declared<P, Q, B, R> & {
+  /** A header of the answer, not of a refusal. */
+  cacheControl?: 'no-store' | 'public, max-age=300'
   read: (request: RequestOf<P, Q, B>) => Promise<z.output<R[200]>>
 }
 type Items<R extends Paged> = readonly z.output<R[200]>['data'][number][]
@@ -48,23 +56,28 @@ type Write<P, Q, B, R extends Responses, Known> = Declared<P, Q, B, R> & {
   concerned?: (request: RequestOf<P, Q, B>) => Promise<readonly Uuid[]>
 }
 
+/** Answers otherwise: with a header, a page of HTML, a file, a stream. */
+type Handled<P, Q, B, R> = Declared<P, Q, B, R> & {
+  handler: Handler<{ params: P; querystring: Q; body: B; response: R }>
+}
+
 type Zod = z.ZodType
 type None = z.ZodUnknown
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** A route that answers otherwise (with a header, a page of HTML, a stream) is declared at the server itself. */
 export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }) => {
   const declare = (
     method: HTTPMethods,
     url: string,
     operation: string,
-    { summary, description, params, querystring, body, response, bodyLimit, ...config }: Declared<Zod, Zod, Zod, Responses>,
-    handler: Handler,
+    declared: Declared<Zod, Zod, Zod, Readonly<Record<number, unknown>>>,
+    handler: RouteHandlerMethod,
   ): void => {
+    const { summary, description, hide, params, querystring, body, response, consumes, bodyLimit, exposeHeadRoute, ...config } =
+      declared
+    const texts = { ...(summary && { summary, description }), ...(hide && { hide }), ...(consumes && { consumes }) }
     const reads = { ...(params && { params }), ...(querystring && { querystring }), ...(body && { body }) }
-    const schema = { summary, description, ...reads, response }
-    const limit = bodyLimit === undefined ? {} : { bodyLimit }
-    app.withTypeProvider().route({ method, url, config: { operation, ...config }, schema, ...limit, handler })
+    const options = { ...(bodyLimit && { bodyLimit }), ...(exposeHeadRoute === false && { exposeHeadRoute }) }
+    app.route({ method, url, config: { operation, ...config }, schema: { ...texts, ...reads, response }, ...options, handler })
   }
   /** The server has validated the request by the route's schema. */
   const typed = <P, Q, B>(request: FastifyRequest) => request as RequestOf<P, Q, B>
@@ -86,10 +99,20 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     <R extends Answering, P extends Zod = None, Q extends Zod = None, B extends Zod = None>(
       url: string,
       operation: string,
-      { read, ...declared }: Read<P, Q, B, R>,
+      { read, cacheControl, ...declared }: Read<P, Q, B, R>,
     ): void =>
-      declare(method, url, operation, declared, async (request, reply) => reply.send(await read(typed<P, Q, B>(request))))
+      declare(method, url, operation, declared, async (request, reply) => {
+        const answer = await read(typed<P, Q, B>(request))
+        if (cacheControl) reply.header('cache-control', cacheControl)
+        return reply.send(answer)
+      })
   return {
+    handle: <R extends Readonly<Record<number, unknown>>, P extends Zod = None, Q extends Zod = None, B extends Zod = None>(
+      method: HTTPMethods,
+      url: string,
+      operation: string,
+      { handler, ...declared }: Handled<P, Q, B, R>,
+    ): void => declare(method, url, operation, declared, handler as RouteHandlerMethod),
     get: answer('GET'),
     /** A question with a body, or for a challenge: no record is written. */
     ask: answer('POST'),

@@ -5,6 +5,7 @@ import { inTx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
 import type { App } from '../../http/app-type.ts'
 import { pagesOf } from '../../http/csv.ts'
+import { routesOf } from '../../http/routes.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { zip } from '../../lib/zip.ts'
 import type { Parts } from '../parts.ts'
@@ -30,29 +31,22 @@ const send = (reply: FastifyReply, archive: Readable, name: string): FastifyRepl
   reply.header('content-disposition', `attachment; filename="${name}"`).type('application/zip').send(archive)
 
 export const registerEvidence = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
   const underWay = new Set<string>()
-  app.get(
-    '/v1/workspaces/current/evidence',
-    {
-      config: {
-        operation: 'workspaces.evidence',
-        permission: 'audit.read',
-        access: 'undelegated',
-      },
-      schema: {
-        summary: 'Export evidence for an audit',
-        description:
-          'What happened in the workspace between two dates, as one ZIP archive: approvals with decisions and signatures, policies and their changes, the audit log, payees, the statement with opening and closing balance, and the receipt of each payment. `manifest.json` has the SHA-256 of each file and is signed as receipts are: `verify-receipt` checks the archive without trusting this service. One export of a workspace runs at a time. A failure closes the connection, so that part of an archive is not mistaken for the whole.',
-        querystring: ReadEvidence,
-        response: {
-          200: {
-            description: 'The archive. Files of records have a JSON document in each line.',
-            content: { 'application/zip': { schema: Archive } },
-          },
-        },
+  routes.handle('GET', '/v1/workspaces/current/evidence', 'workspaces.evidence', {
+    permission: 'audit.read',
+    access: 'undelegated',
+    summary: 'Export evidence for an audit',
+    description:
+      'What happened in the workspace between two dates, as one ZIP archive: approvals with decisions and signatures, policies and their changes, the audit log, payees, the statement with opening and closing balance, and the receipt of each payment. `manifest.json` has the SHA-256 of each file and is signed as receipts are: `verify-receipt` checks the archive without trusting this service. One export of a workspace runs at a time. A failure closes the connection, so that part of an archive is not mistaken for the whole.',
+    querystring: ReadEvidence,
+    response: {
+      200: {
+        description: 'The archive. Files of records have a JSON document in each line.',
+        content: { 'application/zip': { schema: Archive } },
       },
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { principal, query } = request
       const { id } = principal.workspace
       if (underWay.has(id) || underWay.size >= maxAtOnce) throw busy()
@@ -72,5 +66,5 @@ export const registerEvidence = (app: App, deps: Parts): void => {
         throw error
       }
     },
-  )
+  })
 }

@@ -59,30 +59,22 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     read: (page, { principal }) => pageIdentities(deps.db, principal.accountId, page),
     present: (rows) => rows.map((row) => presentIdentity(row)),
   })
-  app.post(
-    '/v1/accounts/me/identities',
-    {
-      config: {
-        operation: 'identities.link',
-        freshProof: 'by_content',
-        permission: 'account.manage',
-        idempotent: true,
-        credentialIssuing: true,
-        refuses: ['invalid_signature', 'forbidden', 'grant_frozen', 'provider_not_configured'],
-      },
-      schema: {
-        summary: 'Link a sign-in method',
-        description:
-          'A wallet by a signed message, at once; Google and GitHub by an address that the person opens in a browser. An identity belongs to one account (409 `conflict`).\n\nLinks a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
-        body: LinkIdentity,
-        response: {
-          200: Identity,
-          201: Identity,
-          202: LinkFlow,
-        },
-      },
+  routes.handle('POST', '/v1/accounts/me/identities', 'identities.link', {
+    freshProof: 'by_content',
+    permission: 'account.manage',
+    idempotent: true,
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'forbidden', 'grant_frozen', 'provider_not_configured'],
+    summary: 'Link a sign-in method',
+    description:
+      'A wallet by a signed message, at once; Google and GitHub by an address that the person opens in a browser. An identity belongs to one account (409 `conflict`).\n\nLinks a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
+    body: LinkIdentity,
+    response: {
+      200: Identity,
+      201: Identity,
+      202: LinkFlow,
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const { body } = request
       if (body.provider !== 'wallet') {
         requireProvider(deps, body.provider)
@@ -104,7 +96,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         return link.outcome === 'linked' ? created(identity) : ok(identity)
       })
     },
-  )
+  })
   routes.list(path, 'passkeys.list', {
     access: 'undelegated',
     summary: 'List passkeys',

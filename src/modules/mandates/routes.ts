@@ -35,41 +35,30 @@ const requireManager = (request: FastifyRequest): Principal => {
 
 export const registerMandates = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  app.post(
-    `${path}/prepare`,
-    {
-      config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true },
-      schema: {
-        summary: 'Get the text of a mandate to sign',
-        description:
-          'Turns terms into the readable text and the nonce that the wallet signs. Nothing is stored about the terms, and no account is looked up.',
-        body: PrepareMandate,
-        response: { 200: PreparedMandate },
-      },
+  routes.ask(`${path}/prepare`, 'mandates.prepare', {
+    access: 'public',
+    credentialIssuing: true,
+    summary: 'Get the text of a mandate to sign',
+    description:
+      'Turns terms into the readable text and the nonce that the wallet signs. Nothing is stored about the terms, and no account is looked up.',
+    body: PrepareMandate,
+    response: { 200: PreparedMandate },
+    cacheControl: 'no-store',
+    read: async ({ body }) => {
+      const { message, nonce, expiresAt } = await prepareMandate(deps, body)
+      return { message, nonce, expires_at: isoTime(expiresAt) }
     },
-    async (request, reply) => {
-      const { message, nonce, expiresAt } = await prepareMandate(deps, request.body)
-      return reply.header('cache-control', 'no-store').send({ message, nonce, expires_at: isoTime(expiresAt) })
-    },
-  )
-  app.post(
-    path,
-    {
-      config: {
-        operation: 'mandates.create',
-        access: 'public',
-        credentialIssuing: true,
-        refuses: ['invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
-      },
-      schema: {
-        summary: 'Create a mandate by signature',
-        description:
-          'A wallet approves payments within these terms in advance. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; limits still apply. The same request again gives the same mandate.',
-        body: CreateMandate,
-        response: { 201: Mandate },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('POST', path, 'mandates.create', {
+    access: 'public',
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
+    summary: 'Create a mandate by signature',
+    description:
+      'A wallet approves payments within these terms in advance. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; limits still apply. The same request again gives the same mandate.',
+    body: CreateMandate,
+    response: { 201: Mandate },
+    handler: async (request, reply) => {
       reply.header('cache-control', 'no-store')
       const proof = await proveMandate(deps, request.body)
       return respondOnce(deps, request, reply, async (tx) => {
@@ -78,7 +67,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
         return created(presentMandate(result.mandate, tx.at))
       })
     },
-  )
+  })
   routes.list(path, 'mandates.list', {
     permission: 'mandate.read',
     summary: 'List mandates',
@@ -100,44 +89,31 @@ export const registerMandates = (app: App, deps: Parts): void => {
       return presentMandate(mandate, deps.clock.now())
     },
   })
-  app.get(
-    `${one}/message`,
-    {
-      config: { operation: 'mandates.revocation_message', access: 'public' },
-      schema: {
-        summary: 'Get the text that revokes a mandate',
-        description:
-          'The text that the wallet must sign to revoke the mandate.\n\nThe text to sign in order to revoke the mandate by signature.',
-        params: byId('mandate'),
-        response: { 200: RevocationMessage },
-      },
+  routes.get(`${one}/message`, 'mandates.revocation_message', {
+    access: 'public',
+    summary: 'Get the text that revokes a mandate',
+    description:
+      'The text that the wallet must sign to revoke the mandate.\n\nThe text to sign in order to revoke the mandate by signature.',
+    params: byId('mandate'),
+    response: { 200: RevocationMessage },
+    cacheControl: 'no-store',
+    read: async ({ params }) => {
+      const mandate = found(await findMandate(deps.db, params.id))
+      return { message: revocationMessage(deps.config, mandate), expires_at: isoTime(mandate.expiresAt) }
     },
-    async (request, reply) => {
-      const mandate = found(await findMandate(deps.db, request.params.id))
-      const message = revocationMessage(deps.config, mandate)
-      return reply.header('cache-control', 'no-store').send({ message, expires_at: isoTime(mandate.expiresAt) })
-    },
-  )
-  app.post(
-    `${one}/revoke`,
-    {
-      config: {
-        operation: 'mandates.revoke',
-        access: 'optional',
-        whileFrozen: true,
-        credentialIssuing: true,
-        refuses: ['invalid_signature', 'forbidden', 'membership_suspended', 'conflict'],
-      },
-      schema: {
-        summary: 'Revoke a mandate',
-        description:
-          'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.\n\nBy a wallet signature in the body, or by a credential with `mandate.manage`.',
-        params: byId('mandate'),
-        body: RevokeMandate,
-        response: { 200: Mandate },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('POST', `${one}/revoke`, 'mandates.revoke', {
+    access: 'optional',
+    whileFrozen: true,
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'forbidden', 'membership_suspended', 'conflict'],
+    summary: 'Revoke a mandate',
+    description:
+      'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.\n\nBy a wallet signature in the body, or by a credential with `mandate.manage`.',
+    params: byId('mandate'),
+    body: RevokeMandate,
+    response: { 200: Mandate },
+    handler: async (request, reply) => {
       reply.header('cache-control', 'no-store')
       const { params, body } = request
       const signature = body?.signature
@@ -154,5 +130,5 @@ export const registerMandates = (app: App, deps: Parts): void => {
         return ok(presentMandate(await revokeBySignature(tx, deps.onAuthorityLost, params.id, signed), tx.at))
       })
     },
-  )
+  })
 }

@@ -25,26 +25,18 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
   // Streams are closed before the server waits for its open requests, because a stream is one.
   app.addHook('preClose', async () => fanOut.close())
   app.addHook('onClose', () => places.close())
-  app.get(
-    '/v1/notifications/stream',
-    {
-      config: {
-        operation: 'notifications.stream',
-        longLived: true,
-        access: 'authenticated',
-        refuses: ['forbidden', 'membership_suspended'],
-      },
-      // A HEAD request of it would never end.
-      exposeHeadRoute: false,
-      schema: {
-        summary: 'Follow events as they happen',
-        description:
-          'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
-        querystring: StreamQuery,
-        response: { 200: EventStream },
-      },
-    },
-    (request, reply) => {
+  routes.handle('GET', '/v1/notifications/stream', 'notifications.stream', {
+    longLived: true,
+    access: 'authenticated',
+    refuses: ['forbidden', 'membership_suspended'],
+    summary: 'Follow events as they happen',
+    description:
+      'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
+    querystring: StreamQuery,
+    response: { 200: EventStream },
+    // A HEAD request of it would never end.
+    exposeHeadRoute: false,
+    handler: (request, reply) => {
       const header = request.headers['last-event-id']
       return openNotificationStream(deps, { fanOut, places, resets }, request.principal, {
         reauthenticate: request.reauthenticate,
@@ -53,7 +45,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
         connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
       })
     },
-  )
+  })
   routes.list('/v1/notifications', 'notifications.list', {
     access: 'authenticated',
     longLived: true,

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { originOf } from '../../http/authenticate.ts'
 import { isStorable } from '../../http/request-syntax.ts'
+import { routesOf } from '../../http/routes.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { pushRequest, startDevice } from './authorize.ts'
@@ -74,6 +75,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody)
+    const routes = routesOf(scope, deps)
     scope.setErrorHandler((error, request, reply) => handleOAuthError(perhapsLost(deps, error), request, reply))
     scope.addHook('preValidation', async (request) => {
       // A form without parameters has no body: what is missing is named, as in any other form.
@@ -82,146 +84,118 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     })
     scope.addHook('onRequest', async (_request, reply) => void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' }))
 
-    scope.post(
-      '/v1/oauth/token',
-      {
-        config: { ...open, operation: 'oauth.token' },
-        schema: {
-          summary: 'Get or refresh tokens',
-          description:
-            'Redeems a code, a device code or a refresh token. A refresh token works once. Using it again revokes the grant. The body is a form.',
-          consumes: form,
-          body: TokenBody,
-          response: {
-            200: TokenResponse,
-            ...oauthRefusals(
-              'invalid_request',
-              'invalid_client',
-              'invalid_grant',
-              'unauthorized_client',
-              'unsupported_grant_type',
-              'invalid_scope',
-              'invalid_target',
-              'authorization_pending',
-              'slow_down',
-              'expired_token',
-              'access_denied',
-            ),
-          },
-        },
+    routes.ask('/v1/oauth/token', 'oauth.token', {
+      ...open,
+      summary: 'Get or refresh tokens',
+      description:
+        'Redeems a code, a device code or a refresh token. A refresh token works once. Using it again revokes the grant. The body is a form.',
+      consumes: form,
+      body: TokenBody,
+      response: {
+        200: TokenResponse,
+        ...oauthRefusals(
+          'invalid_request',
+          'invalid_client',
+          'invalid_grant',
+          'unauthorized_client',
+          'unsupported_grant_type',
+          'invalid_scope',
+          'invalid_target',
+          'authorization_pending',
+          'slow_down',
+          'expired_token',
+          'access_denied',
+        ),
       },
-      async (request, reply) => {
+      read: async (request) => {
         const { body } = request
         const origin = originOf(request)
         const { grant_type: type } = body
         if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
         const client = await clientOf(deps, request)
         const elapsedMs = () => performance.now() - request.arrivedAt
-        if (type === 'refresh_token') return reply.send(await refreshTokens(client, origin, body, elapsedMs))
-        if (type === 'authorization_code') return reply.send(await redeemCode(deps, client, origin, body))
-        if (type === deviceGrantType) return reply.send(await pollDevice(deps, client, origin, body))
+        if (type === 'refresh_token') return refreshTokens(client, origin, body, elapsedMs)
+        if (type === 'authorization_code') return redeemCode(deps, client, origin, body)
+        if (type === deviceGrantType) return pollDevice(deps, client, origin, body)
         throw new OAuthError('unsupported_grant_type')
       },
-    )
-    scope.post(
-      '/v1/oauth/revoke',
-      {
-        config: { ...open, operation: 'oauth.revoke' },
-        schema: {
-          summary: 'Revoke a token',
-          description:
-            'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens are answered in the same way.',
-          consumes: form,
-          body: RevocationBody,
-          response: {
-            // Clients read every answer as JSON, an empty one too.
-            200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
-            ...oauthRefusals('invalid_request', 'invalid_client'),
-          },
-        },
+    })
+    routes.ask('/v1/oauth/revoke', 'oauth.revoke', {
+      ...open,
+      summary: 'Revoke a token',
+      description:
+        'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens are answered in the same way.',
+      consumes: form,
+      body: RevocationBody,
+      response: {
+        // Clients read every answer as JSON, an empty one too.
+        200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
+        ...oauthRefusals('invalid_request', 'invalid_client'),
       },
-      async (request, reply) => {
+      read: async (request) => {
         const { token } = request.body
         if (token === undefined) throw tokenMissing()
         await revokeToken(deps, await clientOf(deps, request), originOf(request), token)
-        return reply.code(200).send({})
+        return {}
       },
-    )
-    scope.post(
-      '/v1/oauth/introspect',
-      {
-        config: { operation: 'oauth.introspect', access: 'public', query: 'lenient' },
-        schema: {
-          summary: 'Introspect a token',
-          description:
-            'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
-          consumes: form,
-          body: IntrospectionBody,
-          response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
-        },
-      },
-      async (request, reply) => {
+    })
+    routes.ask('/v1/oauth/introspect', 'oauth.introspect', {
+      access: 'public',
+      query: 'lenient',
+      summary: 'Introspect a token',
+      description:
+        'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
+      consumes: form,
+      body: IntrospectionBody,
+      response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
+      read: async (request) => {
         const { token } = request.body
         if (token === undefined) throw tokenMissing()
-        return reply.send(await introspectToken(deps, await clientOf(deps, request), token))
+        return introspectToken(deps, await clientOf(deps, request), token)
       },
-    )
-    scope.post(
-      '/v1/oauth/par',
-      {
-        config: { ...open, operation: 'oauth.push' },
-        schema: {
-          summary: 'Push an authorization request',
-          description:
-            'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
-          consumes: form,
-          body: PushBody,
-          response: { 201: Pushed, ...requestRefusals },
-        },
-      },
-      async (request, reply) => {
+    })
+    routes.handle('POST', '/v1/oauth/par', 'oauth.push', {
+      ...open,
+      summary: 'Push an authorization request',
+      description: 'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
+      consumes: form,
+      body: PushBody,
+      response: { 201: Pushed, ...requestRefusals },
+      handler: async (request, reply) => {
         if (request.body.request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri cannot be pushed.')
         return reply.code(201).send(await pushRequest(deps, await clientOf(deps, request, requireClient), request.body))
       },
-    )
-    scope.post(
-      '/v1/oauth/device_authorization',
-      {
-        config: { ...open, operation: 'oauth.device_authorization' },
-        schema: {
-          summary: 'Start the flow for a device',
-          description:
-            'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
-          consumes: form,
-          body: DeviceBody,
-          response: { 200: DeviceAuthorization, ...requestRefusals },
-        },
-      },
-      async (request, reply) => reply.send(await startDevice(deps, await clientOf(deps, request, requireClient), request.body)),
-    )
+    })
+    routes.ask('/v1/oauth/device_authorization', 'oauth.device_authorization', {
+      ...open,
+      summary: 'Start the flow for a device',
+      description:
+        'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
+      consumes: form,
+      body: DeviceBody,
+      response: { 200: DeviceAuthorization, ...requestRefusals },
+      read: async (request) => startDevice(deps, await clientOf(deps, request, requireClient), request.body),
+    })
   })
 }
 
 export const registerRegistration = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
+    const routes = routesOf(scope, deps)
     scope.setErrorHandler(handleOAuthError)
-    scope.post(
-      '/v1/oauth/register',
-      {
-        // As in a client's own document.
-        config: { ...open, operation: 'oauth.register', text: 'lenient' },
-        bodyLimit: registrationLimitBytes,
-        schema: {
-          summary: 'Register a client',
-          description: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',
-          body: ClientMetadataBody,
-          response: { 201: RegisteredClient, ...oauthRefusals('invalid_redirect_uri', 'invalid_client_metadata') },
-        },
-      },
-      async (request, reply) => {
+    routes.handle('POST', '/v1/oauth/register', 'oauth.register', {
+      ...open,
+      // As in a client's own document.
+      text: 'lenient',
+      summary: 'Register a client',
+      description: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',
+      body: ClientMetadataBody,
+      response: { 201: RegisteredClient, ...oauthRefusals('invalid_redirect_uri', 'invalid_client_metadata') },
+      bodyLimit: registrationLimitBytes,
+      handler: async (request, reply) => {
         const registered = await registerClient(deps, originOf(request), request.body)
         return reply.code(201).header('cache-control', 'no-store').send(registered)
       },
-    )
+    })
   })
 }

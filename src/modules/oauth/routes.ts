@@ -12,74 +12,56 @@ import { resourceMetadata, serverMetadata } from './metadata.ts'
 import { Authorization, AuthorizationDecision, AuthorizeQuery, Decided, DeviceDecision, oauthRefusals } from './schema.ts'
 
 const registerMetadata = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
   const { publicUrl } = deps.config
-  const server = '/.well-known/oauth-authorization-server'
-  const open = { access: 'public', query: 'lenient' } as const
-  const caching = { 'cache-control': 'public, max-age=300' }
-  app.get(
-    server,
-    {
-      config: { ...open, operation: 'oauth.server_metadata' },
-      schema: {
-        summary: 'Find the authorization server',
-        description: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
-        response: { 200: serverMetadata.schema },
-      },
-    },
-    async (_request, reply) => reply.headers(caching).send(serverMetadata.at(publicUrl)),
-  )
+  const open = { access: 'public', query: 'lenient', cacheControl: 'public, max-age=300' } as const
+  routes.get('/.well-known/oauth-authorization-server', 'oauth.server_metadata', {
+    ...open,
+    summary: 'Find the authorization server',
+    description: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
+    response: { 200: serverMetadata.schema },
+    read: async () => serverMetadata.at(publicUrl),
+  })
   for (const resource of protectedResources) {
     const isMcp = resource === mcpPath
-    app.get(
-      metadataPath(resource),
-      {
-        config: { ...open, operation: isMcp ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata' },
-        schema: {
-          summary: `Find the issuer of tokens for ${isMcp ? 'the MCP server' : 'this API'}`,
-          description: `RFC 9728: which authorization server and which scopes belong to ${isMcp ? 'the MCP endpoint' : 'this API'}. \`WWW-Authenticate\` points here.`,
-          response: { 200: resourceMetadata.schema },
-        },
-      },
-      async (_request, reply) => reply.headers(caching).send(resourceMetadata.at(publicUrl, resource)),
-    )
+    routes.get(metadataPath(resource), isMcp ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata', {
+      ...open,
+      summary: `Find the issuer of tokens for ${isMcp ? 'the MCP server' : 'this API'}`,
+      description: `RFC 9728: which authorization server and which scopes belong to ${isMcp ? 'the MCP endpoint' : 'this API'}. \`WWW-Authenticate\` points here.`,
+      response: { 200: resourceMetadata.schema },
+      read: async () => resourceMetadata.at(publicUrl, resource),
+    })
   }
 }
 
 const registerAuthorize = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
+    const routes = routesOf(scope, deps)
     scope.setErrorHandler(handlePageError)
     scope.addHook('preValidation', async (request) => requireStorable(request.query))
-    scope.get(
-      '/v1/oauth/authorize',
-      {
-        config: {
-          operation: 'oauth.authorize',
-          access: 'optional',
-          query: 'lenient',
-          credentialIssuing: true,
-          pages: true,
-          cors: false,
-        },
-        schema: {
-          summary: 'Ask a person for consent',
-          description:
-            'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
-          querystring: AuthorizeQuery,
-          response: {
-            302: z.undefined().describe('To the consent page, or back to the client with an error.'),
-            ...oauthRefusals(
-              'invalid_request',
-              'unsupported_response_type',
-              'invalid_scope',
-              'invalid_target',
-              'invalid_authorization_details',
-            ),
-          },
-        },
+    routes.handle('GET', '/v1/oauth/authorize', 'oauth.authorize', {
+      access: 'optional',
+      query: 'lenient',
+      credentialIssuing: true,
+      pages: true,
+      cors: false,
+      summary: 'Ask a person for consent',
+      description:
+        'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
+      querystring: AuthorizeQuery,
+      response: {
+        302: z.undefined().describe('To the consent page, or back to the client with an error.'),
+        ...oauthRefusals(
+          'invalid_request',
+          'unsupported_response_type',
+          'invalid_scope',
+          'invalid_target',
+          'invalid_authorization_details',
+        ),
       },
-      async (request, reply) =>
+      handler: async (request, reply) =>
         reply.header('cache-control', 'no-store').redirect(await authorize(deps, request.caller, request.query), 302),
-    )
+    })
   })
 }
 

@@ -101,23 +101,21 @@ const withCellFaults = (input: WholeBatch, list: PaymentList | null): WholeBatch
 const resultsText = 'Every line as it was approved; with `Accept: text/csv` what became of each row, in the order of the list.'
 
 const registerCreate = (app: App, deps: Deps): void => {
-  app.post(
-    path,
-    {
-      config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
-      // A thousand items with all of their fields.
-      bodyLimit: 1024 * 1024,
-      schema: {
-        summary: 'Make many payments with one approval',
-        description:
-          'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing. `again` names an earlier batch: its items are paid again, to the same beneficiaries, but for what `items` changes or leaves out; `index` in a refusal then counts the items that are left.',
-        consumes: ['application/json', ...csvTypes],
-        querystring: CreatePaymentBatchQuery,
-        body: CreatePaymentBatch,
-        response: { 200: PaymentBatchPreview, 201: PaymentBatch },
-      },
-    },
-    async (request, reply) => {
+  const routes = routesOf(app, deps)
+  routes.handle('POST', path, 'payment_batches.create', {
+    permission: 'payment.create',
+    idempotent: true,
+    refuses: batchRefusals,
+    summary: 'Make many payments with one approval',
+    description:
+      'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing. `again` names an earlier batch: its items are paid again, to the same beneficiaries, but for what `items` changes or leaves out; `index` in a refusal then counts the items that are left.',
+    consumes: ['application/json', ...csvTypes],
+    querystring: CreatePaymentBatchQuery,
+    body: CreatePaymentBatch,
+    response: { 200: PaymentBatchPreview, 201: PaymentBatch },
+    // A thousand items with all of their fields.
+    bodyLimit: 1024 * 1024,
+    handler: async (request, reply) => {
       const { paymentList: list, query } = request
       for (const path of ofWholeList)
         if (!list && query[path] !== undefined)
@@ -136,7 +134,7 @@ const registerCreate = (app: App, deps: Deps): void => {
       })
       return sendText(reply, { status: dryRun ? 200 : 201, text: answer.text }, replayed)
     },
-  )
+  })
 }
 
 export const registerPaymentBatches = (app: App, deps: Deps): void => {
@@ -145,19 +143,15 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     readCsvBodies(scope, deps.config.CURRENCY)
     registerCreate(scope, deps)
   })
-  app.get(
-    path,
-    {
-      config: { operation: 'payment_batches.list', permission: 'payment.read', refuses: ['invalid_cursor'] },
-      schema: {
-        summary: 'List payment batches',
-        description:
-          'The batches of the workspace, newest first, with how many of their items have each status. With `updated_after` oldest change first; a batch changes with its own status, its items by themselves.',
-        querystring: ListPaymentBatches,
-        response: { 200: pageOf(PaymentBatch) },
-      },
-    },
-    async (request, reply) => {
+  routes.handle('GET', path, 'payment_batches.list', {
+    permission: 'payment.read',
+    refuses: ['invalid_cursor'],
+    summary: 'List payment batches',
+    description:
+      'The batches of the workspace, newest first, with how many of their items have each status. With `updated_after` oldest change first; a batch changes with its own status, its items by themselves.',
+    querystring: ListPaymentBatches,
+    response: { 200: pageOf(PaymentBatch) },
+    handler: async (request, reply) => {
       const { updated_after: since, status, idempotency_key: idempotencyKey, q } = request.query
       const workspaceId = request.principal.workspace.id
       const filters = { workspaceId, status, idempotencyKey, pattern: q && containing(q) }
@@ -181,7 +175,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
         }),
       )
     },
-  )
+  })
   routes.get(one, 'payment_batches.get', {
     permission: 'payment.read',
     summary: 'Read a payment batch',
@@ -191,19 +185,14 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     response: { 200: PaymentBatch },
     read: async ({ principal, params }) => presentBatch(found(await findBatch(deps.db, principal.workspace.id, params.id))),
   })
-  app.get(
-    `${one}/lines`,
-    {
-      config: { operation: 'payment_batches.lines', permission: 'payment.read' },
-      schema: {
-        summary: 'Read all lines of a payment batch',
-        description:
-          'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed. With `Accept: text/csv` it is the result file of the list: what became of each row, with its number in the file that was sent.',
-        params: byId('payment_batch'),
-        response: { 200: orCsv(PaymentBatchLines, resultsText) },
-      },
-    },
-    async (request, reply) => {
+  routes.handle('GET', `${one}/lines`, 'payment_batches.lines', {
+    permission: 'payment.read',
+    summary: 'Read all lines of a payment batch',
+    description:
+      'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed. With `Accept: text/csv` it is the result file of the list: what became of each row, with its number in the file that was sent.',
+    params: byId('payment_batch'),
+    response: { 200: orCsv(PaymentBatchLines, resultsText) },
+    handler: async (request, reply) => {
       const { workspace } = request.principal
       const record = found(await findBatch(deps.db, workspace.id, request.params.id))
       if (!wantsCsv(request)) return reply.send(presentLines(record, await deps.db.run(linesOf, { batchId: record.batch.id })))
@@ -213,7 +202,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
         before === null ? (await deps.db.run(namedPayments, all)).reverse().map(presentRow) : [],
       )
     },
-  )
+  })
   routes.post(`${one}/cancel`, 'payment_batches.cancel', {
     permission: 'payment.create',
     whileFrozen: true,

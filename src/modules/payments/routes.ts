@@ -78,19 +78,16 @@ export const registerPayments = (app: App, deps: Deps): void => {
     response: { 200: Attention },
     read: ({ principal }) => readAttention(deps, principal),
   })
-  app.post(
-    path,
-    {
-      config: { operation: 'payments.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
-      schema: {
-        summary: 'Make a payment',
-        description:
-          'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now), `pending_approval` (a person must approve it) or, with `execute_at`, `scheduled` (it is decided and sent at that time). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
-        body: CreatePayment,
-        response: { 201: Payment },
-      },
-    },
-    async (request, reply) => {
+  routes.handle('POST', path, 'payments.create', {
+    permission: 'payment.create',
+    idempotent: true,
+    refuses: batchRefusals,
+    summary: 'Make a payment',
+    description:
+      'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now), `pending_approval` (a person must approve it) or, with `execute_at`, `scheduled` (it is decided and sent at that time). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
+    body: CreatePayment,
+    response: { 201: Payment },
+    handler: async (request, reply) => {
       const { answer, replayed } = await submitPayment(deps, {
         principal: request.principal,
         input: request.body,
@@ -98,20 +95,16 @@ export const registerPayments = (app: App, deps: Deps): void => {
       })
       return sendText(reply, { status: 201, text: answer.text }, replayed)
     },
-  )
-  app.get(
-    path,
-    {
-      config: { operation: 'payments.list', permission: 'payment.read', refuses: ['invalid_cursor'] },
-      schema: {
-        summary: 'List and search payments',
-        description:
-          'The payments of the workspace, newest first (with `updated_after` oldest change first), narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
-        querystring: ListPayments,
-        response: { 200: orCsv(pageOf(Payment)) },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('GET', path, 'payments.list', {
+    permission: 'payment.read',
+    refuses: ['invalid_cursor'],
+    summary: 'List and search payments',
+    description:
+      'The payments of the workspace, newest first (with `updated_after` oldest change first), narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
+    querystring: ListPayments,
+    response: { 200: orCsv(pageOf(Payment)) },
+    handler: async (request, reply) => {
       const { workspace } = request.principal
       const { updated_after: since, ...filters } = request.query
       const search = searchOf(filters, deps.config.CURRENCY)
@@ -144,7 +137,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
         }),
       )
     },
-  )
+  })
   routes.list('/v1/beneficiaries/:id/payments', 'beneficiaries.payments', {
     permission: 'payment.read',
     summary: "List a beneficiary's payments",

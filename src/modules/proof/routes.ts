@@ -6,20 +6,16 @@ import { listSigningKeys, presentKeys, readSealedLog } from './service.ts'
 
 export const registerProof = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  app.get(
-    '/.well-known/jwks.json',
-    {
-      config: { operation: 'proof.keys', access: 'public', query: 'lenient' },
-      schema: {
-        summary: 'Read the keys that sign receipts',
-        description:
-          'A JSON Web Key Set (RFC 7517). Retired keys stay in it with the time of their end, so that old receipts can be checked.',
-        response: { 200: KeySet },
-      },
-    },
-    async (_request, reply) =>
-      reply.header('cache-control', 'public, max-age=300').send(presentKeys(await listSigningKeys(deps.db))),
-  )
+  routes.get('/.well-known/jwks.json', 'proof.keys', {
+    access: 'public',
+    query: 'lenient',
+    summary: 'Read the keys that sign receipts',
+    description:
+      'A JSON Web Key Set (RFC 7517). Retired keys stay in it with the time of their end, so that old receipts can be checked.',
+    response: { 200: KeySet },
+    cacheControl: 'public, max-age=300',
+    read: async () => presentKeys(await listSigningKeys(deps.db)),
+  })
   routes.get('/.well-known/audit-log', 'proof.log', {
     access: 'public',
     refuses: ['not_found'],

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { readPage } from '../../http/pagination.ts'
+import { routesOf } from '../../http/routes.ts'
 import type { StatementEntry } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
@@ -12,6 +13,7 @@ import { entriesOf, type Opened, openStatement, readLines } from './service.ts'
 type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: ReadStatement }
 
 export const registerStatements = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
   const { CURRENCY: currency } = deps.config
   const csv = (request: StatementRequest, reply: FastifyReply, opened: Opened): FastifyReply => {
     const { from, to, zones, unfinishedAt } = opened.period
@@ -35,37 +37,29 @@ export const registerStatements = (app: App, deps: Parts): void => {
     return { ...presentPeriod(opened.period, currency, opened.summary), ...balances, entries, ...more }
   }
 
-  app.get(
-    '/v1/accounts/me/statement',
-    {
-      config: { operation: 'accounts.statement', permission: 'account.read', refuses: ['invalid_cursor'] },
-      schema: {
-        summary: 'Read a statement of your own balance',
-        description:
-          'For accounting: what was booked on the balance of the personal workspace between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
-        querystring: ReadStatement,
-        response: { 200: orCsv(Statement) },
-      },
-    },
-    async (request, reply) => {
+  routes.handle('GET', '/v1/accounts/me/statement', 'accounts.statement', {
+    permission: 'account.read',
+    refuses: ['invalid_cursor'],
+    summary: 'Read a statement of your own balance',
+    description:
+      'For accounting: what was booked on the balance of the personal workspace between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
+    querystring: ReadStatement,
+    response: { 200: orCsv(Statement) },
+    handler: async (request, reply) => {
       const opened = await openStatement(deps, request.principal, request.query, false)
       if (wantsCsv(request)) return csv(request, reply, opened)
       return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balancesOf(opened.summary)))
     },
-  )
-  app.get(
-    '/v1/workspaces/current/statement',
-    {
-      config: { operation: 'workspaces.statement', permission: 'payment.read', refuses: ['invalid_cursor'] },
-      schema: {
-        summary: 'Read a statement of the workspace',
-        description:
-          'What was booked on the balance of the workspace between two dates, oldest first, with the balances before and after, and sums by payee and by type. Where that balance is shared with the owning account, only the payments of the workspace and what came back of them, without balances.',
-        querystring: ReadStatement,
-        response: { 200: orCsv(WorkspaceStatement) },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('GET', '/v1/workspaces/current/statement', 'workspaces.statement', {
+    permission: 'payment.read',
+    refuses: ['invalid_cursor'],
+    summary: 'Read a statement of the workspace',
+    description:
+      'What was booked on the balance of the workspace between two dates, oldest first, with the balances before and after, and sums by payee and by type. Where that balance is shared with the owning account, only the payments of the workspace and what came back of them, without balances.',
+    querystring: ReadStatement,
+    response: { 200: orCsv(WorkspaceStatement) },
+    handler: async (request, reply) => {
       const opened = await openStatement(deps, request.principal, request.query, true)
       if (wantsCsv(request)) return csv(request, reply, opened)
       const { id } = request.principal.workspace
@@ -75,5 +69,5 @@ export const registerStatements = (app: App, deps: Parts): void => {
         await page(request, opened, id, presentPart, { opening_balance_minor: null, closing_balance_minor: null }),
       )
     },
-  )
+  })
 }

@@ -15,29 +15,19 @@ const topupKeys = recordKeys('topups', { path: '/v1/topups/initiate', kind: 'top
 
 export const registerTopups = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  app.post(
-    '/v1/topups/initiate',
-    {
-      config: {
-        operation: 'topups.initiate',
-        permission: 'topup.create',
-        idempotent: true,
-        refuses: ['grant_frozen', 'capability_disabled', 'provider_not_configured'],
-      },
-      schema: {
-        summary: 'Start a top-up',
-        description: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. It waits 7 days for a deposit; a later one is credited too.`,
-        body: InitiateTopup,
-        response: {
-          201: Topup,
-        },
-      },
-    },
-    async (request, reply) =>
+  routes.handle('POST', '/v1/topups/initiate', 'topups.initiate', {
+    permission: 'topup.create',
+    idempotent: true,
+    refuses: ['grant_frozen', 'capability_disabled', 'provider_not_configured'],
+    summary: 'Start a top-up',
+    description: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. It waits 7 days for a deposit; a later one is credited too.`,
+    body: InitiateTopup,
+    response: { 201: Topup },
+    handler: async (request, reply) =>
       respondWithRecord(deps, request, reply, topupKeys, (tx, once) =>
         initiateTopup(tx, deps, { principal: request.principal, input: request.body, once }),
       ),
-  )
+  })
   routes.get('/v1/topups/:id', 'topups.get', {
     permission: 'topup.read',
     summary: 'Read a top-up',

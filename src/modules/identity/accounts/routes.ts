@@ -107,34 +107,26 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     read: ({ principal, query }) =>
       summarizeHistory(deps, { holderId: principal.accountId, workspaceId: null }, principal.workspace, query.days),
   })
-  app.get(
-    '/v1/accounts/me/history',
-    {
-      config: { operation: 'accounts.history', permission: 'account.read', refuses: ['invalid_cursor'] },
-      schema: {
-        summary: 'List the history of your own balance',
-        description:
-          'Every movement of the balance of the personal workspace, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
-        querystring: ListHistory,
-        response: { 200: orCsv(pageOf(HistoryEntry)) },
-      },
-    },
-    async (request, reply) =>
+  routes.handle('GET', '/v1/accounts/me/history', 'accounts.history', {
+    permission: 'account.read',
+    refuses: ['invalid_cursor'],
+    summary: 'List the history of your own balance',
+    description:
+      'Every movement of the balance of the personal workspace, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
+    querystring: ListHistory,
+    response: { 200: orCsv(pageOf(HistoryEntry)) },
+    handler: async (request, reply) =>
       sendHistory(request, reply, { holderId: request.principal.accountId, present: presentHistoryEntry, filter: {} }),
-  )
-  app.get(
-    '/v1/workspaces/current/history',
-    {
-      config: { operation: 'workspaces.history', permission: 'payment.read', refuses: ['invalid_cursor'] },
-      schema: {
-        summary: 'List the history of the workspace’s balance',
-        description:
-          'Every movement of the balance that the workspace draws on, from the ledger, newest first. Where that balance is shared with the owning account, only what the payments of the workspace moved, without the balances after it.',
-        querystring: ListHistory,
-        response: { 200: orCsv(pageOf(WorkspaceHistoryEntry)) },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('GET', '/v1/workspaces/current/history', 'workspaces.history', {
+    permission: 'payment.read',
+    refuses: ['invalid_cursor'],
+    summary: 'List the history of the workspace’s balance',
+    description:
+      'Every movement of the balance that the workspace draws on, from the ledger, newest first. Where that balance is shared with the owning account, only what the payments of the workspace moved, without the balances after it.',
+    querystring: ListHistory,
+    response: { 200: orCsv(pageOf(WorkspaceHistoryEntry)) },
+    handler: async (request, reply) => {
       const { workspace } = request.principal
       const isWhole = seesWholeBalance(request.principal)
       return sendHistory(request, reply, {
@@ -143,7 +135,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
         present: (row: NamedEntry) => ({ ...presentHistoryEntry(row), ...(!isWhole && { available_after_minor: null }) }),
       })
     },
-  )
+  })
   routes.delete('/v1/accounts/me', 'accounts.close', {
     freshProof: 'always',
     access: 'undelegated',

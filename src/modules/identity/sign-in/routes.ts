@@ -55,7 +55,7 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
 const failed = 'That did not work'
 const isStranger = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
 
-const registerProvider = (app: App, deps: Parts, provider: ProviderName): void => {
+const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, provider: ProviderName): void => {
   const label = providerTitles[provider]
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined) => {
     const { caller } = request
@@ -66,62 +66,44 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
     }
     return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })
   }
-  app.get(
-    `/v1/auth/${provider}/start`,
-    {
-      config: {
-        operation: `sign_in.${provider}_start`,
-        access: 'optional',
-        credentialIssuing: true,
-        refuses: ['forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
-      },
-      schema: {
-        summary: `Start signing in with ${label}`,
-        description: `Sends the browser to ${label} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in, after a page that names the account.`,
-        querystring: StartQuery,
-        response: {
-          200: LinkFlow,
-          302: Redirect,
-        },
-      },
+  routes.handle('GET', `/v1/auth/${provider}/start`, `sign_in.${provider}_start`, {
+    access: 'optional',
+    credentialIssuing: true,
+    refuses: ['forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
+    summary: `Start signing in with ${label}`,
+    description: `Sends the browser to ${label} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in, after a page that names the account.`,
+    querystring: StartQuery,
+    response: {
+      200: LinkFlow,
+      302: Redirect,
     },
-    async (request, reply) => {
+    handler: async (request, reply) => {
       const wantsJson = asksFor(request, 'application/json', 'text/html')
       reply.header('cache-control', 'no-store').header('vary', 'accept')
       const started = await start(request, reply, request.query.return_to)
       return wantsJson ? reply.send(started) : reply.redirect(started.authorization_url, 302)
     },
-  )
-  app.get(
-    `/v1/auth/${provider}/callback`,
-    {
-      config: {
-        operation: `sign_in.${provider}_callback`,
-        freshProof: 'by_content',
-        access: 'public',
-        query: 'lenient',
-        credentialIssuing: true,
-        pages: true,
-        refuses: [
-          'invalid_token',
-          'invalid_signature',
-          'forbidden',
-          'account_frozen',
-          'conflict',
-          'provider_error',
-          'provider_not_configured',
-        ],
-      },
-      schema: {
-        summary: `Return from ${label}`,
-        description: `Where ${label} sends the browser after a sign-in or a link. Ends at \`return_to\` with \`?outcome=\`. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
-        querystring: CallbackQuery,
-        response: {
-          303: Redirect,
-        },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('GET', `/v1/auth/${provider}/callback`, `sign_in.${provider}_callback`, {
+    freshProof: 'by_content',
+    access: 'public',
+    query: 'lenient',
+    credentialIssuing: true,
+    pages: true,
+    refuses: [
+      'invalid_token',
+      'invalid_signature',
+      'forbidden',
+      'account_frozen',
+      'conflict',
+      'provider_error',
+      'provider_not_configured',
+    ],
+    summary: `Return from ${label}`,
+    description: `Where ${label} sends the browser after a sign-in or a link. Ends at \`return_to\` with \`?outcome=\`. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
+    querystring: CallbackQuery,
+    response: { 303: Redirect },
+    handler: async (request, reply) => {
       const browser = readBrowser(request, deps.config)
       const known = knownBrowser(request, deps.config)
       const finished = await finishFlow(deps, originOf(request), {
@@ -146,7 +128,7 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
             : failed
       return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
     },
-  )
+  })
 }
 
 const Params = z.object({ flow: bounded(100).min(1) })
@@ -164,15 +146,17 @@ const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Prom
 }
 
 export const registerSignIn = (app: App, deps: Parts): void => {
-  registerProvider(app, deps, 'google')
-  registerProvider(app, deps, 'github')
-  app.get(
-    '/link/:flow',
-    {
-      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true, refuses: ['provider_error'] },
-      schema: { hide: true, params: Params, response: { 200: Html, 302: Redirect } },
-    },
-    async (request, reply) => {
+  const routes = routesOf(app, deps)
+  registerProvider(routes, deps, 'google')
+  registerProvider(routes, deps, 'github')
+  routes.handle('GET', '/link/:flow', 'sign_in.link_page', {
+    access: 'optional',
+    credentialIssuing: true,
+    refuses: ['provider_error'],
+    hide: true,
+    params: Params,
+    response: { 200: Html, 302: Redirect },
+    handler: async (request, reply) => {
       const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
       const mark = () => markBrowser(request, reply, deps.config)
       await sendStep(
@@ -182,60 +166,43 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       )
       return reply
     },
-  )
-  app.get(
-    '/link/:flow/continue',
-    {
-      config: { operation: 'sign_in.link_continue', access: 'public', credentialIssuing: true, refuses: ['provider_error'] },
-      schema: {
-        hide: true,
-        params: Params,
-        querystring: z.object({ page: bounded(100).default('') }),
-        response: { 302: Redirect },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.handle('GET', '/link/:flow/continue', 'sign_in.link_continue', {
+    access: 'public',
+    credentialIssuing: true,
+    refuses: ['provider_error'],
+    hide: true,
+    params: Params,
+    querystring: z.object({ page: bounded(100).default('') }),
+    response: { 302: Redirect },
+    handler: async (request, reply) => {
       const leaving = { browser: readBrowser(request, deps.config), cookie: sessionCookieOf(request), proof: request.query.page }
       await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, leaving))
       return reply
     },
-  )
-  const routes = routesOf(app, deps)
-  app.post(
-    '/v1/auth/wallet/nonce',
-    {
-      config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true },
-      schema: {
-        summary: 'Begin signing in with a wallet',
-        description:
-          'A nonce for one Sign-In with Ethereum message, valid for ten minutes. With an `address` the answer contains the message to sign.',
-        body: CreateNonce,
-        response: { 200: Nonce },
-      },
-    },
-    async (request, reply) => reply.header('cache-control', 'no-store').send(createWalletNonce(deps, request.body)),
-  )
-  app.post(
-    '/v1/auth/wallet/verify',
-    {
-      config: {
-        operation: 'sign_in.wallet_verify',
-        freshProof: 'by_content',
-        access: 'optional',
-        credentialIssuing: true,
-        refuses: ['invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
-      },
-      schema: {
-        summary: 'Sign in with a wallet',
-        description:
-          'Checks the signed message and sets the session cookie; a wallet that no account has gets a new account. With a session or a bearer it links the wallet to the current account instead.',
-        body: SignedMessage,
-        response: {
-          200: SignedIn,
-        },
-      },
-    },
-    async (request, reply) => {
+  })
+  routes.ask('/v1/auth/wallet/nonce', 'sign_in.wallet_nonce', {
+    access: 'public',
+    credentialIssuing: true,
+    summary: 'Begin signing in with a wallet',
+    description:
+      'A nonce for one Sign-In with Ethereum message, valid for ten minutes. With an `address` the answer contains the message to sign.',
+    body: CreateNonce,
+    response: { 200: Nonce },
+    cacheControl: 'no-store',
+    read: async ({ body }) => createWalletNonce(deps, body),
+  })
+  routes.handle('POST', '/v1/auth/wallet/verify', 'sign_in.wallet_verify', {
+    freshProof: 'by_content',
+    access: 'optional',
+    credentialIssuing: true,
+    refuses: ['invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
+    summary: 'Sign in with a wallet',
+    description:
+      'Checks the signed message and sets the session cookie; a wallet that no account has gets a new account. With a session or a bearer it links the wallet to the current account instead.',
+    body: SignedMessage,
+    response: { 200: SignedIn },
+    handler: async (request, reply) => {
       const { caller, body } = request
       reply.header('cache-control', 'no-store')
       if (!caller && body.intent === 'link')
@@ -259,26 +226,20 @@ export const registerSignIn = (app: App, deps: Parts): void => {
         return ok({ outcome, account: await readAccount(tx, request.principal.accountId), session: null })
       })
     },
-  )
-  app.post(
-    '/v1/auth/logout',
-    {
-      config: { operation: 'sign_in.logout', access: 'optional', whileFrozen: true, refuses: ['csrf_rejected'] },
-      schema: {
-        summary: 'Sign out',
-        description: 'Ends the session at once, with its streams and its dashboard tokens, and clears the cookie.',
-        response: { 204: NoContent },
-      },
+  })
+  routes.post('/v1/auth/logout', 'sign_in.logout', {
+    access: 'optional',
+    whileFrozen: true,
+    refuses: ['csrf_rejected'],
+    summary: 'Sign out',
+    description: 'Ends the session at once, with its streams and its dashboard tokens, and clears the cookie.',
+    response: { 204: NoContent },
+    before: async (_request, reply) => clearSessionCookie(reply, deps.config),
+    work: async (tx, { caller }) => {
+      if (caller) await logOut(tx, deps.config, caller)
+      return { status: 204, body: undefined } as const
     },
-    async (request, reply) => {
-      const { caller } = request
-      clearSessionCookie(reply, deps.config)
-      return respondOnce(deps, request, reply, async (tx) => {
-        if (caller) await logOut(tx, deps.config, caller)
-        return { status: 204, body: undefined }
-      })
-    },
-  )
+  })
   routes.post('/v1/auth/dashboard-tokens', 'sign_in.create_dashboard_token', {
     access: 'authenticated',
     idempotent: true,

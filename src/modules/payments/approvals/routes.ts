@@ -106,34 +106,30 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     work: async (tx, { principal, params, body: input }, known) =>
       answer(await decideByCredential(tx, principal, params.id, { input, ...known })),
   })
-  app.get(
-    `${one}/message`,
-    {
-      config: { operation: 'approvals.message', access: 'public' },
-      schema: {
-        summary: 'Get the message to sign',
-        description:
-          'The canonical text to sign: readable, and written by the server. Sign it exactly as it is. While the first check of a payee’s name is under way, the answer waits up to five seconds for it. A name that changes while the approval waits makes a new text, and decisions on the old one are void. `status` says how it ended, not who decided.',
-        params: byId('approval'),
-        querystring: MessageQuery,
-        response: { 200: SigningMessage },
-      },
-    },
-    async (request, reply) => {
-      await awaitName(deps, request.params.id)
-      const record = found(await findApproval(deps.db, request.params.id))
+  routes.get(`${one}/message`, 'approvals.message', {
+    access: 'public',
+    summary: 'Get the message to sign',
+    description:
+      'The canonical text to sign: readable, and written by the server. Sign it exactly as it is. While the first check of a payee’s name is under way, the answer waits up to five seconds for it. A name that changes while the approval waits makes a new text, and decisions on the old one are void. `status` says how it ended, not who decided.',
+    params: byId('approval'),
+    querystring: MessageQuery,
+    response: { 200: SigningMessage },
+    cacheControl: 'no-store',
+    read: async ({ params, query }) => {
+      await awaitName(deps, params.id)
+      const record = found(await findApproval(deps.db, params.id))
       const { status, expiresAt } = record.approval
       const isOver = status === 'pending' && expiresAt <= deps.clock.now()
-      return reply.header('cache-control', 'no-store').send({
-        message: messageFor(record.approval, request.query.decision),
+      return {
+        message: messageFor(record.approval, query.decision),
         facts: await readFacts(deps, record),
         payments_count: record.batch?.itemsCount ?? 1,
         currency: record.payment.currency,
         status: isOver ? 'expired' : status,
         expires_at: isoTime(expiresAt),
-      })
+      }
     },
-  )
+  })
   routes.post(`${one}/decide-by-signature`, 'approvals.decide_by_signature', {
     access: 'public',
     credentialIssuing: true,
