@@ -45,6 +45,12 @@ export const receiptMutants: readonly Mutant[] = [
     replace: 'Promise.resolve(locks),',
   },
   {
+    bug: 'a claim takes the receipt of credited money',
+    ...claims,
+    find: "case when t.owner_kind = 'suspense' or t.owner_id = excluded.owner_id then excluded.owner_id end`",
+    replace: 'excluded.owner_id`',
+  },
+  {
     bug: 'an item in suspense is given up for another amount',
     ...claims,
     find: "owner.kind !== 'suspense' && holder.amountMinor === amountMinor",

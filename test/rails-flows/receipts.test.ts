@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { formatId } from '../../src/lib/ids.ts'
+import { formatId, newId } from '../../src/lib/ids.ts'
 import { depositUrls, registerAtEmulator } from '../../src/modules/deposits/receive.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { claimEarlierReceipts } from '../../src/modules/suspense/earlier-receipts-service.ts'
+import { writeClaims } from '../../src/modules/suspense/receipts-service.ts'
 import { recordAllSuspense, recordSuspense } from '../../src/modules/suspense/service.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
 import type { Json } from '../harness/client.ts'
@@ -94,6 +95,13 @@ const alertsOn = async (receipt: string) =>
   (await api().get('/v1/admin/provider-alerts?status=open&limit=100')).body.data
     .filter(({ provider_receipt }: { provider_receipt: string }) => provider_receipt === receipt)
     .map(({ word, amount_minor }: { word: string; amount_minor: string }) => [word, amount_minor])
+const claimsOf = async (receipt: string) => {
+  const rows = await service.deps.db.query<{ kind: string; id: string }>(
+    'select owner_kind as kind, owner_id as id from receipt_claims where receipt_key = $1',
+    [receipt],
+  )
+  return rows.map(({ kind, id }) => [kind, kind === 'topup' ? formatId('topup', id) : id])
+}
 const list = (line: string) =>
   reconcileStatement(service.deps, shellOperator('a test'), {
     source: 'statement.csv',
@@ -292,6 +300,20 @@ describe('of a payment that was paid', () => {
     expect(await alertsOn(order.receipt)).toEqual([['Reversed', '50000']])
   })
 
+  test('what came back under the receipt of another payment keeps it: that payment is not returned, and an administrator is told', async () => {
+    const { id, order, say } = await paid()
+    await pay(person, { payment_rail: 'PESALINK', destination: '99994999', bank_code: '01' })
+    await service.settle()
+    const second = lastOrder(service)
+    const part = { state: 'Reversed', amountMinor: 50_000n, transactionId: order.receipt }
+    await tell(second.resultUrl, transferCallback(second, part))
+    await expectBooks(50_000n, 0n)
+    await say('Reversed', 1500)
+    expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['succeeded', '700000'])
+    await expectBooks(50_000n, 0n)
+    expect(await alertsOn(order.receipt)).toContainEqual(['another_amount', '150000'])
+  })
+
   test.each(['CANCELLED', 'FAILED', 'SEIZED'])('%s books nothing, and is told with payment, word and time', async (word) => {
     const { id, order, say } = await paid()
     for (const again of [word, word]) await say(again)
@@ -355,6 +377,20 @@ test('one receipt may stand on a payout and on the deposit that it made, and on 
   await expectBooks(150_000n, 150_000n)
 })
 
+test('a claim that meets one of credited money fails its transaction, whatever led to it', async () => {
+  const { id, order } = await prompt(person, '150000')
+  await tell(order.resultUrl, stkCallback(order))
+  const { db } = service.deps
+  const claim = { rail: 'MPESA', direction: 'in', receipt: order.receipt, amountMinor: 150_000n } as const
+  const claiming = db.transaction(async (tx) => {
+    await recordSuspense(tx, { ...claim, reason: 'not_in_our_books', receipt: `${order.receipt}X`, book: true })
+    writeClaims(tx, [{ ...claim, owner: { kind: 'deposit', id: newId() } }])
+  })
+  await expect(claiming).rejects.toThrow('receipt_claims')
+  expect(await claimsOf(order.receipt)).toEqual([['topup', id]])
+  await expectBooks(150_000n, 150_000n)
+})
+
 describe('rows that a release before wrote', () => {
   /** Credited, and in suspense as well: the release before knew no claims. */
   const conflicting = async () => {
@@ -367,14 +403,6 @@ describe('rows that a release before wrote', () => {
     const [item] = await itemsOf(order.receipt)
     return { id, order, item, twin }
   }
-  const claimsOf = async (receipt: string) => {
-    const rows = await service.deps.db.query<{ kind: string; id: string }>(
-      'select owner_kind as kind, owner_id as id from receipt_claims where receipt_key = $1',
-      [receipt],
-    )
-    return rows.map(({ kind, id }) => [kind, kind === 'topup' ? formatId('topup', id) : id])
-  }
-
   test('an item whose receipt is credited is not assigned: 409 names what has it; nothing is chosen, and a person is told', async () => {
     const { id, order, item, twin } = await conflicting()
     const answer = await api().post(`/v1/admin/suspense/${item.id}/assign`, {

@@ -202,10 +202,13 @@ const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim)
   return true
 }
 
-/** A claim is never taken from what was credited; only an item in suspense gives one up. */
+/**
+ * Only an item in suspense gives its claim up. Behind the lock no other conflict exists: one would be a null owner, which the column rejects, and the
+ * transaction is rolled back.
+ */
 const handOver = `on conflict (provider, direction, receipt_key) do update
-  set owner_kind = excluded.owner_kind, owner_id = excluded.owner_id, amount_minor = excluded.amount_minor, claimed_at = excluded.claimed_at
-  where t.owner_kind = 'suspense' and t.owner_id <> excluded.owner_id`
+  set owner_kind = excluded.owner_kind, amount_minor = excluded.amount_minor, claimed_at = excluded.claimed_at,
+     owner_id = case when t.owner_kind = 'suspense' or t.owner_id = excluded.owner_id then excluded.owner_id end`
 
 const rowOf = (tx: Tx, { rail, direction, receipt, owner, amountMinor }: ReceiptClaim) => ({
   ...{ provider: providerOfBook(rail), direction, receiptKey: receiptKey(receipt), amountMinor },
