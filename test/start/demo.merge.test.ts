@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createBrowser } from '../harness/browser.ts'
 import { createClient } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { compiledOnce, programs } from '../harness/programs.ts'
+import { callbackUrl } from '../identity/sign-in/providers.ts'
 import { connectAgent } from '../mcp/connect.ts'
 import { type CollectedSpan, startCollector } from '../tracing/collector.ts'
 import { killAll, patience, spawnServer } from './process.ts'
@@ -28,9 +30,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
 const run = async (variables: Record<string, string>, program: string, ...words: string[]) => {
   const child = spawn(process.execPath, [program, ...words], {
-    cwd: dataDir,
+    // A scene that starts a service of its own runs where npm would run it.
+    cwd: words[0] === 'month' ? root : dataDir,
     env: { PATH: process.env.PATH, ...compiledOnce, ...variables },
   })
   let output = ''
@@ -83,6 +88,33 @@ describe('npm run demo', patience, () => {
     expect(aboveAny('tools/call get_balance')).toContain('mcp.call')
     await collector.close()
   })
+
+  it('plays a month in a new folder, which a later start opens as it was, with every promise kept', async () => {
+    const folder = join(dataDir, 'month')
+    const played = await runDemo({}, 'month', folder)
+    expect(played.output).toContain('Every step went as promised.')
+    const again = await runDemo({}, 'month', folder)
+    expect([again.code, again.output]).toEqual([1, expect.stringContaining('already exists')])
+    const server = spawnServer({ DATA_DIR: folder })
+    const { url } = await server.ready()
+    const browser = createBrowser()
+    const start = `${url}/v1/auth/google/start?return_to=/`
+    await browser.step(await callbackUrl(browser, start, { email: 'amina@example.com', name: 'Amina Otieno' }))
+    const cookie = browser.cookies.get('service_session') ?? ''
+    const read = async (path: string) => (await createClient(url).get(path, { cookie })).body
+    const named = (await read('/v1/workspaces')).data.find(
+      ({ workspace }: { workspace: { kind: string } }) => workspace.kind === 'team',
+    )
+    expect(named.workspace.name).toBe('Demo · Kilimo Fresh')
+    const inTeam = { cookie, headers: { 'workspace-id': named.workspace.id } }
+    const { by_status, by_day } = (await createClient(url).get('/v1/payments/summary', inTeam)).body
+    const counts = Object.fromEntries(by_status.map(({ status, count }: { status: string; count: number }) => [status, count]))
+    expect(counts).toMatchObject({ pending_approval: 1, rejected: 1, returned: 1, scheduled: 1 })
+    expect(counts.failed).toBeGreaterThanOrEqual(3)
+    expect(by_day.filter(({ count }: { count: number }) => count > 0).length).toBeGreaterThan(20)
+    const verified = await run({ DATA_DIR: folder }, admin, 'verify')
+    expect([verified.code, verified.output]).toEqual([0, expect.stringContaining('0 broken')])
+  }, 900_000)
 
   it('fails if a step has an unexpected result, and names the step', async () => {
     // A database of its own: another currency than its amounts have keeps a service from starting.

@@ -51,7 +51,7 @@ export const statusText = (status: string): string =>
 export const statusCount = (count: number, status: PaymentStatus): string =>
   status === 'pending_approval' || status === 'unknown'
     ? t(`count.${status}`, { count })
-    : `${count} ${t(`status.${status}`).toLowerCase()}`
+    : t('count.status', { count, status: t(`status.${status}`).toLowerCase() })
 
 /** 0x1234…abcd */
 export const shortAddress = (address: string): string =>

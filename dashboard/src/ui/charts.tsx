@@ -42,8 +42,8 @@ const Plot = ({ most, days: [first, ...others], children }: PlotProps) => (
   <div aria-hidden="true">
     <div className="chart-plot">
       <span className="chart-scale">
-        {[most, most / 2, 0].map((minor) => (
-          <span key={minor}>{roundMoney(String(Math.round(minor)))}</span>
+        {[...new Set([most, most / 2, 0].map((minor) => roundMoney(String(Math.round(minor)))))].map((amount) => (
+          <span key={amount}>{amount}</span>
         ))}
       </span>
       {children}
@@ -171,9 +171,11 @@ export const BalanceLine = ({ available, days, currency }: { available: string; 
   const least = others.reduce((low, day) => (day.minor < low.minor ? day : low), first)
   return (
     <BalanceFigure line={line} currency={currency}>
-      <span title={moneyText(least.minor.toString(), currency)}>
-        {t('chart.lowest', { amount: shortMoney(least.minor.toString(), currency), dayLabel: dayLabel(least.date) })}
-      </span>
+      {line.some(({ minor }) => minor !== 0n) && (
+        <span title={moneyText(least.minor.toString(), currency)}>
+          {t('chart.lowest', { amount: shortMoney(least.minor.toString(), currency), dayLabel: dayLabel(least.date) })}
+        </span>
+      )}
     </BalanceFigure>
   )
 }

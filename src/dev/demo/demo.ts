@@ -1,11 +1,13 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Payments } from '#client'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
+import { playMonth } from './month.ts'
 import { playPayday } from './payday.ts'
 import { agreeTo, expectReady, expectSame, expectThere, followEvents, money, print, resourceIdOf, step, url } from './stage.ts'
 
 // Runs the service's main flow against a running server, as a new user's program would: with the typed client, over HTTP.
-// Fails as soon as an answer differs from the expected one. `npm run demo -- payday` plays a payday instead.
+// Fails as soon as an answer differs from the expected one. `npm run demo -- payday` plays a payday instead; `-- month`
+// needs no running server, and makes a workspace with a month of data.
 
 const play = async () => {
   await expectReady()
@@ -100,15 +102,19 @@ const play = async () => {
   }
 }
 
-const scenes: Readonly<Record<string, () => Promise<void>>> = { payment: play, payday: playPayday }
-const [name = 'payment'] = process.argv.slice(2)
+const scenes: Readonly<Record<string, (folder?: string) => Promise<void>>> = {
+  payment: play,
+  payday: playPayday,
+  month: playMonth,
+}
+const [name = 'payment', folder] = process.argv.slice(2)
 const scene = scenes[name]
 if (!scene) {
   console.error(`There is no scene "${name}": ${Object.keys(scenes).join(', ')}.`)
   process.exit(2)
 }
 
-scene().then(
+scene(folder).then(
   () => {
     console.log('\nEvery step went as promised.')
     process.exit(0)

@@ -265,7 +265,10 @@ const Items = ({ batch }: { batch: Batch }) => {
             value={status ?? ''}
             onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
             none={t('view.all')}
-            options={statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` }))}
+            options={statusesIn(batch).map((each) => ({
+              value: each,
+              label: tList('status_of', { status: statusText(each), count: batch.counts[each] ?? 0 }),
+            }))}
           />
         </>
       }

@@ -11,10 +11,11 @@ import {
   recentPaymentsQuery,
 } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
+import { isMoneySimulated } from '../../lib/page-state.ts'
 import { starterThreshold } from '../../lib/rule-words.ts'
 import { shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, cx, Icon, LinkButton } from '../../ui/button.tsx'
+import { Button, CodeBlock, cx, Icon, LinkButton } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Card, Failure } from '../../ui/page.tsx'
 import { tHome } from './texts.ts'
@@ -133,9 +134,20 @@ export const FirstSteps = () => {
           </li>
         ))}
       </ol>
+      {isMoneySimulated() && <DemoWorkspace />}
     </Card>
   )
 }
+
+/** It has a service of its own: here, time cannot begin a month ago. */
+const DemoWorkspace = () => (
+  <details className="card-body stack-s">
+    <summary>{tHome('demo')}</summary>
+    <p className="quiet small">{tHome('demo.note')}</p>
+    <CodeBlock label={tHome('demo.command')} code="npm run demo -- month" />
+    <p className="quiet small">{tHome('demo.remove')}</p>
+  </details>
+)
 
 /** What is asked for by one press: from which amount, and by how many. */
 const starters = [

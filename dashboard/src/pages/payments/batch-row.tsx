@@ -4,9 +4,9 @@ import { Link } from 'wouter'
 import { batchQuery, type PaymentFilters, paymentsQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
 import { timeOfDay } from '../../lib/time.ts'
-import { batchTitle, majorText } from '../../lib/words.ts'
+import { batchTitle, majorText, statusCount } from '../../lib/words.ts'
 import { Button, Icon } from '../../ui/button.tsx'
-import { Failure, StatusBadge } from '../../ui/page.tsx'
+import { Badge, Failure, StatusBadge } from '../../ui/page.tsx'
 import { RequesterMark } from './requester.tsx'
 
 type Props = {
@@ -50,11 +50,17 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
           </td>
         )}
         <td className="figure pay-amount">{batch && isWhole && majorText(batch.total_minor)}</td>
-        <td className="pay-status">{batch && batch.status !== 'completed' && <StatusBadge status={batch.status} />}</td>
+        <td className="pay-status">{batch && <Outcome status={batch.status} failed={batch.counts.failed ?? 0} />}</td>
       </tr>
       {open && <Items {...{ batchId, filters, width, children }} />}
     </>
   )
+}
+
+/** Nothing where all of it was paid, as in the rows of payments. */
+const Outcome = ({ status, failed }: { status: Schemas['PaymentBatch']['status']; failed: number }) => {
+  if (status !== 'completed') return <StatusBadge status={status} />
+  return failed > 0 && <Badge tone="bad">{statusCount(failed, 'failed')}</Badge>
 }
 
 type ItemsProps = Pick<Props, 'batchId' | 'filters' | 'children'> & { width: number }

@@ -53,11 +53,13 @@ type MonthsProps = {
   rows: Row[]
   totals: readonly string[]
   isPending: boolean
+  /** By which day a payment counts. */
+  measure: string
   note: string
 }
 
 /** Bars beside their amounts: the table is the picture. All bars have one scale. */
-const Months = ({ label, months, rows, totals, isPending, note }: MonthsProps) => {
+const Months = ({ label, months, rows, totals, isPending, measure, note }: MonthsProps) => {
   const { currency } = useSession()
   const shown = rows.filter(isSomething).sort(bySpent).slice(0, maxShown)
   const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
@@ -69,7 +71,11 @@ const Months = ({ label, months, rows, totals, isPending, note }: MonthsProps) =
     { key: 'all', name: tBooks('everyone'), spent: [...totals] },
   ]
   return (
-    <Card title={tBooks('spending.by', { label: label.toLowerCase() })} note={tBooks('spending.in', { currency, note })} flush>
+    <Card
+      title={tBooks('spending.by', { label: label.toLowerCase(), measure })}
+      note={tBooks('spending.in', { currency, note })}
+      flush
+    >
       {isPending && <SkeletonRows rows={3} />}
       {!isPending && shown.length === 0 && <Empty icon="payments" title={tBooks('spending.none')} />}
       {!isPending && shown.length > 0 && (
@@ -133,11 +139,18 @@ const ByAgent = () => {
     <Months
       {...{ months, rows, totals }}
       label={tBooks('agent')}
-      note={tBooks('asked_day')}
+      measure={tBooks('spending.requested')}
+      note={tBooks('spending.requested_note')}
       isPending={isPending || spent.isPending}
     />
   )
 }
+
+type Sums = { in_minor: string | null; out_minor: string | null }
+
+/** What left, less what came back of it. */
+const netOf = (sums: Sums | undefined, returned = sums): string =>
+  (BigInt(sums?.out_minor ?? '0') - BigInt(returned?.in_minor ?? '0')).toString()
 
 /** By the statements of these months: the same figures as in the books. */
 const ByPayee = () => {
@@ -153,10 +166,22 @@ const ByPayee = () => {
   const rows = [...names].map(([id, name]) => ({
     key: id,
     name: <Link href={`/beneficiaries/${id}`}>{name}</Link>,
-    spent: read.map((data) => data?.totals?.by_payee.find((payee) => payee.id === id)?.out_minor ?? '0'),
+    spent: read.map((data) => netOf(data?.totals?.by_payee.find((payee) => payee.id === id))),
   }))
-  const totals = read.map((data) => data?.out_minor ?? '0')
-  return <Months {...{ months, rows, totals, isPending }} label={t('payee')} note={tBooks('booked')} />
+  const totals = read.map((data) =>
+    netOf(
+      data,
+      data?.totals?.by_type.find(({ type }) => type === 'payment_return'),
+    ),
+  )
+  return (
+    <Months
+      {...{ months, rows, totals, isPending }}
+      label={t('payee')}
+      measure={tBooks('spending.booked')}
+      note={tBooks('spending.booked_note')}
+    />
+  )
 }
 
 const byShare = (a: LimitUse, b: LimitUse): number => share(b.used, b.limit) - share(a.used, a.limit)
