@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countHours } from '../../src/ledger/hours.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { readCommand } from '../../src/operate/admin/commands.ts'
 import { checkLedger } from '../../verifier/checks/ledger.ts'
@@ -379,4 +380,22 @@ test("an operator reads the day's fees by rail", async () => {
     { date, rail: 'PESALINK', count: 1, fees_minor: '5000', currency: 'KES' },
   ])
   expect(await run('--after', '2020-01-01T00:00:00Z', '--before', '2020-02-01T00:00:00Z')).toEqual([])
+})
+
+test("the comparison of the provider's balance says the fees of its time beside what the provider charged", async () => {
+  const compare = async () => {
+    service.clock.advance(86_400)
+    await requestBalances(service.deps)
+    await service.settle()
+    const { body } = await (await signIn(service.api, admin.wallet)).api.get('/v1/admin/reconciliations?limit=100')
+    return body.data.find(({ source }: Json) => source === 'balance')
+  }
+  const before = await compare()
+  service.clock.advance(1)
+  const person = await payer(300_000n)
+  for (const payee of [phone, { ...phone, destination: '254722000779' }, bank]) await pay(person, payee, '50000')
+  await service.settle()
+  const after = await compare()
+  // The bank's fee is no part of what M-PESA holds.
+  expect(after).toMatchObject({ period_start: before.period_end, differences: 0, charges_minor: '-1000', fees_minor: '3000' })
 })

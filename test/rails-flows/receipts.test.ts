@@ -87,6 +87,11 @@ const tell = async (url: string, body: unknown) => {
   await deliver(url, body)
   await service.settle()
 }
+const paybill = (at = service) => depositUrls(at.operatorUrl, at.deps.derivations, 'MPESA_PAYBILL').confirmation
+const depositNotice = (fields: { TransID: string; BillRefNumber: string; TransAmount?: string }) => ({
+  ...{ TransactionType: 'Pay Bill', TransTime: '20260304120000', TransAmount: '100.00' },
+  ...{ BusinessShortCode: '174379', MSISDN: '2547*****126', FirstName: 'JANE', ...fields },
+})
 const itemsOf = async (receipt: string) =>
   (await api().get('/v1/admin/suspense?limit=100')).body.data.filter(
     ({ provider_receipt }: { provider_receipt: string | null }) => provider_receipt?.toUpperCase() === receipt.toUpperCase(),
@@ -190,6 +195,42 @@ describe('a second amount under one receipt books nothing, and an administrator 
     await expectBooks(300_000n, 300_000n)
     expect(await itemsOf(order.receipt)).toMatchObject([{ booked: false, amount_minor: '950000' }])
     expect(await alertsOn(order.receipt)).toEqual([['another_amount', '950000']])
+  })
+
+  test('of a payout that is paid', async () => {
+    await credit(service, person.accountId, 1_000_000n)
+    const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: silent })
+    await service.settle()
+    const order = lastOrder(service)
+    await tell(order.resultUrl, b2cResult(order))
+    for (const amountMinor of [950_000n, 950_000n]) await tell(order.resultUrl, b2cResult(order, { amountMinor }))
+    expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['succeeded', '850000'])
+    expect(await itemsOf(order.receipt)).toMatchObject([
+      { booked: false, direction: 'out', amount_minor: '950000', payment_id: id },
+    ])
+    expect(await alertsOn(order.receipt)).toEqual([['another_amount', '950000']])
+  })
+
+  test.each([
+    ['a deposit that is credited', 'SGHOTHER01'],
+    ['a deposit that waits in suspense', 'SGHOTHER02'],
+    ['a prompt', undefined],
+  ])('of %s: what was told is kept', async (_what, receipt) => {
+    const { instructions } = (await person.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body
+    const BillRefNumber = receipt === 'SGHOTHER02' ? 'nobody' : instructions.account_number
+    const paid = receipt === undefined ? (await prompt(person, '10000')).order : undefined
+    const TransID = receipt ?? paid?.receipt ?? ''
+    if (paid) await tell(paid.resultUrl, stkCallback(paid))
+    else await tell(paybill(), depositNotice({ TransID, BillRefNumber }))
+    const credited = receipt === 'SGHOTHER02' ? 0n : 10_000n
+    await expectBooks(10_000n, credited)
+    for (const name of [TransID, TransID.toLowerCase()])
+      await tell(paybill(), depositNotice({ TransID: name, BillRefNumber, TransAmount: '950.00' }))
+    await expectBooks(10_000n, credited)
+    const kept = (await itemsOf(TransID)).find(({ amount_minor }: Json) => amount_minor === '95000')
+    expect(kept).toMatchObject({ reason: 'amount_mismatch', booked: false, direction: 'in' })
+    expect((await itemsOf(TransID)).length).toBe(credited === 0n ? 2 : 1)
+    expect(await alertsOn(TransID)).toEqual([['another_amount', '95000']])
   })
 
   test('of two findings that are recorded at once, whatever the case, the first is booked', async () => {
@@ -330,6 +371,18 @@ describe('of a payment that was paid', () => {
   })
 })
 
+test('a prompt whose amount cannot be read is an item in suspense that books nothing, and the amount that comes later is credited', async () => {
+  const { id, order } = await prompt(person, '150000')
+  const unread = JSON.stringify(stkCallback(order)).replace('"Value":1500}', '"Value":"all of it"}')
+  for (const body of [unread, unread]) await tell(order.resultUrl, body)
+  const items = (await api().get('/v1/admin/suspense?status=open&limit=100')).body.data
+  expect(items.filter(({ topup_id }: Json) => topup_id === id)).toMatchObject([{ amount_minor: null, booked: false }])
+  await expectBooks(0n, 0n)
+  await tell(order.resultUrl, stkCallback(order))
+  expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', received_minor: '150000' })
+  await expectBooks(150_000n, 150_000n)
+})
+
 test('a status that names the whole number of another receiver under our id counts, and is told', async () => {
   await credit(service, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: silent })
@@ -350,17 +403,13 @@ test('a status that names the whole number of another receiver under our id coun
 
 test('a deposit that is told in capitals and small letters at the same moment, to two processes, is credited once', async () => {
   const { instructions } = (await person.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body
-  const notice = (TransID: string) => ({
-    ...{ TransactionType: 'Pay Bill', TransID, TransTime: '20260304120000', TransAmount: '100.00' },
-    ...{ BusinessShortCode: '174379', BillRefNumber: instructions.account_number, MSISDN: '2547*****126', FirstName: 'JANE' },
-  })
   const receipts = Array.from({ length: 15 }, (_, index) => `SGHCASE${100 + index}`)
-  const urlAt = (at: TestService) => depositUrls(at.operatorUrl, at.deps.derivations, 'MPESA_PAYBILL').confirmation
   const forms = receipts.flatMap((receipt) => [
-    [urlAt(service), receipt],
-    [urlAt(second), receipt.toLowerCase()],
+    [paybill(), receipt],
+    [paybill(second), receipt.toLowerCase()],
   ])
-  await Promise.all(forms.map(([url = '', receipt = '']) => deliver(url, notice(receipt))))
+  const BillRefNumber = instructions.account_number
+  await Promise.all(forms.map(([url = '', TransID = '']) => deliver(url, depositNotice({ TransID, BillRefNumber }))))
   await expectBooks(150_000n, 150_000n)
   expect((await balanceOf(person)).available).toBe('150000')
 })
@@ -403,13 +452,15 @@ describe('rows that a release before wrote', () => {
     const [item] = await itemsOf(order.receipt)
     return { id, order, item, twin }
   }
-  test('an item whose receipt is credited is not assigned: 409 names what has it; nothing is chosen, and a person is told', async () => {
+  test('an item whose receipt is credited is neither assigned nor adjusted: 409 names what has it; nothing is chosen, and a person is told', async () => {
     const { id, order, item, twin } = await conflicting()
     const answer = await api().post(`/v1/admin/suspense/${item.id}/assign`, {
       account_id: other.accountId,
       note: 'the payer called',
     })
     expect([answer.status, answer.body.details]).toMatchObject([409, { reason: 'provider_receipt', id }])
+    const adjusted = await api().post(`/v1/admin/suspense/${item.id}/resolve`, { outcome: 'adjusted', note: 'as told' })
+    expect([adjusted.status, adjusted.body.details]).toMatchObject([409, { reason: 'provider_receipt', id }])
     expect(await balanceOf(other)).toEqual({ available: '0', held: '0' })
     await claimEarlierReceipts(service.deps)
     expect(await claimsOf(order.receipt)).toEqual([])

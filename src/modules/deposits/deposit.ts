@@ -78,9 +78,24 @@ const toSuspense = async (
 
 const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
 
-/** Something else has the receipt. What waits in suspense under it shows who paid; another amount is told to a person. */
-const endTaken = async (tx: Tx, { id, rail, receipt, amountMinor }: DepositRecord, holder: Holder): Promise<void> => {
+/** A second amount under one receipt books nothing: it is an item for a person. Undefined where the amount is the same, or was told before. */
+const keepOtherAmount = async (
+  tx: Tx,
+  { id: subjectId, rail, receipt, amountMinor }: Pick<DepositRecord, 'id' | 'rail' | 'receipt' | 'amountMinor'>,
+  holder: Holder,
+  deliveryId?: Uuid,
+): Promise<Uuid | undefined> => {
+  if (holder.amountMinor === null || holder.amountMinor === amountMinor) return undefined
   await alertOfOtherAmount(tx, holder, { rail, receipt, amountMinor })
+  const about = { rail, subjectKind: 'deposit', subjectId, receipt, amountMinor, ...(deliveryId && { deliveryId }) }
+  const once = { isRepeated: true, book: false, alerted: true }
+  return recordSuspense(tx, { ...about, direction: 'in', reason: 'amount_mismatch', ...once })
+}
+
+/** Something else has the receipt. What waits in suspense under it shows who paid. */
+const endTaken = async (tx: Tx, deposit: DepositRecord, holder: Holder): Promise<void> => {
+  const { id } = deposit
+  await keepOtherAmount(tx, deposit, holder)
   if (holder.kind === 'suspense') endDeposit(tx, id, { state: 'suspense', suspenseId: holder.id })
   else endDeposit(tx, id, { state: 'known' })
 }
@@ -119,7 +134,7 @@ export const settleDeposits = sweepOf(
 
 const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
   orm
-    .select({ receipt: deposits.receipt })
+    .select({ id: deposits.id, rail: deposits.rail, receipt: deposits.receipt, amountMinor: deposits.amountMinor })
     .from(deposits)
     .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
 )
@@ -127,6 +142,19 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
 const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
   const receipts = told.flatMap(({ receipt }) => receiptForms(receipt))
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
+}
+
+/** A notice of a deposit that was told before, with another amount. `deliveryId`: of what was told. */
+export const recordOtherAmount = async (
+  tx: Tx,
+  rail: DepositRail,
+  { receipt, amountMinor }: DepositNotice,
+  deliveryId: Uuid,
+): Promise<Uuid | undefined> => {
+  const known = await first(tx, withReceipts, { provider: providerOf(rail), receipts: receiptForms(receipt) })
+  if (!known) return undefined
+  const holder = { kind: 'deposit', id: known.id, amountMinor: known.amountMinor, isOpen: false } as const
+  return keepOtherAmount(tx, { ...known, amountMinor }, holder, deliveryId)
 }
 
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]

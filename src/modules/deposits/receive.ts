@@ -1,13 +1,13 @@
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
-import type { Derivations, Vault } from '../../auth/vault.ts'
+import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import { type Database, type Db, inTx } from '../../db/client.ts'
+import { type Db, inTx, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { depositRegistrations } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
-import { newId } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
 import { parseJson } from '../../rails/fields.ts'
@@ -17,7 +17,7 @@ import type { Parts } from '../parts.ts'
 import { keepUnread } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById } from '../topups/queries.ts'
-import { findByReference, recordDeposit, settleDeposit } from './deposit.ts'
+import { findByReference, recordDeposit, recordOtherAmount, settleDeposit } from './deposit.ts'
 
 const purpose = 'deposit.callback'
 
@@ -35,24 +35,35 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
   )[0]
 }
 
-const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
+/** Keeps what was told where it leaves an item in suspense that is new. */
+const keepAsSuspense = (
+  { db, vault }: Pick<Parts, 'db' | 'vault'>,
+  body: string,
+  record: (tx: Tx, deliveryId: Uuid) => Promise<Uuid | undefined>,
+): Promise<void> =>
   inTx(db, async (tx) => {
-    const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
     const kept = { id: newId(), kind: 'deposit', body }
-    const about = { receipt, deliveryId: kept.id, isRepeated: true }
-    const finding = { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false } as const
-    if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
+    if ((await record(tx, kept.id)) !== undefined) keepUnread(tx, vault, kept)
   })
+
+const recordUnread = (tx: Tx, rail: DepositRail, body: string, deliveryId: Uuid): Promise<Uuid | undefined> => {
+  const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
+  const about = { receipt, deliveryId, isRepeated: true }
+  return recordSuspense(tx, { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false })
+}
 
 type Told = { rail: DepositRail; notice: ReturnType<DepositAdapter['readNotice']>; body: string }
 
 /** Answers once it is stored: if booking fails, the sweep repeats it. */
 const confirm = async (deps: Parts, { rail, notice, body }: Told): Promise<object> => {
-  if (notice === undefined) await keepAsSuspense(deps.db, deps.vault, rail, body)
   const id = notice && (await recordDeposit(deps, rail, notice, { source: 'notice', body }))
   if (id)
     await settleDeposit(deps.db, id).catch((error: unknown) =>
       deps.logger.error({ deposit: id, ...describeError(error) }, 'a deposit could not be booked and will be tried again'),
+    )
+  else
+    await keepAsSuspense(deps, body, (tx, deliveryId) =>
+      notice ? recordOtherAmount(tx, rail, notice, deliveryId) : recordUnread(tx, rail, body, deliveryId),
     )
   return deposits[rail].accepted
 }

@@ -6,6 +6,7 @@ import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
+import { isSameReceipt } from '../../lib/text.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../alerts.ts'
@@ -21,6 +22,7 @@ import {
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { raiseProviderAlert } from '../suspense/provider-alerts-service.ts'
+import { alertOfOtherAmount } from '../suspense/receipts-service.ts'
 import { recordDoubtful } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
@@ -163,9 +165,19 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
-/** Of a paid payment every later word but success, pending and its return is told to a person, with its time. Nothing is booked for it. */
+/**
+ * Every later word about a paid payment is told to a person, with its time, but pending, its return, and success of its amount. Nothing is booked
+ * for it.
+ */
 const tellLaterWord = async (tx: Tx, { open: { attempt, subject }, evidence }: Proof, verdict: Verdict): Promise<void> => {
-  if (evidence.kind === 'succeeded' || evidence.kind === 'pending') return
+  if (evidence.kind === 'pending') return
+  if (evidence.kind === 'succeeded') {
+    const { rail, subjectId: id, amountMinor } = attempt
+    const { receipt } = evidence
+    const isSame = receipt !== null && isSameReceipt(receipt, subject.record.providerReceipt)
+    if (isSame) await alertOfOtherAmount(tx, { kind: 'payment', id, amountMinor, isOpen: false }, { ...evidence, rail, receipt })
+    return
+  }
   if (evidence.kind === 'returned' && (verdict === 'applied' || verdict === 'repeated')) return
   const word = evidence.word ?? (evidence.kind === 'unknown' && evidence.code === 'unreadable' ? evidence.code : undefined)
   if (word === undefined) return

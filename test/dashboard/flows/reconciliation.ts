@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { declareLoss, resumeAfterLoss } from '../../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../../src/modules/operators.ts'
 import { credit } from '../../harness/money.ts'
@@ -291,5 +292,28 @@ export const reconciliationFlows = (world: World): void => {
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     expect(complaints).toEqual([])
     await close()
+  })
+
+  test('an administrator reads on the overview which payment methods a process on a copy of the database holds, and what ends it; nobody else does', async () => {
+    const { service } = world
+    const { db, lossDetection } = service.deps
+    await declareLoss(service.deps, 'unknown_sender')
+    await lossDetection.check()
+    const held = 'Paused payment methods'
+    const admin = await visitAs(world, await signIn(service.api, world.administrator))
+    await admin.page.goto('/')
+    await admin.page
+      .getByRole('region', { name: held })
+      .getByText(/may be a copy of the database; .*after-restore/)
+      .waitFor()
+    expect(admin.complaints).toEqual([])
+    await admin.close()
+    const other = await visitAs(world, await signIn(service.api))
+    await other.page.goto('/')
+    await other.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await other.page.getByRole('region', { name: held }).count()).toBe(0)
+    await other.close()
+    await resumeAfterLoss(db, shellOperator('a test'), [], 'a test')
+    await lossDetection.check()
   })
 }
