@@ -68,7 +68,6 @@ const grantColumns = (
 type Row = IdentityRow & { id: Uuid }
 type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
 type OfPerson = { isAdmin: boolean; sessionId: Uuid | null; linkedByGrantId: Uuid | null }
-type SessionRow = Row & OfPerson & SessionTimes & { createdAt: Date; provenAt: Date }
 type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
 type DashboardTokenRow = Row &
   OfPerson & {
@@ -98,7 +97,7 @@ const byApiKey = lookup<ApiKeyRow>()(
 )
 
 const ofPerson = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
-const bySession = lookup<SessionRow>()(
+const bySession = lookup<Row & OfPerson & SessionTimes & { createdAt: Date; provenAt: Date }>()(
   'auth.sessions',
   ofPerson,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",

@@ -26,12 +26,10 @@ export const changeValues = ({ place, since, settled, take }: ChangesRequest) =>
   ...{ since, settled, take, seen: place.seen, afterTransaction: place.transaction, afterId: place.id },
 })
 
-type Changing = Record<'workspaceId' | 'changed' | 'id' | 'updatedAt', AnyColumn>
-
 /** A page, oldest change first. */
 export const inOrderOfChange = <Query>(
   query: Selected<Query>,
-  { workspaceId, changed, id, updatedAt }: Changing,
+  { workspaceId, changed, id, updatedAt }: Record<'workspaceId' | 'changed' | 'id' | 'updatedAt', AnyColumn>,
   at: Places<typeof changePlaces> & { workspaceId: SQL },
   condition?: SQL,
 ): Query =>
@@ -48,14 +46,12 @@ export const inOrderOfChange = <Query>(
     .orderBy(asc(workspaceId), asc(changed), asc(id))
     .limit(at.take)
 
-type Edges = { settled: string; start: string }
-
 /**
  * Where the changes after a time begin: at the transaction of an audit row that is 20 minutes older, more than a transaction lasts and clocks differ.
  * At the beginning if the clock is set, and for times before the workspace's first change with a transaction: older rows have '0'.
  */
 const edgesOf = (table: string) =>
-  prepareText<Edges>()(
+  prepareText<{ settled: string; start: string }>()(
     `${table}.change_edges`,
     { workspace_id: 'uuid', since: 'timestamptz' },
     `select events_settled_before()::text as settled, coalesce((

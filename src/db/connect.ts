@@ -10,14 +10,12 @@ import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
 
-type Parser = (text: string) => unknown
-
 const { builtins } = pg.types
 const bigintArray = 1016
 
 /** A time in another zone, or far from now, is left to the driver. */
 const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
-const instant: Parser = (text) => {
+const instant: (text: string) => unknown = (text) => {
   const parts = utc.exec(text)
   return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
 }

@@ -2,8 +2,6 @@ import { type AnyColumn, and, asc, desc, gt, lt, lte, type Placeholder, type SQL
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import { firstId, lastId } from '../lib/ids.ts'
 
-type PagePlaces = { before: SQL | undefined; take: Placeholder }
-
 type Limited<Query> = { limit: (take: Placeholder) => Query }
 export type Selected<Query> = {
   where: (condition: SQL | undefined) => { orderBy: (...columns: SQL[]) => Limited<Query> }
@@ -19,7 +17,7 @@ export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(ar
 export const newestFirst = <Query>(
   query: Selected<Query>,
   { owner, id }: { owner?: PgColumn; id: PgColumn },
-  at: PagePlaces,
+  at: { before: SQL | undefined; take: Placeholder },
   ...conditions: (SQL | undefined)[]
 ): Query =>
   query

@@ -9,8 +9,6 @@ import type { QueryLane } from './statement.ts'
 type Row<T extends PgTable> = InferSelectModel<T>
 type Column<T extends PgTable> = keyof Row<T> & string
 type Key<T extends PgTable, Name extends Column<T>> = { [Each in Name]: NonNullable<Row<T>[Each]> }
-type Options = { lane?: QueryLane; lock?: 'update' | 'no key update' | 'share' }
-
 const columnsOf = (table: PgTable): Readonly<Record<string, PgColumn>> => getTableColumns(table)
 
 const kindOf = (column: AnyColumn | undefined): Parameters[string] => {
@@ -34,7 +32,7 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
   names: readonly Name[],
-  { lane = 'record', lock }: Options = {},
+  { lane = 'record', lock }: { lane?: QueryLane; lock?: 'update' | 'no key update' | 'share' } = {},
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T> | undefined>) => {
   const query = prepare(name, placesOf(table, names), lane, (orm, at) => {
     const rows = whereEqual(orm, table, at)

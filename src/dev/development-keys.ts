@@ -11,8 +11,7 @@ export const keysFileName = 'development-keys.env'
 
 /** The keys that production must be given, and development makes. */
 export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS'] as const
-type KeyName = (typeof keyNames)[number]
-type KeySettings = Pick<Config, KeyName>
+type KeySettings = Pick<Config, (typeof keyNames)[number]>
 
 /** Where the keys come from, for the summary. `file` is null when all are configured. */
 export type Keys = { settings: KeySettings; file: string | null; made: boolean }

@@ -6,8 +6,6 @@ export const failureActors = {
   payee: 'the payee',
   operator: 'the operator of the service',
 } as const
-type FailureActor = keyof typeof failureActors
-
 /** The closed list of `failure_code`, with who acts on it. Providers' own codes differ by rail and change: they are in `provider_code`. */
 const failures = {
   payer_insufficient_funds: 'payer',
@@ -46,7 +44,7 @@ const failures = {
   approval_expired: 'requester',
   policy_changed: 'requester',
   resolved_by_operator: 'requester',
-} as const satisfies Record<keyof typeof english, FailureActor>
+} as const satisfies Record<keyof typeof english, keyof typeof failureActors>
 
 export type FailureCode = keyof typeof failures
 

@@ -21,12 +21,10 @@ export const changesOf = (snapshot: Fields, payment: Fields): Fields => {
 // An event of an approval may leave out what its rows keep and never change: the two texts that are signed, and the decision. Version 0.2.0, which may
 // run beside this one, would publish it with nulls. So this version reads it, and a later one writes it (docs/upgrades.md).
 
-type Kept = { signing: unknown; decision: unknown }
-
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
 /** The approval as it was published. The stored one has null in place of what its rows keep. */
-export const withKept = (approval: Fields, { signing, decision }: Kept): Fields => {
+export const withKept = (approval: Fields, { signing, decision }: { signing: unknown; decision: unknown }): Fields => {
   const { payment } = approval
   return {
     ...approval,

@@ -162,8 +162,6 @@ export class Stream {
   }
 }
 
-type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boolean }
-
 const nothing = () => false
 
 const tickMs = 250
@@ -245,7 +243,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
     /** `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
     open: (
       reader: Reader,
-      start: StreamStart,
+      start: { replayFrom: Position } | { isPast: (event: Position) => boolean },
       options: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'lookAgain' | 'hasEnded'>,
     ) => {
       const place =

@@ -7,8 +7,6 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { refusalAnswer } from './envelope.ts'
 
-type Known = { method: string; pattern: RegExp }
-
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 const patternOf = (url: string): RegExp => {
@@ -44,7 +42,7 @@ const elsewhereNamed = (path: string): string | undefined => {
 
 /** Learns the routes as they are registered. */
 export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
-  const known: Known[] = []
+  const known: { method: string; pattern: RegExp }[] = []
   const literal: string[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
     // Pages are for browsers, and preflights are answered for every path.

@@ -8,8 +8,6 @@ const earliestReturnMs = 100
 /** A peer that reads nothing for this time is disconnected, and comes back with the id of its last event. */
 const stallMs = 5_000
 
-type Options = { pingSeconds: number }
-
 const ignore = () => undefined
 
 /** It is a class because there are ten thousand connections: see `Stream`. */
@@ -94,7 +92,7 @@ export class SseConnection {
  * The stream begins with the headers that the hooks have set. For a slow peer at most one write and the system's buffer are in
  * memory.
  */
-export const openSse = (reply: FastifyReply, { pingSeconds }: Options): SseConnection => {
+export const openSse = (reply: FastifyReply, { pingSeconds }: { pingSeconds: number }): SseConnection => {
   reply.hijack()
   const { raw } = reply
   // A stream may be silent; the check above detects a peer that reads nothing.

@@ -230,13 +230,11 @@ export const writeApart = async <Row, Done>(
   }
 }
 
-type Leased = { id: Uuid; tenant: Uuid }
-
 /**
  * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes those of $2 that are still due at $1, and makes each due again for
  * when its process dies. What another transaction is changing is skipped: it is read a moment later.
  */
-export const claimLeased = async <Row extends Leased>(
+export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,
   { due, lease }: Readonly<Record<'due' | 'lease', Statement>>,
   { now, except, free }: { now: Date } & Pick<Room, 'except' | 'free'>,

@@ -86,14 +86,12 @@ const separatorOf = (text: string): string => {
   return best?.separator ?? ','
 }
 
-type Cell = { text: string; end: number }
-
 const tooLong = (rows: number): Problem => ({ problem: `has more than ${rows} rows: split it, and remove empty rows` })
 const notClosed: Problem = { problem: 'is not CSV: a quotation mark opens a cell, and none closes it' }
 const notAlone: Problem = { problem: 'is not CSV: in a cell, more text follows the quotation mark that closes it' }
 
 /** A quotation mark that does not begin its cell is text. */
-const readCell = (text: string, start: number, separator: string): Cell | Problem => {
+const readCell = (text: string, start: number, separator: string): { text: string; end: number } | Problem => {
   const endAfter = (from: number): number => {
     let at = from
     while (at < text.length && text[at] !== separator && text[at] !== '\n' && text[at] !== '\r') at += 1

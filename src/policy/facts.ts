@@ -85,10 +85,8 @@ const givenName = ({ payeeName, warnings }: FactLine): string =>
 const namesByNumber = (lines: readonly FactLine[]): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map([...Map.groupBy(lines, ({ payeeId }) => payeeId)].map(([payeeId, own]) => [payeeId, new Set(own.map(givenName))]))
 
-type Row = { type: FactType; item: FactItem }
-
 /** Of each line, all but what the rail says of its name. */
-const rowsOf = (lines: readonly FactLine[]): Row[][] => {
+const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[][] => {
   const isBatch = lines.length > 1
   const names = namesByNumber(lines)
   return lines.map((line, index) => {

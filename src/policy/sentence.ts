@@ -13,8 +13,6 @@ type Say = (terms: PolicyWire, names: Names) => string | null
 
 /** Where a field stands in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
 type Slot = 'type' | 'payee' | 'limit' | 'clause'
-type Part = { slot: Slot; say: Say } | { saidWith: PolicyField }
-
 const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
@@ -84,7 +82,7 @@ const verificationClause: Say = (terms) => {
   return answer === 'off' ? 'gets no warning about the name that the rail reports' : null
 }
 
-const parts: { readonly [Field in PolicyField]: Part } = {
+const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { saidWith: PolicyField } } = {
   paymentTypes: {
     slot: 'type',
     say: ({ payment_types: types }, { typeName }) => (types.length > 0 ? list(types.map(typeName), 'or') : null),

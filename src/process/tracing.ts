@@ -6,11 +6,10 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { installTracing } from '../lib/tracing.ts'
 
-type TracingOptions = { endpoint: string; serviceName: string }
 type RunningTracing = { flush: () => Promise<void>; stop: () => Promise<void> }
 
 /** By OTLP over HTTP. Loaded only where an endpoint is configured: it costs memory and time. */
-export const startTracing = ({ endpoint, serviceName }: TracingOptions): RunningTracing => {
+export const startTracing = ({ endpoint, serviceName }: { endpoint: string; serviceName: string }): RunningTracing => {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),

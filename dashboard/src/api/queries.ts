@@ -29,7 +29,6 @@ type Paging = 'cursor' | 'limit'
 export type Filters<P extends Readable> = {
   [Name in Exclude<keyof Query<P, Get<P>>, Paging>]?: Query<P, Get<P>>[Name] | undefined
 }
-type Settings = { staleTime?: number; placeholderData?: typeof keepPreviousData }
 export type Listed<Row> = UseInfiniteQueryOptions<PageOf<Row>, Error, InfiniteData<PageOf<Row>>, QueryKey, string | undefined>
 
 const reading = <P extends Readable>(
@@ -50,7 +49,7 @@ const listing = <P extends Readable>(
   queryKey: QueryKey,
   path: P,
   filters: Filters<P> & { limit?: number },
-  settings: Settings = {},
+  settings: { staleTime?: number; placeholderData?: typeof keepPreviousData } = {},
 ) =>
   infiniteQueryOptions({
     queryKey,

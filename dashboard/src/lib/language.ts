@@ -15,8 +15,6 @@ export type Language = (typeof languageOptions)[number]['value']
 
 type Text = string | { one: string; other: string }
 export type Key = keyof typeof english
-type Values = Readonly<Record<string, string | number>>
-
 const isLanguage = (text: string | undefined): text is Language => languageOptions.some(({ value }) => value === text)
 
 /** "sw acc_1": what was chosen in this browser, and for whose account. */
@@ -52,7 +50,7 @@ export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>
   return {
     isKey: (text: string): text is keyof Texts & string => Object.hasOwn(texts, text),
     /** A text with its values, in the form that `count` asks for. Numbers are grouped: "1,000 payments". */
-    t: (key: keyof Texts, values: Values = {}): string =>
+    t: (key: keyof Texts, values: Readonly<Record<string, string | number>> = {}): string =>
       formOf(key, values).replace(/\{(\w+)\}/g, (hole, name: string) => {
         const value = values[name] ?? hole
         return typeof value === 'number' ? numbers.format(value) : value

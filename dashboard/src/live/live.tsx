@@ -69,10 +69,8 @@ const staleFrom = (events: readonly LiveEvent[]) => {
     names.has(String(key[0])) && (!ofOneWorkspace.has(String(key[0])) || workspaces.has(String(key[1])))
 }
 
-type LiveProps = { accountId: string; onEvent?: (event: LiveEvent) => void }
-
 /** Keeps the page current: an event says what changed, and that is read again. */
-export const Live = ({ accountId, onEvent }: LiveProps) => {
+export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (event: LiveEvent) => void }) => {
   const client = useQueryClient()
   const latest = useRef(onEvent)
   latest.current = onEvent

@@ -187,15 +187,13 @@ const roundUp = (minor: bigint): bigint => {
   return ((minor + step - 1n) / step) * step
 }
 
-type Day = { count: number; amount_minor: string }
-
 const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.length / 2)] ?? 0n
 
 /**
  * Limits from the days on which agents spent: twice the median day, and never more than four times the cautious one; three times the usual
  * payment, from which on a person is asked; ten days a month. Without such days the cautious ones.
  */
-export const suggestedSpending = (days: readonly Day[]): Spending => {
+export const suggestedSpending = (days: readonly { count: number; amount_minor: string }[]): Spending => {
   const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const count = days.reduce((sum, day) => sum + day.count, 0)
   if (count === 0) return { choice: 'limited', draft: draftOfControls({ ...cautious, on_duplicate: 'confirm' }) }

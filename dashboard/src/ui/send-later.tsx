@@ -11,10 +11,8 @@ const maxDaysAhead = 90
 const dayMs = 86_400_000
 const complete = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
-type Read = { at: string | null } | { problem: string | null }
-
 /** The instant that is meant, null for at once; or what is wrong with it, null while it is not complete. */
-export const readSendTime = ({ when, at }: SendTime): Read => {
+export const readSendTime = ({ when, at }: SendTime): { at: string | null } | { problem: string | null } => {
   if (when !== 'later') return { at: null }
   if (!complete.test(at)) return { problem: null }
   const instant = fromLocalInput(at)

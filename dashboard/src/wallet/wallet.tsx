@@ -94,8 +94,6 @@ export const useWallets = (): readonly Wallet[] => {
 
 export type WalletStep = 'idle' | 'connect' | 'sign' | 'send'
 
-type Signed = { address: string; message: string; signature: string }
-
 type State = { step: WalletStep; wallet: Wallet | null; address: string | null; error: unknown }
 
 export type WalletFlow = State & {
@@ -107,7 +105,7 @@ export type WalletFlow = State & {
 type Options<Result> = {
   /** The text to sign for this address; only the service makes it. */
   prepare: (address: string) => Promise<string>
-  send: (signed: Signed) => Promise<Result>
+  send: (signed: { address: string; message: string; signature: string }) => Promise<Result>
   done: (result: Result) => void
 }
 

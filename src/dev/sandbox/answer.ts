@@ -49,7 +49,6 @@ const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
     .send(fault.body)
 }
 
-type Played = { tokens: Readonly<Record<Provider, Tokens>> }
 type Answer<P> = (provider: P, request: FastifyRequest) => EmulatedAnswer
 
 /** An answer to the bodies of a form; `invalid` is the answer to all others, by the field that is wrong. */
@@ -72,7 +71,7 @@ export type Gateway<P> = {
   partyOf: (body: unknown) => string | null
   endpoints: Readonly<Record<string, { method?: 'GET'; rail: AnyRail | null; answer: Answer<P>; isErrand?: true }>>
 }
-export type Serve = <P extends Played>(provider: P, gateway: Gateway<P>) => void
+export type Serve = <P extends { tokens: Readonly<Record<Provider, Tokens>> }>(provider: P, gateway: Gateway<P>) => void
 
 export const createGateways = (app: FastifyInstance, rules: Rules, journal: Journal) => {
   const ordered: Fault[] = []

@@ -90,8 +90,6 @@ const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filt
     : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
 })
 
-type ByAction = { action?: string; beginning?: string; rareAction?: string }
-
 /**
  * A page of each action alone, as one page, where none is one that every payment writes: each has its place in an index, so
  * nothing else is read. Those of one actor are in the index of what each did.
@@ -100,7 +98,7 @@ const readByAction = async (
   { action, actor }: { action: string | undefined; actor: Uuid | undefined },
   known: readonly string[],
   take: number,
-  read: (by: ByAction) => Promise<AuditRecord[]>,
+  read: (by: { action?: string; beginning?: string; rareAction?: string }) => Promise<AuditRecord[]>,
 ): Promise<AuditRecord[]> => {
   if (action === undefined) return read({})
   const isBeginning = action.endsWith('.')

@@ -2,7 +2,6 @@ import { eq, sql } from 'drizzle-orm'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { sha256 } from '../../auth/secrets.ts'
 import type { Config } from '../../config.ts'
 import { lockAccounts, lockFurtherAccounts, noteLocked } from '../../db/account-lock.ts'
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
@@ -15,13 +14,18 @@ import { type Actor, audit } from '../../events/audit.ts'
 import { presenter } from '../../http/presenter.ts'
 import { getBalance, transfer } from '../../ledger/ledger.ts'
 import { daysAfter, isoTime } from '../../lib/clock.ts'
-import { conflict, found, invalidFields, permissionMissing, Refusal } from '../../lib/errors.ts'
+import { conflict, found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
 import { balanceUpdated, openHolder } from '../identity/accounts/service.ts'
-import { proveText, requireSigned, type TextProof } from '../identity/passkeys/signed-text-service.ts'
+import {
+  askedThemselves,
+  type Confirmation,
+  proveConfirmation,
+  requireConfirmed,
+} from '../identity/passkeys/signed-text-service.ts'
 import type { Parts } from '../parts.ts'
 import { followToOwnBalance } from '../payments/own-balance-service.ts'
 import { presentWorkspace, shownOf, workspaceStatus } from '../workspaces/present.ts'
@@ -234,16 +238,15 @@ const settle = async (
   return outcome
 }
 
-export type SeparationProof = { separation: Separation; proof: TextProof; isShown: boolean }
+export type SeparationConfirmation = Confirmation & { separation: Separation }
 
 export const proveSeparation = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
-  { message_digest: digest, ...signed }: ConfirmSeparation,
-): Promise<SeparationProof> => {
+  body: ConfirmSeparation,
+): Promise<SeparationConfirmation> => {
   const separation = found(await findPending(deps.db, workspace))
-  const isShown = digest === undefined || digest === sha256(separation.message).toString('hex')
-  return { separation, isShown, proof: await proveText(deps, accountId, separation.message, signed) }
+  return { separation, ...(await proveConfirmation(deps, accountId, separation.message, body)) }
 }
 
 /** By an approver who counts under the rules of the workspace that they confirm for. It takes effect with the last confirmation. */
@@ -251,29 +254,22 @@ export const confirmSeparation = async (
   tx: Tx,
   config: Using,
   principal: Principal,
-  { separation: { id }, proof, isShown }: SeparationProof,
+  { separation: { id }, ...confirmation }: SeparationConfirmation,
 ): Promise<Separation> => {
   const { accountId, workspace } = principal
   const separation = found(await first(tx, lockSeparation, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
-  if (!isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
+  if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
   const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
   if (!guard) throw conflict('No rule of this workspace asks for a confirmation.', 'status', { status: 'pending' })
   const others = othersIn(guard, separation.requestedBy)
-  if (accountId === separation.requestedBy && (others.length > 0 || !guard.signed))
-    throw new Refusal('separation_of_duties', {
-      message: 'Whoever asked for a separation may not confirm it: another approver must.',
-    })
+  if (accountId === separation.requestedBy && (others.length > 0 || !guard.signed)) throw askedThemselves('a separation')
   if (accountId !== separation.requestedBy && !others.includes(accountId))
     throw new Refusal('forbidden', {
       message: 'Your role to approve is too young, or does not count, for a rule of this workspace.',
     })
-  if (proof) await requireSigned(tx, accountId, proof)
-  else if (guard.signed)
-    throw invalidFields({
-      path: 'passkey',
-      message: 'or a wallet must sign `pending_separation.message`: a policy asks for signatures',
-    })
+  await requireConfirmed(tx, accountId, confirmation, { text: 'pending_separation.message', signed: guard.signed })
+  const { proof } = confirmation
   const given =
     proof && 'signer' in proof ? { signer: proof.signer ?? null, signature: proof.signature } : { signer: null, signature: null }
   const row = { separationId: id, workspaceId: workspace.id, accountId, signed: proof !== null, ...given, confirmedAt: tx.at }

@@ -5,10 +5,9 @@ import { escapeHtml } from '../../http/page.ts'
 import { englishFacts, type FactCatalogue, factLines } from '../../lib/approval-facts.ts'
 import { type MailContent, type MailKind, mailKinds } from './service.ts'
 
-type Setting = NonNullable<(typeof mailKinds)[MailKind]>
 type Text = Readonly<{ subject: string; lines: readonly string[]; action: string }>
 type Catalogue = Readonly<Record<'footer' | 'time' | 'security' | 'invited' | 'never' | 'a_payment' | 'a_batch', string>> & {
-  readonly settings: Readonly<Record<Setting, string>>
+  readonly settings: Readonly<Record<NonNullable<(typeof mailKinds)[MailKind]>, string>>
   readonly kinds: Readonly<Record<MailKind, Text>>
   readonly roles: Readonly<Record<string, string>>
 }

@@ -191,8 +191,6 @@ type RefreshRequest = {
   isUnanswered: () => boolean
 }
 
-type Rotation = { response: TokenResponse; rotates: boolean }
-
 /**
  * Rotates a refresh token (RFC 9700 section 4.14.2). One that was used before was stolen or sent twice; it was sent twice if both requests were under
  * way at once. A family is one grant, so one theft ends one installation of one agent. The rotation takes two trips to Postgres: the first locks the
@@ -202,7 +200,7 @@ const rotate = async (
   tx: Tx,
   deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>,
   request: RefreshRequest,
-): Promise<Rotation> => {
+): Promise<{ response: TokenResponse; rotates: boolean }> => {
   const { client, origin, parameters, presented } = request
   const { handle, generation } = presented
   // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.

@@ -22,8 +22,6 @@ import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
 import type { Introspection, TokenResponse } from './schema.ts'
 import { formatScope } from './scopes.ts'
 
-type OAuthGrantRecord = typeof oauthGrants.$inferSelect
-
 const handleDigits = 32
 const generationDigits = 8
 
@@ -34,7 +32,7 @@ type Derived = { accessToken: string; refreshToken: string }
 /** Undefined when the key is no longer in the ring. */
 const deriveAgain = (
   derivations: Derivations,
-  { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
+  { handle, generation, keyId }: Pick<typeof oauthGrants.$inferSelect, 'handle' | 'generation' | 'keyId'>,
 ): Derived | undefined => {
   const message = `${handle}:${generation}`
   const access = derivations.macUnder(keyId, 'oauth.access_token', message)

@@ -4,19 +4,24 @@ import type { z } from 'zod'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
-import { sha256 } from '../../auth/secrets.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { BodyIn, MessageDigest } from '../../http/wire.ts'
-import { conflict, found, invalidFields, orRefusal, permissionMissing, Refusal } from '../../lib/errors.ts'
+import { conflict, found, orRefusal, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
 import { loosens } from '../../policy/limits.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
-import { proveText, requireSigned, signedText, type TextProof } from '../identity/passkeys/signed-text-service.ts'
+import {
+  askedThemselves,
+  type Confirmation,
+  proveConfirmation,
+  requireConfirmed,
+  signedText,
+} from '../identity/passkeys/signed-text-service.ts'
 import { type Maker, readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { noteAct } from '../session-acts.ts'
@@ -66,9 +71,6 @@ const standingOf = async (tx: Tx, policy: PolicyRecord, requester: Uuid, confirm
   return existing(standing, 'a policy that is locked is missing')
 }
 
-type Wanted = { change: object; result: Result }
-type Outcome = { policy: PolicyRecord; waits: boolean }
-
 const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, maker: Maker): Promise<PolicyRecord> =>
   result === null
     ? changePolicy(tx, changer, ['policy.archived'], before, { ...nothingPending, ...archived(tx) })
@@ -86,9 +88,9 @@ export const loosen = async (
   tx: Tx,
   principal: Principal,
   before: PolicyRecord,
-  { change, result }: Wanted,
+  { change, result }: { change: object; result: Result },
   currency: string,
-): Promise<Outcome> => {
+): Promise<{ policy: PolicyRecord; waits: boolean }> => {
   const { accountId: requester, grant, workspace } = principal
   requireFreshProof(principal, tx.at)
   if (before.pendingChange !== null)
@@ -142,32 +144,17 @@ const textThatWaits = (policy: PolicyRecord): Waiting => {
   return waiting
 }
 
-type Confirmation = { message: string; proof: TextProof }
+type ChangeConfirmation = Confirmation & { message: string }
 
 /** Called before the transaction: none waits for a chain. */
-export const proveConfirmation = async (
+export const proveChange = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
-  { message_digest: shown, ...signed }: ConfirmChange,
-): Promise<Confirmation> => {
-  const message = textThatWaits(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id }))).message
-  if (shown !== undefined && shown !== sha256(message).toString('hex')) return { message: '', proof: null }
-  return { message, proof: await proveText(deps, accountId, message, signed) }
-}
-
-const checkProof = async (tx: Tx, principal: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
-  const { accountId } = principal
-  if (proof === null) {
-    if (policy.approvalProof !== 'signature') {
-      // Who proved themselves before the text was made again may have agreed to the earlier one.
-      if (textThatWaits(policy).renewed) requireFreshProof(principal, tx.at, policy.pendingChangeAt)
-      return
-    }
-    const message = 'or a wallet must sign `pending_change.message`: the policy asks for signatures'
-    throw invalidFields({ path: 'passkey', message })
-  }
-  await requireSigned(tx, accountId, proof)
+  body: ConfirmChange,
+): Promise<ChangeConfirmation> => {
+  const { message } = textThatWaits(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id })))
+  return { message, ...(await proveConfirmation(deps, accountId, message, body)) }
 }
 
 /** Who asked for it made the version. */
@@ -179,16 +166,13 @@ export const confirmChange = async (
   tx: Tx,
   principal: Principal,
   id: Uuid,
-  confirmation: Confirmation,
+  confirmation: ChangeConfirmation,
 ): Promise<PolicyRecord> => {
   const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
-  const { result, message } = textThatWaits(before)
-  if (message !== confirmation.message) throw changedText(before)
-  if (before.pendingChangeBy === accountId)
-    throw new Refusal('separation_of_duties', {
-      message: 'Whoever asked for a change of a policy may not confirm it: another approver must.',
-    })
+  const { result, message, renewed } = textThatWaits(before)
+  if (!confirmation.isShown || message !== confirmation.message) throw changedText(before)
+  if (before.pendingChangeBy === accountId) throw askedThemselves('a change of a policy')
   const { mayManage, counted } = await standingOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
     throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })
@@ -197,7 +181,10 @@ export const confirmChange = async (
       message:
         'One of the two accounts became an approver less than a day ago, after the policy was made: it does not count yet.',
     })
-  await checkProof(tx, principal, before, confirmation)
+  const signed = before.approvalProof === 'signature'
+  await requireConfirmed(tx, accountId, confirmation, { text: 'pending_change.message', signed })
+  // Who proved themselves before the text was made again may have agreed to the earlier one.
+  if (confirmation.proof === null && renewed) requireFreshProof(principal, tx.at, before.pendingChangeAt)
   return takeEffect(tx, principal, before, result, await requesterOf(tx, before))
 }
 

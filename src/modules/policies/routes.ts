@@ -6,7 +6,7 @@ import { routesOf } from '../../http/routes.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { ConfirmChange, confirmChange, proveConfirmation, withdrawChange } from './pending-change.ts'
+import { ConfirmChange, confirmChange, proveChange, withdrawChange } from './pending-change.ts'
 import { findPolicy, type PolicyRecord, policyList, presentPolicy, readUsage } from './queries.ts'
 import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
 import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
@@ -107,7 +107,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     params: byId('policy'),
     body: ConfirmChange,
     response: { 200: Policy },
-    before: ({ principal, params, body }) => proveConfirmation(deps, principal, params.id, body),
+    before: ({ principal, params, body }) => proveChange(deps, principal, params.id, body),
     work: async (tx, { principal, params }, confirmation) =>
       ok(presentPolicy(await confirmChange(tx, principal, params.id, confirmation))),
     // The requester's account: whoever takes its role away locks it.

@@ -11,13 +11,11 @@ export type PolicyTerms = { [Field in PolicyField]: Stored<PolicyFields[Field]> 
   countImplied: boolean
 }
 
-type PolicyInput = Omit<CreatePolicy, 'name'>
-
 /**
  * What a request means, given the rules that exist already: a field that is left out keeps its value, null removes it. A threshold without a
  * count asks for one approval; a count without a threshold asks for every payment. Throws 400 on limits that contradict each other.
  */
-export const policyTerms = (input: PolicyInput, current?: PolicyTerms): PolicyTerms => {
+export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyTerms): PolicyTerms => {
   const given: Readonly<Record<string, unknown>> = input
   const merged = (field: PolicyField): unknown => {
     const value = given[wireName(field)]

@@ -41,13 +41,11 @@ const claimRight = statement('attempts.claim')`
        else (select status from topups where id = a.subject_id) = 'pending' end
    returning a.id`
 
-type Claim = { id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }
-
 const maxInStatement = 256
 
 /** Only the process that has the right may call the rail. One statement checks all conditions, so a process that slept sends nothing. */
 const createClaimer = (deps: Parts) =>
-  joinTurn<Claim, boolean>({
+  joinTurn<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
     query: async (asked) => {
       const server = deps.lossDetection.trusted()
       if (server === undefined) return asked.map(() => false)

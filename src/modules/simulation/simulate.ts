@@ -43,14 +43,12 @@ const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
     return refusal instanceof Refusal ? [refusal] : []
   })
 
-type Funds = { available: Minor; amountMinor: Minor; feeMinor: Minor }
-
 /** How the trace names such a refusal. */
 const entriesOf = (
   { code, details }: Refusal,
   { beneficiary, holder }: PaymentContext,
   principal: Principal,
-  { available, amountMinor, feeMinor }: Funds,
+  { available, amountMinor, feeMinor }: { available: Minor; amountMinor: Minor; feeMinor: Minor },
 ): TraceEntry[] => {
   const fields = details?.fields as { path: string }[] | undefined
   if (fields) return fields.map(({ path }) => entry('rail', beneficiary.rail, path))

@@ -148,6 +148,19 @@ export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator,
   return only(moved).sum + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
 }
 
+/**
+ * Whether two administrators agree, or one is enough for this amount. `asked`: the name of the one who asked for the same before, who is not a second
+ * one.
+ */
+export const isAgreed = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  amountMinor: Minor,
+  asked: string | null = null,
+): Promise<boolean> =>
+  (asked !== null && asked !== nameOfOperator(operator)) || (await mayDecideAlone(tx, config, operator, amountMinor))
+
 /** The caller has locked the balance. */
 const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
   const { id, accountId, amountMinor, reason } = adjustment
@@ -188,7 +201,7 @@ export const createAdjustment = async (
   await refuseOwnAccount(tx, operator, accountId)
   const amountMinor = direction === 'credit' ? amount : -amount
   const adjustment = await request(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
-  return (await mayDecideAlone(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
+  return (await isAgreed(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
 }
 
 const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
@@ -249,7 +262,7 @@ export const agreeToCost = async (
   if (waiting?.requestedBy === nameOfOperator(operator)) return waiting.id
   const adjustment =
     waiting ?? (await request(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence }))
-  if (!waiting && !(await mayDecideAlone(tx, config, operator, amountMinor))) return adjustment.id
+  if (!(await isAgreed(tx, config, operator, amountMinor, waiting?.requestedBy))) return adjustment.id
   await decide(tx, operator, adjustment, { status: 'posted' })
   return null
 }

@@ -19,7 +19,7 @@ import { receiptKey } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import { mayDecideAlone } from './adjustment-service.ts'
+import { isAgreed } from './adjustment-service.ts'
 import {
   alertOfOtherAmount,
   findReceiptHolders,
@@ -241,15 +241,15 @@ export const resolveSuspense = async (
   const item = await openSuspense(tx, id, outcome === 'adjusted')
   const { at } = tx
   const by = nameOfOperator(operator)
-  const isSecond = item.proposedOutcome === outcome && item.proposedBy !== by
   const movesNothing = item.transferId === null || outcome === 'adjusted'
-  const isAgreed = movesNothing || isSecond || (await mayDecideAlone(tx, config, operator, item.amountMinor ?? 0n))
-  if (isAgreed) {
+  const asked = item.proposedOutcome === outcome ? item.proposedBy : null
+  const ends = movesNothing || (await isAgreed(tx, config, operator, item.amountMinor ?? 0n, asked))
+  if (ends) {
     await leaveSuspense(tx, item, outcome)
-    const proposal = isSecond ? { proposedOutcome: outcome, proposedBy: item.proposedBy } : noProposal
+    const proposal = asked !== null && asked !== by ? { proposedOutcome: outcome, proposedBy: asked } : noProposal
     updateRow(tx, suspenseItems, { id }, { outcome, note, resolvedBy: by, resolvedAt: at, ...proposal })
   } else updateRow(tx, suspenseItems, { id }, { proposedOutcome: outcome, proposedBy: by })
-  const action = isAgreed ? 'admin.resolve_suspense' : 'admin.resolve_suspense_request'
+  const action = ends ? 'admin.resolve_suspense' : 'admin.resolve_suspense_request'
   audit(tx, operator, action, { subject: id, after: { outcome, note } })
   return getSuspense(tx, id)
 }

@@ -24,14 +24,12 @@ import {
 // What ending everything that began in a stolen session undoes in workspaces, many at once. Only what the account may still undo; the rest is
 // listed as it is, for a person.
 
-type Managed = { owningAccountId: Uuid; role: MemberRecord['role'] }
-
 /** Those that the account manages, locked. */
 export const lockManagedWorkspaces = async (
   tx: Tx,
   accountId: Uuid,
   ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, Managed>> => {
+): Promise<ReadonlyMap<Uuid, { owningAccountId: Uuid; role: MemberRecord['role'] }>> => {
   const locked = await lockWorkspaces(tx, ids)
   if (locked.length === 0) return new Map()
   const own = await tx.run(membershipsIn, { accountId, ids: locked.map(({ id }) => id) })

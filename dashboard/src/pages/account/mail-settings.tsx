@@ -7,14 +7,12 @@ import { Card, Failure, SkeletonRows, TextNotice, Time } from '../../ui/page.tsx
 import { richAccount, tAccount } from './texts.ts'
 
 const path = '/v1/accounts/me/notification-settings'
-type Change = Body<typeof path, 'patch'>
-
 const topics = ['lists', 'balance', 'policies'] as const
 
 /** What the person is told by e-mail, where to, and in which language. A change takes effect at once. */
 export const MailSettings = () => {
   const { data, error } = useQuery(notificationSettingsQuery)
-  const save = useChange((_, body: Change) => api.PATCH(path, { body }), {
+  const save = useChange((_, body: Body<typeof path, 'patch'>) => api.PATCH(path, { body }), {
     announcement: tAccount('saved'),
     keeps: () => notificationSettingsQuery,
   })

@@ -13,10 +13,8 @@ import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './age
 import { tAgents } from './list-texts.ts'
 import { tAgent } from './texts.ts'
 
-type Props = { agents: readonly Agent[]; manages: boolean }
-
 /** One act that stops all of them: of the whole workspace for who manages it, else one's own. */
-const StopAll = ({ agents, manages }: Props) => (
+const StopAll = ({ agents, manages }: { agents: readonly Agent[]; manages: boolean }) => (
   <ConfirmButton
     button={{ variant: 'danger', icon: 'freeze', children: tAgents('stop') }}
     title={manages ? tAgents('stop.every') : tAgents('stop.count', { count: agents.length })}
@@ -123,10 +121,8 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   }
 }
 
-type Way = { name: string; text: string; label: string; code: string }
-
 /** One line for each kind of agent. All but the last sign in by themselves: the person allows it on a page here. */
-const ways = (origin: string): readonly Way[] => [
+const ways = (origin: string): readonly { name: string; text: string; label: string; code: string }[] => [
   {
     name: 'Claude',
     text: tAgents('claude'),

@@ -124,7 +124,6 @@ const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
     },
   }
 }
-type Props = { approval: Approval; people: (accountId: string) => string }
 type OwnFacts = Readonly<Record<string, ReactNode>>
 
 const factsOfPayment = (payment: Schemas['PaymentSummary']): OwnFacts => ({
@@ -144,7 +143,7 @@ const stillNeeded = ({ approvals_given: given, required_approvals: required, ...
     ...(approval.separation_of_duties ? [t('needed.separate')] : []),
   ].join(', ')
 
-const ApprovalDetails = ({ approval, people }: Props) => {
+const ApprovalDetails = ({ approval, people }: { approval: Approval; people: (accountId: string) => string }) => {
   const { workspace, account } = useSession()
   const { payment, batch, context } = approval
   const at = (payment ?? batch)?.execute_at

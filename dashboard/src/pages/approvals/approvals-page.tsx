@@ -33,9 +33,7 @@ export const ApprovalsPage = () => {
   )
 }
 
-type RowsProps = { items: readonly InboxItem[]; several: boolean; review?: Review }
-
-const InboxRows = ({ items, several, review }: RowsProps) => {
+const InboxRows = ({ items, several, review }: { items: readonly InboxItem[]; several: boolean; review?: Review }) => {
   const people = usePeople([...new Set(items.map(({ workspace }) => workspace.id))])
   return (
     <ul className="rows">

@@ -33,10 +33,8 @@ export const useHindrance = (approval: Approval): string | null => {
   return null
 }
 
-type DecideProps = { approval: Approval; onDecided: () => void }
-
 /** The buttons, always in sight: the passkey first where the reader has one. */
-export const Decide = ({ approval, onDecided }: DecideProps) => {
+export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const hindrance = useHindrance(approval)
   const approved = useOwnDecision(approval) === 'approve'

@@ -23,8 +23,6 @@ import { Table } from '../../ui/listing.tsx'
 import { Card, Notice } from '../../ui/page.tsx'
 
 type Item = Awaited<ReturnType<typeof asRead>>['items'][number]
-type Props = { list: PaymentList; onChange: (list: PaymentList) => void }
-
 const rowsShown = 3
 
 const noteOf = (title: string): string => `metadata.${title}`
@@ -54,7 +52,7 @@ const shownOf = (item: Item, meaning: string | null, currency: string): string =
 }
 
 /** What each column of the file is, with the first rows as they were understood. */
-export const ListColumns = ({ list, onChange }: Props) => {
+export const ListColumns = ({ list, onChange }: { list: PaymentList; onChange: (list: PaymentList) => void }) => {
   const currency = useSession().account.balance.currency
   const { columns, rows } = list
   const first = { ...list, rows: rows.slice(0, rowsShown) }

@@ -114,9 +114,7 @@ type Preview = Awaited<ReturnType<typeof paymentLists.check>>
 /** What was found out about a list; it may have been changed since. */
 type Checked = { asked: string; preview: Preview | null; error: unknown; faults: RowFault[] }
 
-type ReviewProps = { list: PaymentList; draft: ReturnType<typeof useDraft<Draft>> }
-
-const Review = ({ list, draft }: ReviewProps) => {
+const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof useDraft<Draft>> }) => {
   const { name, time } = draft.value
   const onChange = (changed: PaymentList) => draft.set({ list: changed })
   const [, navigate] = useLocation()
@@ -211,13 +209,11 @@ const Review = ({ list, draft }: ReviewProps) => {
   )
 }
 
-type Doubt = { file: File; encodings: Encoding[] }
-
 /** A file, or what is copied from a spreadsheet. Where a file does not say how its letters are to be read, the person says which are right. */
 export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>()
-  const [doubt, setDoubt] = useState<Doubt | null>(null)
+  const [doubt, setDoubt] = useState<{ file: File; encodings: Encoding[] } | null>(null)
   const read = async (content: string | File, charset?: string) => {
     const found = await (typeof content === 'string' ? readList(content) : readListFile(content, charset))
     if (!('problem' in found)) return onRead(found)

@@ -44,10 +44,8 @@ const BeneficiaryForm = () => {
   )
 }
 
-type Created = Schemas['CreatedBeneficiary']
-
 /** The new one is there already: a person who did not mean a second one archives it. */
-const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Created; onKeep: () => void }) => {
+const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Schemas['CreatedBeneficiary']; onKeep: () => void }) => {
   const [, navigate] = useLocation()
   const [first] = beneficiary.warnings
   const archive = useChange(() => api.DELETE('/v1/beneficiaries/{id}', { path: { id: beneficiary.id } }), {

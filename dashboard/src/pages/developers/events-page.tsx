@@ -16,8 +16,6 @@ import { Badge, Empty } from '../../ui/page.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 import { tDev } from './texts.ts'
 
-type EventEntry = Schemas['Event']
-
 const resourceId = (data: unknown): string => (typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : '')
 
 const resourceWords = (resource: string): string => capitalized(resource.replaceAll('_', ' '))
@@ -26,7 +24,7 @@ export const EventsPage = () => {
   const filters = useFilters()
   const about = eventResources.find((resource) => resource === filters.get('about'))
   const state = useStore(connection)
-  const [open, setOpen] = useState<EventEntry | null>(null)
+  const [open, setOpen] = useState<Schemas['Event'] | null>(null)
   return (
     <DevelopersLayout>
       <FilterBar filters={filters}>

@@ -183,9 +183,7 @@ const Aside = ({ grant, facts }: Pick<Props, 'grant' | 'facts'>) => (
   </div>
 )
 
-type UsageProps = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
-
-export const GrantUsage = ({ grant }: UsageProps) => {
+export const GrantUsage = ({ grant }: { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }) => {
   const { currency } = useSession()
   const periods = [
     { name: tAgent('used.today'), used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },

@@ -39,8 +39,6 @@ export const NewKeyPage = () => {
   )
 }
 
-type Days = Parameters<typeof suggestedSpending>[0]
-
 const maxLookedAt = 10
 
 /** The form starts with limits from what this person's other agents spend on a day, never from the payroll; else with small ones. */
@@ -56,7 +54,7 @@ const Suggested = () => {
     queries: ids.map((id) => ({ ...paymentsSummaryQuery({ grant_id: id }), enabled: can('payment.read') })),
   })
   // As they were when the page was opened: the key that it makes is another agent, and must not begin the form again.
-  const [days, setDays] = useState<Days | null>(null)
+  const [days, setDays] = useState<Parameters<typeof suggestedSpending>[0] | null>(null)
   const isKnown = !grants.isLoading && !summaries.some(({ isLoading }) => isLoading)
   if (days === null && isKnown) setDays(summaries.flatMap(({ data }) => data?.by_day ?? []).filter(({ count }) => count > 0))
   if (days === null) return <SkeletonCard rows={4} />

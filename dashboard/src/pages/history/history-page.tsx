@@ -126,9 +126,7 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => (
   </Table>
 )
 
-type LineProps = { entry: Entry; minor: string; held: string; children: ReactNode }
-
-const Line = ({ entry, minor, held, children }: LineProps) => {
+const Line = ({ entry, minor, held, children }: { entry: Entry; minor: string; held: string; children: ReactNode }) => {
   const { currency } = useSession()
   return (
     <tr>

@@ -4,8 +4,6 @@ import { useSession } from '../../shell/session.tsx'
 import { Tabs } from '../../ui/page.tsx'
 import { tPay } from './texts.ts'
 
-type SavedView = { label: string; path?: string; search: string }
-
 /** Lists that people come back to. Each is an address, as every filter is. */
 export const SavedViews = () => {
   const { account } = useSession()
@@ -14,7 +12,7 @@ export const SavedViews = () => {
   parameters.delete('open')
   const search = decodeURIComponent(parameters.toString())
   const [location] = useLocation()
-  const views: SavedView[] = [
+  const views: { label: string; path?: string; search: string }[] = [
     { label: t('view.all'), search: '' },
     { label: t('view.refused'), path: '/payments/refused', search: '' },
     { label: tPay('view.problems'), search: 'status=unknown,failed,returned' },

@@ -15,10 +15,8 @@ import { richPolicy, tPolicy } from './texts.ts'
 
 type Policy = Schemas['SpendingPolicy']
 type Waiting = NonNullable<Policy['pending_change']>
-type Signed = Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>
-
 const outdated = ['policies', 'policy']
-const confirm = (id: string, body: Signed) =>
+const confirm = (id: string, body: Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>) =>
   api.POST('/v1/spending-policies/{id}/pending-change/confirm', { path: { id }, body })
 const confirmed = ({ status }: Policy) => (status === 'archived' ? tPolicy('confirmed.archived') : tPolicy('confirmed.applies'))
 

@@ -18,12 +18,11 @@ import { bookLabel } from './item-words.ts'
 import { richRecon, tRecon } from './texts.ts'
 import { type Difference, openItems } from './unknown.ts'
 
-type Waits = { id: string; amount: string | null; at: string }
 type Kind = {
   icon: IconName
   name: 'unknown' | 'late' | 'suspense' | 'differences' | 'alerts'
   href: string
-  items: readonly Waits[]
+  items: readonly { id: string; amount: string | null; at: string }[]
   hasMore: boolean
 }
 

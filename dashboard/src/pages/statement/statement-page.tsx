@@ -13,19 +13,16 @@ import { Loading, More, Table } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
 import { tBooks } from '../history/texts.ts'
 
-type Type = Schemas['StatementEntry']['type']
 type Entry = Schemas['WorkspaceStatementEntry']
 type Period = Omit<Schemas['WorkspaceStatement'], 'entries'> & {
   opening_balance_minor: string | null
   closing_balance_minor: string | null
 }
 
-type StatementQuery = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'>
-
 const isMonth = (text: string | null): text is string => text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
 
 /** Everything that was booked is on the paper, not only what is on the screen. */
-const PrintButton = ({ query }: { query: StatementQuery }) => {
+const PrintButton = ({ query }: { query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'> }) => {
   const prepare = useMutation({
     mutationFn: async () => {
       for (let read = query; read.hasNextPage; ) read = await read.fetchNextPage()
@@ -174,7 +171,7 @@ const Totals = ({ period }: { period: Period }) => {
   )
 }
 
-const typeWords: Readonly<Record<Type, string>> = {
+const typeWords: Readonly<Record<Schemas['StatementEntry']['type'], string>> = {
   topup: tBooks('entry.topup'),
   payment: t('payment'),
   payment_return: tBooks('came_back'),

@@ -114,9 +114,7 @@ const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
   return negative !== undefined
 }
 
-type Sides = { paidIn: bigint | null; paidOut: bigint | null }
-
-const sidesOf = (row: Row, table: Table, isSigned: boolean): Sides => {
+const sidesOf = (row: Row, table: Table, isSigned: boolean): { paidIn: bigint | null; paidOut: bigint | null } => {
   const { places, cell } = table
   if (places.amount === undefined)
     return { paidIn: amountIn(row, table, 'in').amount, paidOut: amountIn(row, table, 'out').amount }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { Assertion, challengeFor } from '../../../auth/passkey.ts'
+import { sha256 } from '../../../auth/secrets.ts'
 import { namingForm, WalletAddress, WalletSignature } from '../../../auth/wallet.ts'
 import type { Tx } from '../../../db/client.ts'
-import { wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
+import { invalidFields, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { findIdentity, proveSigner, walletKey } from '../identities/queries.ts'
@@ -45,4 +46,32 @@ export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<
   }
   if ('problem' in proof) throw wrongPasskey(proof.problem)
   if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
+}
+
+/** How a second person confirms a text that waits. `isShown`: false where the caller saw another text. */
+export type Confirmation = { isShown: boolean; proof: TextProof }
+
+export const proveConfirmation = async (
+  deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
+  accountId: Uuid,
+  message: string,
+  { message_digest: shown, ...signed }: z.output<typeof SignedText> & { message_digest?: string | undefined },
+): Promise<Confirmation> => ({
+  isShown: shown === undefined || shown === sha256(message).toString('hex'),
+  proof: await proveText(deps, accountId, message, signed),
+})
+
+export const askedThemselves = (what: string): Refusal =>
+  new Refusal('separation_of_duties', { message: `Whoever asked for ${what} may not confirm it: another approver must.` })
+
+/** `text`: where the API has the text. `signed`: whether a policy asks for signatures. */
+export const requireConfirmed = async (
+  tx: Tx,
+  accountId: Uuid,
+  { proof }: Confirmation,
+  { text, signed }: { text: string; signed: boolean },
+): Promise<void> => {
+  if (proof) await requireSigned(tx, accountId, proof)
+  else if (signed)
+    throw invalidFields({ path: 'passkey', message: `or a wallet must sign \`${text}\`: a policy asks for signatures` })
 }

@@ -88,8 +88,6 @@ type Decided = {
   nonce: string
   needs: ReturnType<typeof needsOf>
 }
-type Refused = { faults: Fault[]; denied: number }
-
 /** About ten milliseconds of work. */
 const portionSize = 64
 
@@ -114,7 +112,7 @@ const decideItems = async (
   deps: Deciding,
   request: BatchRequest,
   { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
-): Promise<Decided | Refused> => {
+): Promise<Decided | { faults: Fault[]; denied: number }> => {
   const { spending, asks, payees } = state
   const listTotals = listTotalsOf(spending, deps, { asks, principal, at })
   const decided = await inPortions(asks, portionSize, (one, index) => {

@@ -78,11 +78,9 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
   if (!holder.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
 }
 
-type Payer = Parameters<typeof maySeeBalance>[0]
-
 /** The last check of all: only a payment that no rule denies needs the money, and its fee. */
 export const checkBalance = (
-  principal: Payer,
+  principal: Parameters<typeof maySeeBalance>[0],
   { available, amountMinor, feeMinor }: { available: Minor; amountMinor: Minor; feeMinor: Minor },
   currency: string,
 ): void => {

@@ -66,9 +66,7 @@ export const confirmedBy = (authority: Authority, answers: ChainAnswers): Author
   return { ...authority, approvers: approvers.filter(holds), signers: signers.filter(holds) }
 }
 
-type ContractSigned = { id: Uuid; signer: string; signature: string; message: string }
-
-const contractSigned = prepareText<ContractSigned>()(
+const contractSigned = prepareText<{ id: Uuid; signer: string; signature: string; message: string }>()(
   'approvals.contract_signed',
   { approval: 'uuid', workspace: 'uuid' },
   `select d.id, d.signer, d.signature, d.message from approvals a cross join lateral ${currentDecisions('a.id')} as d
