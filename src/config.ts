@@ -47,7 +47,6 @@ const environment = z.object({
   MIGRATE: z.enum(['on', 'off']).default('on'),
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),
-  /** What we charge for a payment. */
   FEES: tariff.default({}),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
   /** For a rail that is down, before the payment fails. */
@@ -85,7 +84,6 @@ const environment = z.object({
     '*.push.apple.com',
     '*.notify.windows.com',
   ]),
-  /** E-mail to persons. */
   SMTP_URL: smtpUrl.optional(),
   MAIL_FROM: mailFrom.optional(),
   ADMIN_ACCOUNTS: administrators.default([]),

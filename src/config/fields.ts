@@ -80,7 +80,6 @@ export const databaseUrl = z.string().superRefine((text, context) => {
   }
 })
 
-/** Sent as a header. */
 export const headerText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
 
 /** Of a cookie, which browsers keep for a host name alone. */

@@ -6,9 +6,7 @@ import type { Db } from './client.ts'
 export type CheckFacts = {
   now: Date
   eventRetentionDays: number
-  /** The keys that sealed values can be opened with. */
   encryptionKeyIds: readonly string[]
-  /** The secrets that fingerprints can be made with. */
   tokenSecretIds: readonly string[]
   /** A sealed value; undefined where its key is not configured, or the row is not the one that it was sealed for. */
   open: (sealed: { ciphertext: Buffer; keyId: string }, context: readonly string[]) => Buffer | undefined

@@ -55,7 +55,6 @@ const upTo = (migrations: readonly Migration[], last: string | undefined): reado
   return migrations.slice(0, at + 1)
 }
 
-/** Whether every migration has been applied, unchanged. */
 export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migrationsFolder): (() => Promise<boolean>) => {
   // Read once: a newer release may be being installed beside this one.
   const expected = readMigrations(folder)

@@ -7,7 +7,6 @@ export const migrationsFolder = fileURLToPath(new URL('../../migrations', import
 
 export type Migration = {
   tag: string
-  /** SHA-256 of the file. */
   hash: string
   /** SHA-256 of the file as it was released, where statements were moved out of it since. */
   releasedHash?: string
@@ -54,7 +53,6 @@ export const parseMigration = (tag: string, at: number, text: string): Migration
   afterUpgrade: afterUpgrade.test(text),
 })
 
-/** The folder's migrations in the order of its journal. */
 export const readMigrations = (folder = migrationsFolder): Migration[] => {
   const { entries }: Journal = JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8'))
   const released = new Map(

@@ -117,7 +117,6 @@ export const insertOnce = async <T extends PgTable>(
   return (await insertRows(db, table, [row], `on conflict ${target} do nothing returning true as inserted`)).length > 0
 }
 
-/** Inserts a row, or changes the `replaced` columns of the one that has its key. */
 export const upsertRow = async <T extends PgTable>(
   db: Db,
   table: T,
@@ -131,7 +130,6 @@ export const upsertRow = async <T extends PgTable>(
   return only(await insertRows<T, InferSelectModel<T>>(db, table, [row], end))
 }
 
-/** Changes these columns, each row by its id. */
 export const updateRows = async <T extends PgTable & { id: PgColumn }, const Column extends Name<T>>(
   tx: Tx,
   table: T,

@@ -27,7 +27,6 @@ const whereEqual = (orm: QueryBuilder, table: PgTable, at: Places<Parameters>) =
     .from(table)
     .where(and(...Object.entries(columnsOf(table)).flatMap(([name, column]) => (at[name] ? [eq(column, at[name])] : []))))
 
-/** One row at most. */
 export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
@@ -66,7 +65,6 @@ export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
 }
 
-/** A page of an owner's rows, the newest first. */
 export const selectPage = <T extends PgTable & { id: PgColumn }>(
   name: string,
   table: T,

@@ -20,7 +20,6 @@ const pages: Partial<Record<ErrorCode, string>> = {
 
 export type Advice = { person: string; page: { path: string; label: string } | undefined }
 
-/** What a person can do about an error; undefined for an unknown code. */
 export const adviceOf = (code: string): Advice | undefined => {
   if (!Object.hasOwn(texts, code)) return undefined
   const { person, page: label } = texts[code as ErrorCode]

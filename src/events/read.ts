@@ -60,7 +60,6 @@ export const comparePositions = (a: Position, b: Position): number => {
 
 const edge = statement('events.edge')`select (events_settled_before()::text::numeric - 1)::text as transaction`
 
-/** The position after everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
   const [row] = await db.query<{ transaction: string }>(edge, [])
   return { transaction: row?.transaction ?? '0', id: lastId }

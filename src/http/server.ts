@@ -67,7 +67,6 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
 /** When nothing was sent in either direction for this time, the peer is gone, or only occupies the connection. An idle one ends before. */
 const silentMs = (keepAliveSeconds: number): number => Math.max(80_000, keepAliveSeconds * 1000 + 10_000)
 
-/** Of both listeners. */
 export const listenerOptions = ({ config, logger }: { config: Config; logger: Logger }) => ({
   loggerInstance: logger as FastifyBaseLogger,
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),

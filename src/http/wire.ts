@@ -15,7 +15,6 @@ export const BodyIn = <Fields extends z.ZodRawShape>(id: string, fields: Fields)
 /** What the API answers. */
 export const RecordOut = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.object(fields).meta({ id })
 
-/** The SHA-256 of a text that a person saw. */
 export const MessageDigest = bounded(64).regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
 
 /** A TypeID on the wire, a UUID in code. */

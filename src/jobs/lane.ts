@@ -89,7 +89,6 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     onFailure(key, failures, error)
   }
 
-  /** Why it failed. */
   const attempt = async ({ key, run }: Pick<Task, 'key' | 'run'>): Promise<unknown> => {
     try {
       await run()

@@ -3,7 +3,6 @@ import { hasAccounts, type RailName } from './rail-names.ts'
 /** Equal for two spellings of one account: a paybill's owner reads it without regard to case and spaces. */
 export const referenceKey = (reference: string): string => reference.replaceAll(' ', '').toUpperCase()
 
-/** The same in SQL. */
 export const referenceKeySql = (reference: string): string => `upper(replace(${reference}, ' ', ''))`
 
 /**

@@ -121,7 +121,6 @@ export const saysHowAlone = (column: string, cells: readonly string[]): boolean 
 
 const metadata = /^metadata\.\s*(.+)$/i
 
-/** Null for a title that is not known. */
 export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` | null => {
   const name = metadata.exec(title)?.[1]?.trim()
   if (name === undefined) return byTitle.get(titleKey(title)) ?? null

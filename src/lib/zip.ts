@@ -1,19 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
-import { createDeflateRaw } from 'node:zlib'
+import { crc32, createDeflateRaw } from 'node:zlib'
 
 export type ArchiveFile = { name: string; content: AsyncIterable<string> }
-
-const table = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte
-  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value
-})
-
-const crcOf = (bytes: Uint8Array, before: number): number => {
-  let crc = ~before
-  for (const byte of bytes) crc = (crc >>> 8) ^ (table[(crc ^ byte) & 0xff] ?? 0)
-  return ~crc >>> 0
-}
 
 const fields = (...values: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer => {
   const buffer = Buffer.alloc(values.reduce((sum, [bytes]) => sum + bytes, 0))
@@ -59,7 +47,7 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
     const measured = async function* () {
       for await (const text of content) {
         const bytes = Buffer.from(text)
-        crc = crcOf(bytes, crc)
+        crc = crc32(bytes, crc)
         size += bytes.length
         yield bytes
       }

@@ -201,7 +201,6 @@ type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Fi
 const finds: Readonly<Record<PolicyField, Finds | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
-  // All four limits, one after the other.
   perPaymentLimitMinor: (policy, source, { periods }) => caps(source, policy, periods),
   dailyLimitMinor: null,
   monthlyLimitMinor: null,

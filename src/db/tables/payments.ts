@@ -163,7 +163,6 @@ export const railAttempts = pgTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     nextCheckAt: instant(),
-    /** When the rail was first asked about it. */
     askedAt: instant(),
     /** When the rail was last asked about it. */
     checkedAt: instant(),

@@ -67,7 +67,6 @@ export const members = pgTable(
     decidingSince: instant(),
     /** The same for asking for payments. */
     requestingSince: instant(),
-    /** The invitation by which it joined. */
     invitationId: uuid(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

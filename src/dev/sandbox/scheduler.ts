@@ -29,7 +29,6 @@ export const createSandboxTime = (
   }
 }
 
-/** Moves the provider's time. */
 export type MoveTime = ReturnType<typeof createSandboxTime>
 
 export type Task = () => Promise<void>

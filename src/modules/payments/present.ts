@@ -59,7 +59,6 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   completed_at: isoTimeOrNull(payment.completedAt),
 })
 
-/** As lists have it. */
 export const presentListed = (payment: PaymentRecord): Payment => withoutTrace(presentPayment(payment))
 
 type Exported = NamedPayment & { shown: Payment }

@@ -62,7 +62,6 @@ export const UpdatePolicy = BodyIn('UpdateSpendingPolicy', {
 })
 export type UpdatePolicy = z.output<typeof UpdatePolicy>
 
-/** The fields of the request, or that the policy is archived. */
 const PolicyChange = z
   .object({
     ...policyOutput,
@@ -75,7 +74,6 @@ export type PolicyChange = z.output<typeof PolicyChange>
 
 export const StoredChange = z.union([z.strictObject({ status: z.literal('archived') }), UpdatePolicy.omit({ version: true })])
 
-/** The terms of a version, with its name. */
 export const TermsOut = RecordOut('SpendingPolicyTerms', { name: z.string(), ...policyOutput })
 
 const PendingChange = z.object({

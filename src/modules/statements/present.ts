@@ -72,7 +72,6 @@ export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> =>
     approved_by_names: entry.approvedBy.map(({ name }) => name),
   })
 
-/** Without balances. */
 export const presentPart = (entry: Entry) => ({ ...presentEntry(entry), balance_after_minor: null })
 
 export type Line =

@@ -8,7 +8,6 @@ export class UsageError extends Error {}
 
 export type Arguments = { words: readonly string[]; options: Readonly<Record<string, string | undefined>> }
 
-/** What each command does, by its name. */
 export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
 
 /** Of a list: all that a person can look through. */

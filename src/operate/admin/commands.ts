@@ -69,7 +69,6 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   after-restore [--reason <text>]              after a dump was restored into another server, before the service starts; or after a loss of
                                                writes, when the statements of all accounts were compared (--reason: why one was not)`
 
-/** Every option that the usage names. */
 const options = Object.fromEntries(
   [...usage.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => [name, { type: 'string' as const }]),
 )

@@ -178,7 +178,6 @@ const breachesOf = (told: Told, page: Page): string[] => {
   return names.length === 0 ? [] : [`${page.id}: ${names.join(', ')}`]
 }
 
-/** Rows that were made and are missing. */
 const missingSql = (table: string): string => `
   select a.subject_id::text as subject from audit_log a
   where lower(a.action) = any($1) and a.at >= $since and not exists (select from ${table} t where t.id = a.subject_id)

@@ -59,7 +59,6 @@ const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, at
     .where(eq(workspaces.id, at.workspaceId)),
 )
 
-/** The account that holds a workspace's balance now. */
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
   existing(await first(db, holderOf, { workspaceId }))
 

@@ -91,7 +91,6 @@ const requireUnused = async (tx: Tx, record: LockedApproval, actor: Actor, proof
   await refuseProof(tx, record, actor, wrongPasskey('it was used before, or its passkey was removed'))
 }
 
-/** Refuses a signature that may not decide; the refusal is audited. */
 const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor: Actor, refusal: Refusal): Promise<never> => {
   audit(tx, actor, 'approval.refused', { workspaceId: payment.workspaceId, subject: approval.id })
   throw new CommitThenThrow(refusal)

@@ -291,7 +291,6 @@ export const presentApproval = (
   })
 }
 
-/** As lists have it. */
 export const presentListed = (record: ApprovalRecord, context?: Approval['context'], facts?: Fact[]): Approval => {
   const approval = presentApproval(record, context, facts)
   return { ...approval, payment: approval.payment && withoutTrace(approval.payment) }
