@@ -1,3 +1,4 @@
+import type { Config } from '../../src/config.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { upkeepCommands } from '../../src/operate/admin/upkeep.ts'
 import { startAdministered } from '../admin/administrators.ts'
@@ -38,9 +39,10 @@ export const startLossScene = async () => {
     for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.lossDetection.check()
   }
   /** By the command, which has no rails. */
-  const resume = async (reason?: string) => {
+  const resume = async (reason?: string, settings: Partial<Config> = {}) => {
     scene.now.clock.advance(60)
-    const { deps, database } = scene.now
+    const { database } = scene.now
+    const deps = { ...scene.now.deps, config: { ...scene.now.deps.config, ...settings } }
     const at = { deps, databaseUrl: database.url, operator, close: async () => undefined }
     const answer = await upkeepCommands['after-restore'](at, { words: [], options: { reason } })
     await look()
