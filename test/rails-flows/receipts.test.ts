@@ -295,6 +295,7 @@ describe('of a payment that was paid', () => {
     await say(word, amount)
     expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['returned', '1000000'])
     expect([await itemsOf(order.receipt), await alertsOn(order.receipt)]).toEqual([[], []])
+    await expectBooks(150_000n, 150_000n)
   })
 
   test('an amount that came back and cannot be read waits for an administrator, who enters it: all of it returns the payment', async () => {
@@ -310,6 +311,7 @@ describe('of a payment that was paid', () => {
     expect((await enter('150000')).body).toMatchObject({ amount_minor: '150000', outcome: 'assigned', booked: true })
     expect([(await paymentOf(person, id)).status, (await balanceOf(person)).available]).toEqual(['returned', '1000000'])
     expect((await enter('150000')).status).toBe(409)
+    await expectBooks(150_000n, 150_000n)
     expect(await findBreaches(service)).toEqual([])
   })
 
@@ -321,6 +323,7 @@ describe('of a payment that was paid', () => {
     expect(entered.body).toMatchObject({ amount_minor: '50000', outcome: null, booked: true })
     const assigned = await api().post(`/v1/admin/suspense/${item.id}/assign`, { account_id: person.accountId, note: 'a part' })
     expect([assigned.status, (await balanceOf(person)).available]).toEqual([200, '900000'])
+    await expectBooks(50_000n, 50_000n)
     await say('Reversed', 1500)
     expect((await paymentOf(person, id)).status).toBe('succeeded')
     expect(await alertsOn(order.receipt)).toContainEqual(['Reversed', '150000'])
