@@ -190,7 +190,7 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
   const { entries, payments } = useEntries(text)
   const results =
     text.trim() === ''
-      ? entries.filter(({ group }) => group === 'Actions' || group === 'Go to')
+      ? entries.filter(({ group }) => group === tPalette('actions') || group === tPalette('go_to'))
       : [...findEntries(entries, text, perGroup), ...payments]
   const index = Math.min(at, Math.max(0, results.length - 1))
   const chosen = results[index]

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
@@ -7,6 +7,7 @@ import { lockAccounts, lockFurtherAccounts, noteLocked } from '../../db/account-
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { balanceSeparations, separationConfirmations } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -207,23 +208,16 @@ export const requestSeparation = async (
   return separation
 }
 
-const lockSeparation = prepare('balances.lock_separation', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(balanceSeparations).where(eq(balanceSeparations.id, at.id)).for('update'),
-)
+const lockSeparation = selectRow('balances.lock_separation', balanceSeparations, ['id'], { lock: 'update' })
 
-/** Requester, rules and balance as they are now. Withdrawn where they no longer allow it; undefined where it goes on waiting. */
-const settle = async (
-  tx: Tx,
-  config: Using,
-  actor: Actor,
-  separation: Separation,
-): Promise<'separated' | 'withdrawn' | undefined> => {
+/** Requester, rules and balance as they are now. Withdrawn where they no longer allow it. */
+const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separation): Promise<void> => {
   const workspace = found(await findWorkspace(tx, separation.workspaceId))
   const { requestedBy, accountId, amountMinor, effectiveAt } = separation
   const guards = await guardsOf(tx, accountId, separation.id)
   const isDue = effectiveAt <= tx.at
   const allowed = guards.every((guard) => isConfirmed(guard, requestedBy) || (isDue && !guard.signed))
-  if (!allowed && !isDue) return undefined
+  if (!allowed && !isDue) return
   const isHers =
     workspace.owningAccountId === requestedBy &&
     workspace.balanceAccountId === accountId &&
@@ -232,10 +226,7 @@ const settle = async (
   const outcome = allowed && isHers && availableMinor >= amountMinor ? 'separated' : 'withdrawn'
   const ended = updateRow(tx, balanceSeparations, separation, { outcome, endedAt: tx.at, endedBy: actor.accountId })
   if (outcome === 'separated') await separate(tx, config, actor, workspace, ended)
-  else {
-    await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
-  }
-  return outcome
+  else await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
 }
 
 export type SeparationConfirmation = Confirmation & { separation: Separation }
@@ -255,9 +246,9 @@ export const confirmSeparation = async (
   config: Using,
   principal: Principal,
   { separation: { id }, ...confirmation }: SeparationConfirmation,
-): Promise<Separation> => {
+): Promise<void> => {
   const { accountId, workspace } = principal
-  const separation = found(await first(tx, lockSeparation, { id }))
+  const separation = found(await lockSeparation(tx, { id }))
   if (separation.outcome !== null) throw conflict(`The separation is ${separation.outcome} already.`, 'decided')
   if (!confirmation.isShown) throw conflict('This is not the text of what waits: read it again.', 'message_changed')
   const guard = (await guardsOf(tx, separation.accountId, id)).find((one) => one.id === workspace.id)
@@ -277,14 +268,13 @@ export const confirmSeparation = async (
   audit(tx, principal, 'workspace.separation_confirm', { subject: separation.workspaceId })
   await lockFurtherAccounts(tx, separation.requestedBy)
   await settle(tx, config, principal, separation)
-  return separation
 }
 
 /** By whoever asked for it, and by every approver of a workspace on that balance. */
 export const withdrawSeparation = async (tx: Tx, config: Using, principal: Principal): Promise<void> => {
   const { accountId, permissions } = principal
   const waiting = found(await findPending(tx, principal.workspace))
-  const separation = found(await first(tx, lockSeparation, { id: waiting.id }))
+  const separation = found(await lockSeparation(tx, { id: waiting.id }))
   if (separation.requestedBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
   if (separation.outcome !== null) return
   const ended = updateRow(tx, balanceSeparations, separation, { outcome: 'withdrawn', endedAt: tx.at, endedBy: accountId })
@@ -310,7 +300,7 @@ export const applyDueSeparations = sweepOf(
   ({ config, db }: Sweeping & Pick<Parts, 'config'>, { id, accountId }) =>
     inTx(db, async (tx) => {
       await lockAccounts(tx, { exclusive: [accountId] })
-      const separation = await first(tx, lockSeparation, { id })
+      const separation = await lockSeparation(tx, { id })
       if (separation?.outcome === null && separation.effectiveAt <= tx.at)
         await settle(tx, config, { accountId: null, origin: null, way: 'timer' }, separation)
     }),

@@ -9,7 +9,7 @@ import { Icon, NewLink } from '../../ui/button.tsx'
 import { DialogButton } from '../../ui/form.tsx'
 import { laterPart } from '../../ui/later.tsx'
 import { List } from '../../ui/listing.tsx'
-import { Badge, Card, Countdown, Empty, StatusBadge, Time } from '../../ui/page.tsx'
+import { Badge, Countdown, Empty, StatusBadge, Time } from '../../ui/page.tsx'
 import { tAgent } from '../agents/texts.ts'
 import { DevelopersLayout } from './developers-layout.tsx'
 import { GrantUsage } from './grant-view.tsx'
@@ -75,19 +75,18 @@ export const KeysPage = () => {
         </>
       }
     >
-      <Card flush>
-        <List
-          query={apiKeysQuery}
-          rows={3}
-          empty={
-            <Empty icon="key" title={tDev('keys.none')} actions={create}>
-              {tDev('keys.none_note')}
-            </Empty>
-          }
-        >
-          {(apiKey) => <KeyRow apiKey={apiKey} />}
-        </List>
-      </Card>
+      <List
+        label={tDev('keys')}
+        query={apiKeysQuery}
+        rows={3}
+        empty={
+          <Empty icon="key" title={tDev('keys.none')} actions={create}>
+            {tDev('keys.none_note')}
+          </Empty>
+        }
+      >
+        {(apiKey) => <KeyRow apiKey={apiKey} />}
+      </List>
     </DevelopersLayout>
   )
 }

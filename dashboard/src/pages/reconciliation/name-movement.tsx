@@ -8,7 +8,7 @@ import { fromLocalInput, localInput, now } from '../../lib/time.ts'
 import { moneyText, parseMajor } from '../../lib/words.ts'
 import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/page.tsx'
 import { tRecon } from './texts.ts'
 
@@ -37,23 +37,19 @@ export const Movements = ({ currency }: { currency: string }) => {
   const named = rowsOf(useInfiniteQuery(movementsQuery))
   if (named.length === 0) return null
   return (
-    <Listing title={tRecon('move.listed')} note={tRecon('move.listed.note')} query={movementsQuery} empty={null}>
-      {(movements) => (
-        <Rows items={movements}>
-          {({ provider, amount_minor: amount, provider_receipt: receipt, ...movement }) => (
-            <Item
-              title={`${nameOf(movement)}, ${moneyText(amount, currency)}`}
-              note={
-                <>
-                  {[providerLabel(provider), receipt, movement.note].filter(Boolean).join(', ')},{' '}
-                  <ExactTime at={movement.moved_at} />, {tRecon(movement.reconciliation_id ? 'move.counted' : 'move.waits')}
-                </>
-              }
-            />
-          )}
-        </Rows>
+    <List title={tRecon('move.listed')} note={tRecon('move.listed.note')} query={movementsQuery} empty={null}>
+      {({ provider, amount_minor: amount, provider_receipt: receipt, ...movement }) => (
+        <Item
+          title={`${nameOf(movement)}, ${moneyText(amount, currency)}`}
+          note={
+            <>
+              {[providerLabel(provider), receipt, movement.note].filter(Boolean).join(', ')}, <ExactTime at={movement.moved_at} />
+              , {tRecon(movement.reconciliation_id ? 'move.counted' : 'move.waits')}
+            </>
+          }
+        />
       )}
-    </Listing>
+    </List>
   )
 }
 

@@ -4,7 +4,7 @@ import { moneyText } from '../../lib/words.ts'
 import { CopyButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { Empty, ExactTime } from '../../ui/page.tsx'
 import { bookLabel } from './item-words.ts'
 import { isReconText, tRecon } from './texts.ts'
@@ -45,43 +45,39 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
 
 /** Later words of providers about money that is booked. Nothing was booked for them. */
 export const ProviderAlerts = ({ currency }: { currency: string }) => (
-  <Listing
+  <List
     title={tRecon('alerts')}
     note={tRecon('alerts.note')}
     query={providerAlertsQuery}
     empty={<Empty icon="check" title={tRecon('alerts.none')} />}
   >
-    {(alerts) => (
-      <Rows items={alerts}>
-        {(alert) => {
-          const subject = alert.payment_id ?? alert.topup_id
-          return (
-            <Item
-              title={titleOf(alert)}
-              note={
-                <>
-                  {bookLabel(alert.rail)}
-                  {alert.amount_minor !== null && `, ${moneyText(alert.amount_minor, currency)}`}
-                  {alert.provider_receipt !== null && `, ${tRecon('alert.receipt', { receipt: alert.provider_receipt })}`},{' '}
-                  <ExactTime at={alert.created_at} />
-                  {subject && (
-                    <span className="block">
-                      <CopyButton value={subject}>{tRecon(alert.payment_id ? 'copy_payment' : 'copy_topup')}</CopyButton>
-                    </span>
-                  )}
-                </>
-              }
-            >
-              <DialogButton
-                label={tRecon('resolve_what', { name: titleOf(alert) })}
-                dialog={(close) => <ResolveAlert alert={alert} onClose={close} />}
-              >
-                {tRecon('resolve')}
-              </DialogButton>
-            </Item>
-          )
-        }}
-      </Rows>
-    )}
-  </Listing>
+    {(alert) => {
+      const subject = alert.payment_id ?? alert.topup_id
+      return (
+        <Item
+          title={titleOf(alert)}
+          note={
+            <>
+              {bookLabel(alert.rail)}
+              {alert.amount_minor !== null && `, ${moneyText(alert.amount_minor, currency)}`}
+              {alert.provider_receipt !== null && `, ${tRecon('alert.receipt', { receipt: alert.provider_receipt })}`},{' '}
+              <ExactTime at={alert.created_at} />
+              {subject && (
+                <span className="block">
+                  <CopyButton value={subject}>{tRecon(alert.payment_id ? 'copy_payment' : 'copy_topup')}</CopyButton>
+                </span>
+              )}
+            </>
+          }
+        >
+          <DialogButton
+            label={tRecon('resolve_what', { name: titleOf(alert) })}
+            dialog={(close) => <ResolveAlert alert={alert} onClose={close} />}
+          >
+            {tRecon('resolve')}
+          </DialogButton>
+        </Item>
+      )
+    }}
+  </List>
 )

@@ -221,9 +221,9 @@ const closeOpenDifference = prepareWrite(
 )
 
 /** Undefined where it was closed before. */
-export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: string): Promise<DifferenceRecord | undefined> => {
+export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: string, after: object = {}) => {
   const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
-  if (closed) audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note } })
+  if (closed) audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...after } })
   return closed
 }
 
@@ -268,10 +268,9 @@ export const resolveDifference = async (
   const { difference, provider, source, account } = found
   if (difference.resolvedAt !== null) throw alreadyResolved(id)
   if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note }))) return difference
-  const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
+  const closed = await closeOpen(tx, operator, id, note, accept ? { accepted: difference.offer } : {})
   if (!closed) throw alreadyResolved(id)
   if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
-  audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })
   return closed
 }
 

@@ -15,6 +15,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import { emailKey, emailKeySql } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { existing } from '../../../lib/lists.ts'
 import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-name.ts'
 
 export type AccountRecord = typeof accounts.$inferSelect
@@ -38,10 +39,7 @@ export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | und
   return account?.holderOfWorkspaceId ? undefined : account
 }
 
-const existing = (account: AccountRecord | undefined): AccountRecord => {
-  if (!account) throw new Error('an account that must exist is missing')
-  return account
-}
+const missing = 'an account that must exist is missing'
 
 /** `email`: in the form that is compared. */
 export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
@@ -60,16 +58,16 @@ const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, at
 )
 
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
-  existing(await first(db, holderOf, { workspaceId }))
+  existing(await first(db, holderOf, { workspaceId }), missing)
 
 /** Of a person, or of a team's balance. */
-export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }))
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }), missing)
 
 /**
  * Guards an account's identities and its e-mail. NO KEY UPDATE: an insert of an identity or a session takes KEY SHARE on this row, and two that
  * then want FOR UPDATE would wait for each other.
  */
-export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }))
+export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }), missing)
 
 /** `wallet`: exactly the one of this name; `walletAddress`: whoever has linked the address, on any chain. */
 export type AccountFilter = {
