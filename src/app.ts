@@ -184,7 +184,7 @@ const buildHttp = async (
   })
   registerRateLimits(http, limits)
   registerAuthorization(http, deps.clock)
-  registerServiceRoutes(http, createReadiness(deps.db), () => ({
+  registerServiceRoutes(http, deps, createReadiness(deps.db), () => ({
     ...railsDown(deps.rails.gates),
     ...railsHeld(deps.lossDetection),
   }))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { unavailable } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
+import { routesOf } from './routes.ts'
 import { RecordOut } from './wire.ts'
 
 const Health = RecordOut('Health', { status: z.literal('ok') })
@@ -11,40 +12,34 @@ const Readiness = RecordOut('Readiness', {
   rails: z.record(z.string(), z.string()).optional().describe('The rails that are paused, and why.'),
 })
 
+const open = { access: 'public', unlimited: true, query: 'lenient' } as const
+
 /** A process that is about to end is alive and not ready. */
 export const registerServiceRoutes = (
   app: App,
+  deps: Parameters<typeof routesOf>[1],
   isReady: () => Promise<boolean>,
   railsDown: () => Record<string, string>,
 ): void => {
-  app.get(
-    '/healthz',
-    {
-      config: { operation: 'service.health', access: 'public', unlimited: true, query: 'lenient' },
-      schema: {
-        summary: 'Check liveness',
-        description: 'The process is running. Depends on nothing else.',
-        response: { 200: Health },
-      },
-    },
-    async (_request, reply) => reply.send({ status: 'ok' }),
-  )
-  app.get(
-    '/readyz',
-    {
-      config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient' },
-      schema: {
-        summary: 'Check readiness',
-        description: 'The database answers, and its migrations are those of this release.',
-        response: { 200: Readiness },
-      },
-    },
-    async (_request, reply) => {
+  const routes = routesOf(app, deps)
+  routes.get('/healthz', 'service.health', {
+    ...open,
+    summary: 'Check liveness',
+    description: 'The process is running. Depends on nothing else.',
+    response: { 200: Health },
+    read: async () => ({ status: 'ok' as const }),
+  })
+  routes.get('/readyz', 'service.ready', {
+    ...open,
+    summary: 'Check readiness',
+    description: 'The database answers, and its migrations are those of this release.',
+    response: { 200: Readiness },
+    read: async () => {
       // deploy/haproxy/haproxy.cfg looks for this sentence.
       if (app.departure.hasBegun) throw unavailable({ message: 'This process is about to end.' })
       if (!(await isReady().catch(() => false))) throw unavailable()
       const down = railsDown()
-      return reply.send({ status: 'ok', ...(Object.keys(down).length > 0 && { rails: down }) })
+      return { status: 'ok' as const, ...(Object.keys(down).length > 0 && { rails: down }) }
     },
-  )
+  })
 }
