@@ -114,6 +114,7 @@ export const shortMoney = (minor: string, currency: string): string => moneyText
 
 /** For the axis of a chart: "1.2M", "450k", "900". */
 export const roundMoney = (minor: string): string => {
+  if (minor.startsWith('-')) return `−${roundMoney(minor.slice(1))}`
   const major = Number(minor) / 100
   if (major >= 1_000_000) return `${+(major / 1_000_000).toFixed(1)}M`
   return major >= 1000 ? `${+(major / 1000).toFixed(major >= 10_000 ? 0 : 1)}k` : String(Math.round(major))

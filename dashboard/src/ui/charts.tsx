@@ -167,15 +167,14 @@ export const BalanceLine = ({ available, days, currency }: { available: string; 
     minor: BigInt(index === days.length - 1 ? available : (available_minor ?? available)),
   }))
   const [first, ...others] = line
-  if (!first) return null
+  // A line along the ground says nothing.
+  if (!first || line.every(({ minor }) => minor === 0n)) return null
   const least = others.reduce((low, day) => (day.minor < low.minor ? day : low), first)
   return (
     <BalanceFigure line={line} currency={currency}>
-      {line.some(({ minor }) => minor !== 0n) && (
-        <span title={moneyText(least.minor.toString(), currency)}>
-          {t('chart.lowest', { amount: shortMoney(least.minor.toString(), currency), dayLabel: dayLabel(least.date) })}
-        </span>
-      )}
+      <span title={moneyText(least.minor.toString(), currency)}>
+        {t('chart.lowest', { amount: shortMoney(least.minor.toString(), currency), dayLabel: dayLabel(least.date) })}
+      </span>
     </BalanceFigure>
   )
 }

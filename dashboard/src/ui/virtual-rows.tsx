@@ -48,7 +48,10 @@ const Part = <Row,>({ rows, columns, rowHeight, onMeasure, children }: PartProps
   useEffect(() => {
     const element = body.current
     if (!element) return undefined
-    const observer = new IntersectionObserver(([entry]) => entry && setIsNear(entry.isIntersecting), { rootMargin: margin })
+    // The last of them says how it is now: a window that changes its size reports several at once.
+    const observer = new IntersectionObserver((entries) => setIsNear(entries.at(-1)?.isIntersecting ?? true), {
+      rootMargin: margin,
+    })
     observer.observe(element)
     return () => observer.disconnect()
   }, [])

@@ -225,6 +225,8 @@ export const overviewFlows = (world: World): void => {
     await agents.getByRole('row').filter({ hasText: 'Payroll bot' }).getByText('800').waitFor()
     const payees = page.getByRole('table', { name: 'Spent by payee and month' })
     await payees.getByRole('row').filter({ hasText: 'All others' }).waitFor()
+    for (const table of [agents, payees])
+      expect(await table.getByRole('row').filter({ hasText: 'Everyone' }).getByRole('cell').last().textContent()).toBe('2.4k')
     expect(calls.filter((path) => path.startsWith('/v1/')).length).toBeLessThanOrEqual(12)
     await takeScreenshots(page, 'spending-by-agent-and-payee')
     expect(complaints).toEqual([])

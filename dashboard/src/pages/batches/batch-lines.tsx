@@ -19,8 +19,16 @@ const othersShown = 25
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-const hash = async (...parts: readonly Bytes[]): Promise<Bytes> =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob([...parts]).arrayBuffer()))
+/** Not by a Blob of the parts: each of 2,000 takes a millisecond. */
+const hash = async (...parts: readonly Bytes[]): Promise<Bytes> => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let end = 0
+  for (const part of parts) {
+    whole.set(part, end)
+    end += part.length
+  }
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', whole))
+}
 
 const leafPrefix = Uint8Array.of(0)
 const nodePrefix = Uint8Array.of(1)

@@ -121,6 +121,7 @@ const Balance = () => {
   const into = new Map(summary.data?.days.map((day) => [day.date, day.in_minor]))
   const days = spent.map(({ date, amount_minor: up }) => ({ date, up, mark: into.get(date) ?? '0' }))
   const came = sumMinor(days.map(({ mark }) => mark))
+  const isStill = attention.isSuccess && (summary.isSuccess || !ownsBalance) && days.every(({ up }) => up === '0') && came === '0'
   return (
     <section className="card" aria-label={t(ownsBalance ? 'balance' : 'spending')}>
       <div className="card-body balance-card">
@@ -153,28 +154,32 @@ const Balance = () => {
             <p className="quiet small">{t('owners_balance', { workspace: workspace.name })}</p>
           )}
         </div>
-        <div className="stack-s">
-          <ul className="row row-wide small legend" aria-label={t('last_30_days')}>
-            <li>
-              <span className="tone-accent" aria-hidden="true" />
-              <span>{t('spent_amount', { amount: shortMoney(sumMinor(days.map(({ up }) => up)), currency) })}</span>
-            </li>
-            {ownsBalance && came !== '0' && (
+        {isStill ? (
+          <p className="quiet small">{t('no_movement')}</p>
+        ) : (
+          <div className="stack-s">
+            <ul className="row row-wide small legend" aria-label={t('last_30_days')}>
               <li>
-                <span className="tone-good" aria-hidden="true" />
-                <span>{t('in_amount', { amount: shortMoney(came, currency) })}</span>
+                <span className="tone-accent" aria-hidden="true" />
+                <span>{t('spent_amount', { amount: shortMoney(sumMinor(days.map(({ up }) => up)), currency) })}</span>
               </li>
+              {ownsBalance && came !== '0' && (
+                <li>
+                  <span className="tone-good" aria-hidden="true" />
+                  <span>{t('in_amount', { amount: shortMoney(came, currency) })}</span>
+                </li>
+              )}
+              <li className="faint">{t('last_30_days')}</li>
+              <li>
+                <Link href="/spending">{t('by_agent_and_payee')}</Link>
+              </li>
+            </ul>
+            {attention.isError && <Failure error={attention.error} onRetry={() => void attention.refetch()} />}
+            {attention.data && (
+              <DayChart days={days} currency={currency} names={{ up: t('spent'), ...(ownsBalance && { mark: t('money_in') }) }} />
             )}
-            <li className="faint">{t('last_30_days')}</li>
-            <li>
-              <Link href="/spending">{t('by_agent_and_payee')}</Link>
-            </li>
-          </ul>
-          {attention.isError && <Failure error={attention.error} onRetry={() => void attention.refetch()} />}
-          {attention.data && (
-            <DayChart days={days} currency={currency} names={{ up: t('spent'), ...(ownsBalance && { mark: t('money_in') }) }} />
-          )}
-        </div>
+          </div>
+        )}
       </div>
     </section>
   )

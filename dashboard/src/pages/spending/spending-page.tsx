@@ -146,11 +146,9 @@ const ByAgent = () => {
   )
 }
 
-type Sums = { in_minor: string | null; out_minor: string | null }
-
 /** What left, less what came back of it. */
-const netOf = (sums: Sums | undefined, returned = sums): string =>
-  (BigInt(sums?.out_minor ?? '0') - BigInt(returned?.in_minor ?? '0')).toString()
+const lessReturned = (left: string | null | undefined, returned: string | undefined): string =>
+  (BigInt(left ?? '0') - BigInt(returned ?? '0')).toString()
 
 /** By the statements of these months: the same figures as in the books. */
 const ByPayee = () => {
@@ -166,14 +164,15 @@ const ByPayee = () => {
   const rows = [...names].map(([id, name]) => ({
     key: id,
     name: <Link href={`/beneficiaries/${id}`}>{name}</Link>,
-    spent: read.map((data) => netOf(data?.totals?.by_payee.find((payee) => payee.id === id))),
+    spent: read.map((data) => {
+      const payee = data?.totals?.by_payee.find((each) => each.id === id)
+      return lessReturned(payee?.out_minor, payee?.in_minor)
+    }),
   }))
-  const totals = read.map((data) =>
-    netOf(
-      data,
-      data?.totals?.by_type.find(({ type }) => type === 'payment_return'),
-    ),
-  )
+  const totals = read.map((data) => {
+    const returns = data?.totals?.by_type.find(({ type }) => type === 'payment_return')
+    return lessReturned(data?.out_minor, returns?.in_minor)
+  })
   return (
     <Months
       {...{ months, rows, totals, isPending }}
