@@ -161,10 +161,10 @@ export const warningFlows = (world: World): void => {
     // On a phone the rows that are not drawn keep their height, so its last row is where a thousand rows end.
     await page.setViewportSize(small)
     await page.goto(`/payments/batches/${created.body.id}`)
-    await page.getByText('Fundi 4', { exact: true }).waitFor()
+    await page.getByRole('link', { name: '4. Fundi 4', exact: true }).waitFor()
     await expect.poll(() => page.evaluate('document.documentElement.scrollHeight')).toBeGreaterThan(40_000)
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
-    await page.getByText('Fundi 1000', { exact: true }).waitFor()
+    await page.getByRole('link', { name: '1000. Fundi 1000', exact: true }).waitFor()
     expect(await page.locator('main tr').count()).toBeLessThan(400)
     await close()
   })

@@ -11,6 +11,7 @@ import {
   type Schemas,
   suspenseQuery,
   trialBalanceQuery,
+  unknownPaymentsQuery,
 } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
@@ -40,6 +41,8 @@ export const ReconciliationPage = () => {
     useQuery(trialBalanceQuery),
     useInfiniteQuery(reconciliationsQuery),
     useInfiniteQuery(providerAlertsQuery),
+    useInfiniteQuery(unknownPaymentsQuery),
+    useInfiniteQuery(lateSuccessesQuery),
   ]
   // Shown together: a list that comes later than what is below it would move that.
   const isRead = queries.every(({ isPending }) => !isPending)
