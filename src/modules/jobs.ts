@@ -68,7 +68,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps) },
     { name: 'payments.give_up', everySeconds: 30, run: createGiveUp(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
-    { name: 'deposits.register', everySeconds: 3600, run: () => registerAtEmulator(deps) },
+    { name: 'deposits.register', everySeconds: 60, run: () => registerAtEmulator(deps) },
     { name: 'deposits.settle', everySeconds: 15, run: () => settleDeposits(deps) },
     { name: 'deposits.find', everySeconds: 900, run: () => findLostDeposits(deps) },
     { name: 'receipts.claim', everySeconds: 3600, run: () => claimEarlierReceipts(deps) },
