@@ -57,6 +57,13 @@ export const receiptMutants: readonly Mutant[] = [
     replace: "owner.kind !== 'suspense' && holder.amountMinor !== null && amountMinor !== null",
   },
   {
+    bug: 'a second amount of a deposit that was told before leaves no trace',
+    ...claims,
+    file: 'src/modules/deposits/deposit.ts',
+    find: 'if (holder.amountMinor === null || holder.amountMinor === amountMinor) return undefined',
+    replace: "if (holder.kind === 'deposit') return undefined",
+  },
+  {
     bug: 'what was assigned or reversed has no receipt any more',
     ...claims,
     find: "outcome === 'explained'\n",
