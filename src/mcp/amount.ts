@@ -46,10 +46,10 @@ export const feeText = (feeMinor: string, currency: string, name = 'Fee'): strin
 /** Left out where nothing is charged. */
 export const chargedFee = (feeMinor: string): string | undefined => (feeMinor === '0' ? undefined : feeMinor)
 
-/** Of an order that was refused. Digits that are not read as `amount` are never shown as minor units. */
-export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string => {
+/** Of an order that was refused; undefined where it has none. Digits that are not read as `amount` are never shown as minor units. */
+export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string | undefined => {
   if (amount_minor !== undefined) return minorAmountText(String(amount_minor), currency)
-  if (amount === undefined) return 'no amount'
+  if (amount === undefined) return undefined
   const minor = typeof amount === 'string' ? minorText(amount) : undefined
   return minor === undefined ? quoted(String(amount)) : minorAmountText(minor, currency)
 }

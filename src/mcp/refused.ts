@@ -18,14 +18,20 @@ import {
 import { type CardPayee, type Doubt, headline, type Order, payeeText, readPayee } from './payee.ts'
 import { type Arguments, type Caller, isByAnother, isUsedKey, type RefusedAnswer, refusedAnswer, statusText } from './tool.ts'
 
-const nothingPaid = (caller: Caller, asked: string, payee: CardPayee | undefined, answer: RefusedAnswer): PaymentOutcome => ({
+/** `asked`: undefined where the call names neither amount nor payee. */
+const nothingPaid = (
+  caller: Caller,
+  asked: string | undefined,
+  payee: CardPayee | undefined,
+  answer: RefusedAnswer,
+): PaymentOutcome => ({
   payment_id: null,
   currency: caller.currency,
   payee,
   decision: null,
   receipt: null,
   ...answer,
-  message: `${asked}: nothing was paid. ${answer.message}`,
+  message: `${asked === undefined ? 'Nothing was paid.' : `${asked}: nothing was paid.`} ${answer.message}`,
 })
 
 const already: Readonly<Record<WirePayment['status'], string>> = {
@@ -98,8 +104,7 @@ const existingPayment = async (caller: Caller, refusal: Refusal, asked: Asked): 
 }
 
 /** A caller that may not read beneficiaries knows the payee only by its id. */
-const nameOfPayee = (payee: CardPayee | undefined, id: string | undefined): string =>
-  payee ? payeeText(payee) : id === undefined ? 'nobody' : quoted(id)
+const nameOfPayee = (payee: CardPayee | undefined, id: string): string => (payee ? payeeText(payee) : quoted(id))
 
 export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
   headline(order.amount_minor, currency, nameOfPayee(payee, order.beneficiary_id))
@@ -122,7 +127,8 @@ export const doubtfulOutcome = async (
 export const refusedOutcome = async (refusal: Refusal, input: Arguments, caller: Caller): Promise<PaymentOutcome> => {
   const id = input.beneficiary_id === undefined ? undefined : String(input.beneficiary_id)
   const payee = id === undefined ? undefined : await readPayee(caller, id)
-  const asked = `${amountText(input, caller.currency)} to ${nameOfPayee(payee, id)}`
+  const amount = amountText(input, caller.currency)
+  const asked = id === undefined ? amount : `${amount ?? 'A payment'} to ${nameOfPayee(payee, id)}`
   const answer = refusedAnswer(caller, refusal)
   const made = await existingPayment(caller, refusal, input)
   if (made && isUsedKey(refusal) && !isByAnother(refusal) && !isSame(made, input))
