@@ -121,7 +121,7 @@ const payWages = async ({ owner, approver }: Team, people: readonly string[], we
   await approver.approvals.decide(expectThere('the approval of the list', list.approval_id), { decision: 'approve' })
   const { status, counts } = await owner.batches.waitFor(list.id)
   expectSame('the list', status, 'completed')
-  print(`Wages, week ${week + 1}: ${items.length} payments, ${JSON.stringify(counts)}`)
+  print(`Wages, week ${week + 1}: ${counts.succeeded} of ${items.length} payments succeeded`)
 }
 
 /** The bank sends a payment back, which the day's statement of the provider says; the operator's command books it. */

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { Payments, type PaymentsEvent } from '#client'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
+import { displayAmount } from '../../lib/money.ts'
 import { readEnvironment } from '../../process/environment.ts'
 
 export const expectSame = (name: string, actual: unknown, expected: unknown): void => {
@@ -28,7 +29,7 @@ export const agreeTo = (name: string) => (message: string) => {
   for (const line of message.split('\n')) print(`│ ${line}`)
   return message.includes(name)
 }
-export const money = (minor: string | number): string => `KES ${(Number(minor) / 100).toFixed(2)}`
+export const money = (minor: string | number): string => displayAmount(BigInt(minor), 'KES')
 
 export const expectReady = async (): Promise<void> => {
   if (!isLoopbackUrl(url) || RAILS !== 'sandbox')
