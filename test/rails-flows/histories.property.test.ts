@@ -77,12 +77,13 @@ const payment = (state: State, reported: Report): State => {
   }
 }
 
+/** Money under another receipt is another payment of the prompt, and settles one that is disputed too: the rail's query names no amount. */
 const topup = (state: State, reported: Report): State => {
-  if (state.disputed) return state
+  if (state.disputed && reported !== 'other_receipt') return state
   switch (reported) {
     case 'success':
     case 'other_receipt':
-      return { ...state, status: 'succeeded' }
+      return { status: 'succeeded', disputed: false }
     case 'other_amount':
       return state.status === 'succeeded' ? state : { ...state, disputed: true }
     case 'failure':
