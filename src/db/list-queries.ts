@@ -13,6 +13,10 @@ export type Selected<Query> = {
  */
 export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(array[${id}]::uuid[])`
 
+/** The rows of a grant, and of the grants below it. */
+export const ofLineage = (grantId: AnyColumn, root: SQL): SQL =>
+  sql`exists (select from grants g where g.id = ${grantId} and (g.id = ${root} or g.ancestor_ids @> array[${root}]))`
+
 /** A page, newest first. `owner`: of `ownedBy`, which is then one of the conditions; none in the lists of all tenants. */
 export const newestFirst = <Query>(
   query: Selected<Query>,

@@ -6,7 +6,7 @@ import { insertRows } from '../db/prepare-write.ts'
 import { auditSealNodes, auditSeals } from '../db/tables/events.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
-import { fieldsOf } from '../lib/lists.ts'
+import { chunksOf, fieldsOf } from '../lib/lists.ts'
 import { consistencyPath, inclusionPath, leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
 
 // A Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and is a leaf of the tree over all seals. A proof for one row is some
@@ -179,9 +179,6 @@ const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
 const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
-const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
-
 const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal; more: boolean } | undefined> => {
   const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
   if (!lock?.taken) return undefined
@@ -280,7 +277,7 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
 }
 
-/** So many seals with their rows are kept at a time: rows that follow each other lie in few. */
+/** Seals kept in memory, each with its rows. Neighbouring rows share a seal, so few are needed. */
 const maxKept = 256
 
 /** Proves rows in the same order; null where one is not sealed yet. Each seal is read once, for all rows that are asked for. */

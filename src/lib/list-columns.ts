@@ -1,4 +1,4 @@
-/** The field of each kind of person that HR systems, banks and spreadsheets name: "Employee Name", "Beneficiary Account No". */
+/** Words that HR systems and banks put before a field: "Employee Name", "Beneficiary Account No". */
 const parties = [
   'employee',
   'staff',
@@ -23,7 +23,7 @@ const numbered = (names: readonly string[]): string[] => names.flatMap((name) =>
 const inShillings = (names: readonly string[]): string[] =>
   names.flatMap((name) => ['', ' kes', ' ksh', ' kshs'].map((currency) => `${name}${currency}`))
 
-/** The columns of a list of payments, each with what HR systems, banks and spreadsheets call it, in English and Swahili. */
+/** The columns of a payment batch, each with its usual titles in HR systems, banks and spreadsheets, in English and Swahili. */
 const usualNames = {
   beneficiary_id: [],
   display_name: [
@@ -41,7 +41,6 @@ const usualNames = {
       'credit account',
       ...numbered(['credit account']),
     ],
-    ...['paybill', 'pay bill', 'till', 'buy goods till', ...numbered(['paybill', 'pay bill', 'till', 'buy goods till'])],
     ...['simu', 'nambari ya simu', 'namba ya simu', 'nambari ya akaunti', 'namba ya akaunti'],
   ],
   bank_code: ['beneficiary bank code'],
@@ -69,7 +68,6 @@ const usualNames = {
   account_reference: [
     ...['reference', 'reference no', 'reference number', 'ref', 'ref no', 'payment reference', 'payment ref', 'bene ref'],
     ...['transaction reference', 'customer reference', 'beneficiary reference', 'kumbukumbu'],
-    ...numbered(['paybill account', 'bill account']),
   ],
   narrative: [
     ...['narration', 'purpose', 'payment narration', 'payment narrative', 'payment purpose', 'pay purpose', 'payment details'],

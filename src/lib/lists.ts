@@ -13,6 +13,10 @@ export const existing = <T>(value: T | null | undefined, missing: string): T => 
   return value
 }
 
+/** In lists of `size` at most. */
+export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
+
 /** Works through a long list, `size` items at a time: between two portions the event loop serves other requests. */
 export const inPortions = async <T, R>(items: readonly T[], size: number, work: (item: T, place: number) => R): Promise<R[]> => {
   const results: R[] = []

@@ -9,13 +9,13 @@ type Props<Row> = { rows: readonly Row[]; columns: number; children: (row: Row) 
 /** The bodies of a table of many rows: a part that is far from the window is an empty row of its height. */
 export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
   const [rowHeight, setRowHeight] = useState(0)
-  return Array.from({ length: Math.ceil(rows.length / rowsInPart) }, (_, place) => (
+  const starts = Array.from({ length: Math.ceil(rows.length / rowsInPart) }, (_, part) => part * rowsInPart)
+  return starts.map((start) => (
     <Part
-      // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-      key={place}
-      rows={rows.slice(place * rowsInPart, (place + 1) * rowsInPart)}
+      key={start}
+      rows={rows.slice(start, start + rowsInPart)}
       rowHeight={rowHeight}
-      onMeasure={place === 0 ? setRowHeight : undefined}
+      onMeasure={start === 0 ? setRowHeight : undefined}
       {...part}
     />
   ))

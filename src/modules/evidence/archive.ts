@@ -8,6 +8,7 @@ import { readLogHead } from '../../events/seal.ts'
 import { csvLines, type ReadPages } from '../../http/csv.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { chunksOf } from '../../lib/lists.ts'
 import type { ArchiveFile } from '../../lib/zip.ts'
 import { listWorkspaceAudit, presentAudit } from '../audit-log/queries.ts'
 import { presentBeneficiary } from '../beneficiaries/present.ts'
@@ -76,16 +77,13 @@ const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: 
   for await (const rows of pages) yield rows.map(map)
 }
 
-const chunks = <Row>(rows: readonly Row[]): Row[][] =>
-  Array.from({ length: Math.ceil(rows.length / together) }, (_, index) => rows.slice(index * together, (index + 1) * together))
-
 const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader, opened: Opened): Pages {
   const { source: db, period } = opened
   const { start, end } = period
   const workspaceId = principal.workspace.id
   const receiptOf = createReceipts(db, signer, workspaceId)
   const build = async function* (ids: readonly Uuid[]): Pages {
-    for (const some of chunks(ids)) {
+    for (const some of chunksOf(ids, together)) {
       const receipts = await Promise.all(some.map(receiptOf))
       yield receipts.filter((receipt) => receipt !== undefined)
     }

@@ -1,6 +1,6 @@
 import { eq, gte, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
-import { createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
+import { createdBetween, newestFirst, ofLineage, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -28,8 +28,7 @@ const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before
     { owner: requestLog.accountId, id: requestLog.id },
     at,
     ownedBy(requestLog.accountId, at.accountId),
-    at.within &&
-      sql`exists (select from grants g where g.id = ${requestLog.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+    at.within && ofLineage(requestLog.grantId, at.within),
     at.grantId && eq(requestLog.grantId, at.grantId),
     at.requestId && eq(requestLog.requestId, at.requestId),
     at.first && gte(requestLog.id, at.first),

@@ -1,10 +1,10 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
-import { createdBetween, newestFirst, ownedBy } from '../../../db/list-queries.ts'
+import { createdBetween, newestFirst, ofLineage, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertRows } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
@@ -60,8 +60,7 @@ export const refusalList = prepare(
       { owner: paymentRefusals.workspaceId, id: paymentRefusals.id },
       at,
       ownedBy(paymentRefusals.workspaceId, at.workspaceId),
-      at.within &&
-        sql`exists (select from grants g where g.id = ${paymentRefusals.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+      at.within && ofLineage(paymentRefusals.grantId, at.within),
       at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
       at.grantId && eq(paymentRefusals.grantId, at.grantId),
       at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
