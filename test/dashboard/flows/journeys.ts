@@ -254,6 +254,8 @@ export const journeyFlows = (world: World): void => {
     const walk = countSteps()
     await page.goto('/')
     await walk.press(page.getByRole('button', { name: /^Search/ }))
+    // The search replaces its first field when it has loaded; one fill at that very moment would reach neither.
+    await page.getByRole('option').first().waitFor()
     await page.getByRole('combobox').fill('KES 1,963.00')
     const found = page.getByRole('option').filter({ hasText: 'Baraka Stores' })
     await found.first().waitFor()
