@@ -206,7 +206,7 @@ export const pickFairly = <Row extends { tenant: Uuid }>(
   return { picked, more: picked.length < due.length }
 }
 
-/** Writes rows together; where one of them cannot be written, in halves, so that it holds up no other. */
+/** Writes rows together. If the write fails, it is repeated in halves, so that one bad row does not block the others. */
 export const writeApart = async <Row, Done>(
   rows: readonly Row[],
   write: (part: readonly Row[]) => Promise<readonly Done[]>,
@@ -230,8 +230,8 @@ export const writeApart = async <Row, Done>(
 }
 
 /**
- * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes those of $2 that are still due at $1, and makes each due again for
- * when its process dies. What another transaction is changing is skipped: it is read a moment later.
+ * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes the rows of $2 that are still due at $1, and makes each due again
+ * later, in case the process dies. Rows that another transaction is changing are skipped and read on the next round.
  */
 export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,

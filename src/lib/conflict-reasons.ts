@@ -3,7 +3,7 @@ export const conflictReasons = {
   already_member: 'The person who is invited is already a member.',
   archived: 'It is archived: it cannot be changed or paid.',
   balance: 'The account still has money.',
-  balance_own: 'The workspace has a balance of its own already.',
+  balance_own: 'The workspace already has its own balance.',
   change_pending:
     'A change that makes a rule less strict, or moves money to a balance of its own, waits already: confirm or withdraw it first.',
   decided: 'It is already decided.',

@@ -11,7 +11,7 @@ export const rowProblem = (cells: readonly string[], columns: number): string | 
   return found < columns ? `${found} cells, ${columns} columns: a cell is missing; an empty one needs its separator too` : null
 }
 
-/** A table has two columns at least: a row above its titles with one filled cell is a heading, such as the name of the company. */
+/** Drops headings: rows above the titles with one filled cell, such as the company's name. The titles have at least two. */
 export const withoutHeadings = (rows: readonly TableRow[]): readonly TableRow[] => {
   const titles = rows.findIndex(({ cells }) => cells.filter((cell) => cell !== '').length > 1)
   return titles > 0 ? rows.slice(titles) : rows

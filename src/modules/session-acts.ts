@@ -16,7 +16,7 @@ import { policyFieldNames, wireName } from '../policy/fields.ts'
 type Act = typeof sessionActs.$inferSelect
 type Noted = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
 
-/** What nobody could end, for the session in which its key was made is gone, is not noted. */
+/** Skips acts by a key whose session is gone: ending a session could no longer undo them. */
 const isKept = `where x.session_id is distinct from x.grant_id or exists (
   select from grants g join grants a on a.id = any(g.ancestor_ids || g.id)
   where g.id = x.grant_id and (a.derived_from_grant_id is not null or (select true from sessions s where s.id = a.origin_session_id)))`

@@ -38,7 +38,7 @@ export const summarize = (facts: Facts): string => {
       'Simulated',
       `${providerLabels.join(' and ')}: no money moves; rules and journal at ${facts.sandboxUrl}/control`,
     ],
-    simulated && ['', 'API keys of this service pay nobody, although they begin with service_live_'],
+    simulated && ['', 'API keys start with service_live_, but move no real money here'],
     simulated && ['', `any phone pays; numbers that fail: ${url}/docs/guides/sandbox`],
     config.mailDelivery === 'sandbox' && ['', `e-mail, on ${url}/sandbox/mail`],
     signIn !== undefined && [simulated ? '' : 'Simulated', `sign-in with ${signIn}`],

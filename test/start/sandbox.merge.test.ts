@@ -73,7 +73,7 @@ describe('--ready-file', patience, () => {
     expect(ready).toMatchObject({ url, control_url: `${operatorUrl}/sandbox`, control_token: null, pid: server.pid })
     const { workspace } = (await createClient(url, { bearer: ready.api_key }).get('/v1/workspaces/current')).body
     expect(workspace.balance).toMatchObject({ available_minor: '10000000' })
-    expect(server.stdout()).toContain('API keys of this service pay nobody, although they begin with service_live_')
+    expect(server.stdout()).toContain('API keys start with service_live_, but move no real money here')
   })
 
   it('is refused with real rails, before anything starts', async () => {

@@ -191,7 +191,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
     reason: 'The quote is from last year: ask for a new one.',
   })
   const unanswered = await owner.topups.initiate({ amount_minor: '5000000', phone_number: '254700001037' })
-  expectSame('a prompt that nobody answers', (await owner.topups.waitFor(unanswered.id)).status, 'failed')
+  expectSame('the unanswered prompt', (await owner.topups.waitFor(unanswered.id)).status, 'failed')
   const storage = await pay(owner, payees.cold, 31_500, { narrative: 'Cold storage' }, approver)
   await takeReturn(service, folder, team, storage.id)
   print('One payment was refused, one rejected, one returned by the bank; wages to one phone failed every week')

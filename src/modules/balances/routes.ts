@@ -16,7 +16,7 @@ export const registerBalances = (app: App, deps: Parts): void => {
     permission: 'workspace.manage',
     idempotent: true,
     refuses: ['forbidden', 'insufficient_funds'],
-    summary: 'Give the workspace a balance of its own',
+    summary: 'Give the workspace its own balance',
     description:
       'For a team of an earlier version, whose `balance_shared` is true: moves a sum of the shared balance into one of its own, once. Its payments, top-ups and scheduled payments use that from then on; payments under way are settled on the old one. Only the owning account can. Where a rule of a workspace on that balance asks for two people or a signature, it waits (202, `pending_separation`).',
     body: SeparateBalance,

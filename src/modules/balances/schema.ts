@@ -8,7 +8,7 @@ export const SeparateBalance = BodyIn('SeparateBalance', {
 })
 
 export const PendingSeparation = RecordOut('PendingSeparation', {
-  workspace_id: IdOut('workspace').describe('The workspace that gets a balance of its own.'),
+  workspace_id: IdOut('workspace').describe('The workspace that gets its own balance.'),
   amount_minor: MinorOut,
   message: z.string().describe('The text that confirms it, byte for byte.'),
   requested_by: IdOut('account'),

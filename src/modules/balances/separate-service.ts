@@ -180,7 +180,7 @@ export const requestSeparation = async (
   if (workspace.owningAccountId !== requestedBy)
     throw new Refusal('forbidden', { message: 'Only the owning account separates a balance that is its own.' })
   if (workspace.kind === 'personal' || accountId !== requestedBy)
-    throw conflict('This workspace has a balance of its own.', 'balance_own')
+    throw conflict('This workspace already has its own balance.', 'balance_own')
   if ((await findPending(tx, workspace))?.workspaceId === workspaceId)
     throw conflict('A separation waits already: confirm or withdraw it first.', 'change_pending')
   await requireSeparable(tx, workspace, amountMinor)

@@ -41,10 +41,10 @@ type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
 /** `tenant`: the owning account, which the daily limit of names is for. `payer`: the one that holds the workspace's balance. */
 type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
 
-/** A process that dies meanwhile leaves it due again after this time. */
+/** Lease of a check: if the process dies, another takes the check over after this time. */
 const leaseSeconds = 300
 const claiming = {
-  /** One check of each workspace, then the next one of each: nobody's thousands delay another's. */
+  /** Takes turns between workspaces, so that thousands of checks in one do not delay the checks in another. */
   due: statement('beneficiaries.due_name_checks')`
   select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer
      from (select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
@@ -136,7 +136,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
 
 const maxNames = 5_000
 
-/** Archived payees are compared too: otherwise nobody is warned who archives a payee and creates it anew with another number. */
+/** Includes archived beneficiaries: otherwise archiving one and creating it again with another number would raise no warning. */
 const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' }, 'pool', (orm, at) =>
   orm
     .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })

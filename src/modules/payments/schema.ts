@@ -74,7 +74,7 @@ export const Payment = RecordOut('Payment', {
   status: z.enum(paymentStatuses),
   amount_minor: MinorOut.describe('What the payee gets.'),
   fee_minor: MinorOut.describe(
-    'What the service charges besides, decided with the payment and charged where it succeeds; "0" where it charges nothing.',
+    'The fee, charged in addition to the amount when the payment succeeds. Set when the payment is created; "0" if there is none.',
   ),
   currency: z.string(),
   batch_id: IdOut('payment_batch').nullable(),

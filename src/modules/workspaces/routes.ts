@@ -78,7 +78,7 @@ export const registerWorkspaces = (
     idempotent: true,
     summary: 'Create a workspace',
     description:
-      'A workspace for a team, with a balance of its own, which is empty: top it up before its first payment. The account that creates it stays its owning account, which is no claim to its money.',
+      'Creates a team workspace with its own, empty balance. Top it up before its first payment. The account that creates it stays its owning account, which is no claim to its money.',
     body: CreateWorkspace,
     response: { 201: WorkspaceView },
     work: async (tx, request) =>

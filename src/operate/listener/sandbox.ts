@@ -19,7 +19,7 @@ const NewTime = z.union([
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** A page of a browser cannot know the token, so it opens the sandbox's paths under every host name. */
+/** A web page cannot know the token, so requests with it may use any host name. */
 export const hasControlToken = ({ headers, url }: FastifyRequest, token: string | undefined): boolean =>
   token !== undefined &&
   url.startsWith('/sandbox') &&

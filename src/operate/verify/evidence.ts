@@ -150,7 +150,7 @@ const mayBeName = /[\w-]{8,}/g
 const namesOfOthers = `select unnest(array[provider_request, provider_conversation]) as name from rail_attempts
   where provider_request = any($1::text[]) or provider_conversation = any($1::text[])`
 
-/** A name that is missing in what the provider sent is another order's if an attempt has a name that is there instead. */
+/** If the callback lacks the attempt's provider id and contains another attempt's, the two ids were swapped. */
 const breachesOfBodies = async (db: Db, facts: CheckFacts, rows: readonly Delivery[]): Promise<string[]> => {
   const read = rows.map((row) => {
     const packed = row.isTold ? facts.open(row, deliveryContext(row.id)) : undefined

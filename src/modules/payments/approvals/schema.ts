@@ -18,7 +18,7 @@ export const PaymentSummary = RecordOut('PaymentSummary', {
   workspace_id: IdOut('workspace'),
   status: z.enum(paymentStatuses),
   amount_minor: MinorOut,
-  fee_minor: MinorOut.describe('What the service charges besides.'),
+  fee_minor: MinorOut.describe('The fee, charged in addition to the amount.'),
   currency: z.string(),
   beneficiary: z.object({
     id: IdOut('beneficiary'),
