@@ -18,7 +18,7 @@ export const accountFlows = (world: World): void => {
     await expect.poll(() => unlink.getAttribute('aria-disabled')).toBe('true')
     await page.getByText('This is your only sign-in method').waitFor()
     // Every page says it, until there is one.
-    await page.getByRole('link', { name: 'Add a second way in' }).waitFor()
+    await page.getByRole('link', { name: 'Add a backup sign-in' }).waitFor()
     await unlink.click({ force: true })
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   })
@@ -30,7 +30,7 @@ export const accountFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
     await page.getByRole('button', { name: 'Link Test Wallet' }).click()
     await page.getByText('Wallet linked').waitFor()
-    await page.getByRole('link', { name: 'Add a second way in' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Add a backup sign-in' }).waitFor({ state: 'detached' })
     const identities = (await person.api.get('/v1/accounts/me')).body.identities
     expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
     // Not the wallet that started this session, because unlinking it would end the session.

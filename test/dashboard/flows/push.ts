@@ -79,7 +79,7 @@ export const pushFlows = (world: World): void => {
     await page.goto(`/approve/${first}`)
     const phone = pushes.browser()
     await emulatePush(context, page, phone)
-    const offer = page.getByText('Hear of the next approval on this device?')
+    const offer = page.getByText('Get notified of the next approval on this device?')
     const approve = async () => {
       await page.getByRole('button', { name: /^Approve( a)?$/ }).click()
       await page
