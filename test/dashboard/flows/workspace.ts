@@ -92,7 +92,7 @@ export const workspaceFlows = (world: World): void => {
     }
     const here = await visitAs(world, team.owner)
     await here.page.goto('/')
-    await here.page.getByText('past the rules of the others').waitFor()
+    await here.page.getByText('without the other workspaces’ rules').waitFor()
     await takeScreenshots(here.page, 'separation-form')
     expect(await world.inspector.inBothThemes(here.page)).toEqual([])
     await here.page.getByLabel('Amount to move').fill('20000')
