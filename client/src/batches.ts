@@ -6,10 +6,10 @@ export type PaymentBatch = Schemas['PaymentBatch']
 export type PaymentBatchPreview = Schemas['PaymentBatchPreview']
 export type PaymentBatchStatus = PaymentBatch['status']
 
-/** What concerns every row of a list in CSV. */
+/** Options that apply to every row of a CSV batch. */
 export type ListOptions = { name?: string; execute_at?: string; duplicates_intended?: boolean }
 
-// The API's own type: a status that is new there fails the type check until it stands here.
+// Keyed by the API's own type: a new status fails the type check until it has a row here.
 const finalStatuses: Readonly<Record<PaymentBatchStatus, boolean>> = {
   scheduled: false,
   pending_approval: false,
@@ -24,7 +24,7 @@ const finalStatuses: Readonly<Record<PaymentBatchStatus, boolean>> = {
 type NewBatch = Body<'/v1/payment-batches', 'post'>
 type CreateQuery = Query<'/v1/payment-batches', 'post'>
 
-/** How a batch is sent: a body in JSON, or a text in CSV. */
+/** Sends a batch: a JSON body or CSV text. */
 export type Post = (
   input: { query: CreateQuery } & ({ body: NewBatch } | { csv: Csv }),
   options?: CallOptions,
@@ -35,23 +35,23 @@ const queryOf = ({ duplicates_intended: meant, ...others }: ListOptions): Create
   ...(meant !== undefined && { duplicates_intended: meant ? 'true' : 'false' }),
 })
 
-/** `onRead`: called with every state that is read while waiting. */
+/** `onRead`: called with each state that the wait reads. */
 type BatchWaitOptions = WaitOptions<PaymentBatchStatus> & { onRead?: (batch: PaymentBatch) => void }
 
-/** Creating batches, and waiting for them. `get` reads one. */
+/** Methods that create batches and wait for them. `get` reads one batch. */
 export const createBatches = (post: Post, get: (id: string, options: CallOptions) => Promise<PaymentBatch>) => ({
-  /** Makes many payments with one approval: all of them or none. With the same idempotency key it is one batch. */
+  /** Creates many payments with one approval: all of them or none. Calls with the same idempotency key create one batch. */
   create: (body: NewBatch, options?: CallOptions) => post({ body, query: {} }, options) as Promise<PaymentBatch>,
-  /** The same from a list in CSV, as a spreadsheet saves it: names, phones or beneficiary ids, amounts. */
+  /** Creates a batch from CSV, as a spreadsheet saves it: names, phones or beneficiary ids, amounts. */
   fromCsv: (csv: Csv, list: ListOptions = {}, options?: CallOptions) =>
     post({ csv, query: queryOf(list) }, options) as Promise<PaymentBatch>,
-  /** Checks a batch in the same way and creates nothing. Throws what `create` would throw. */
+  /** Checks a batch without creating it. Throws the same errors as `create`. */
   check: (body: NewBatch, options?: CallOptions) =>
     post({ body, query: { dry_run: 'true' } }, options) as Promise<PaymentBatchPreview>,
-  /** Checks a list in CSV. Throws what `fromCsv` would throw. */
+  /** Checks a CSV batch without creating it. Throws the same errors as `fromCsv`. */
   checkCsv: (csv: Csv, list: ListOptions = {}, options?: CallOptions) =>
     post({ csv, query: { ...queryOf(list), dry_run: 'true' } }, options) as Promise<PaymentBatchPreview>,
-  /** Waits until every payment of the batch has ended. `counts` then says how. */
+  /** Waits until every payment of the batch has ended. `counts` has the number for each status. */
   waitFor: (id: string, { stopAt = [], onRead, ...options }: BatchWaitOptions = {}) =>
     waitUntil(
       async () => {

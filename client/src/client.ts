@@ -8,14 +8,14 @@ export type PaymentsOptions = {
   baseUrl: string
   /** `service_live_…` */
   apiKey?: string
-  /** An OAuth access token or a dashboard token; a function where it changes. */
+  /** An OAuth access token or a dashboard token; a function if it changes. */
   accessToken?: Token
   /** For the session cookie of a browser: `include` or `same-origin`. */
   credentials?: CookieMode
   headers?: Record<string, string>
-  /** How often a call is sent again when that can help. Default: 3. */
+  /** Number of retries if one can help. Default: 3. */
   retries?: number
-  /** For one attempt. Default: 30 s. */
+  /** Timeout of one attempt. Default: 30 s. */
   timeoutMs?: number
   fetch?: typeof fetch
 }
@@ -55,7 +55,7 @@ type Resources = ReturnType<typeof createResources>
 
 /** The payments service, for one credential. */
 export class Payments {
-  /** The service's address, without a slash at its end. */
+  /** Address of the service, without a trailing slash. */
   readonly baseUrl: string
   readonly account: Resources['account']
   readonly requestLog: Resources['requestLog']
@@ -71,7 +71,7 @@ export class Payments {
   readonly mandates: Resources['mandates']
   readonly topups: Resources['topups']
   readonly notifications: Resources['notifications']
-  /** Any route of the API, typed by its document. */
+  /** Calls any route of the API, typed by the API document. */
   readonly call: Call
   readonly #transport: TransportOptions
 
@@ -109,7 +109,7 @@ export class Payments {
     this.notifications = resources.notifications
   }
 
-  /** The notification stream, over as many connections as needed: `for await (const event of client.events())`. */
+  /** Notification stream over as many connections as needed: `for await (const event of client.events())`. */
   events(options: EventsOptions = {}): AsyncGenerator<PaymentsEvent | StreamReset, void, undefined> {
     return readEvents(this.#transport, options)
   }

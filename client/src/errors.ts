@@ -1,12 +1,12 @@
 import type { components } from './api.ts'
 
 type Schemas = components['schemas']
-/** Programs branch on these codes. The service may add codes: an unknown one arrives as the plain `PaymentsError`. */
+/** Codes that programs branch on. A code that the service adds later arrives as the plain `PaymentsError`. */
 export type ErrorCode = Schemas['Error']['error']
 export type Decision = Schemas['Decision']
 export type FieldError = { path: string; message: string }
 
-/** What a refusal may say about itself: what the API document has, all of it optional, because a proxy may have answered. */
+/** Details of a refusal, as in the API document. All are optional, because a proxy may have answered. */
 export type CommonDetails = Partial<Schemas['ErrorDetails']>
 
 export type Refused = {
@@ -19,13 +19,13 @@ export type Refused = {
   retryAfterMs: number | undefined
 }
 
-/** A refusal of the service. `requestId` names the request in its logs. */
+/** Refusal by the service. `requestId` names the request in the service's logs. */
 export class PaymentsError<Details = Record<string, unknown>> extends Error {
   readonly status: number
   readonly code: string
   readonly details: CommonDetails & Details
   readonly requestId: string | undefined
-  /** Whether the service says that the same request may be sent again; undefined when it does not say (a proxy answered). */
+  /** Whether the service allows the same request again. Undefined if the answer does not say (a proxy answered). */
   readonly shouldRetry: boolean | undefined
   readonly retryAfterMs: number | undefined
 
@@ -41,7 +41,7 @@ export class PaymentsError<Details = Record<string, unknown>> extends Error {
   }
 }
 
-/** No complete answer arrived after all attempts. Whether the service acted is not known: send it again with `idempotencyKey`. */
+/** No complete answer arrived after all attempts. The outcome is unknown: send the call again with `idempotencyKey`. */
 export class ConnectionError extends Error {
   readonly idempotencyKey: string | undefined
 

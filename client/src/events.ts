@@ -4,7 +4,7 @@ import type { Schemas } from './route-types.ts'
 import { createSseParser, type SseMessage } from './sse.ts'
 import { backoffMs, mayPass, pause, refusalOf, requestOf, send, type TransportOptions } from './transport.ts'
 
-/** The events since the named one are no longer available: read the resources again, then continue. */
+/** The events after the given id are no longer available: read the resources again, then continue. */
 export type StreamReset = {
   id: null
   type: 'stream.reset'
@@ -15,28 +15,28 @@ export type PaymentsEvent = Exclude<Schemas['Event'], { type: 'stream.reset' }>
 
 export type EventsOptions = {
   /**
-   * The last event that was handled, from wherever the program keeps it. Without one the stream begins now; with `null`, for a program
-   * that began before any event, at the oldest that is stored.
+   * Last handled event, as the program stored it. If undefined, the stream begins now. If `null`, the program has handled none:
+   * the stream begins at the oldest stored event.
    */
   lastEventId?: string | null
-  /** Only these: single types, or all of a resource (`payment.*`). */
+  /** Event types to receive: single types, or all of a resource (`payment.*`). Default: all. */
   types?: readonly string[]
   /** Ends the loop without an error. */
   signal?: AbortSignal
-  /** Called whenever a connection is open: from then on no event is missed. */
+  /** Called whenever a connection opens: no later event is missed. */
   onOpen?: () => void
-  /** Called for every connection that ended and is opened again. */
+  /** Called when a connection has ended and will be opened again. */
   onReconnect?: (reason: unknown) => void
 }
 
-/** The server writes a comment every 25 seconds: after two and a half of these without one, the connection counts as dead. */
+/** Silence after which a connection counts as dead: two and a half of the server's 25-second comments. */
 const silenceMs = 62_500
 const remembered = 1_000
 
-/** `lastId` is null where nothing could be read yet: every event is then new. */
+/** `lastId` is null if no event existed yet: every event is then new. */
 type Progress = { lastId: string | null | undefined; retryMs: number; failures: number }
 
-/** The events that a reader already has: a replay after a reconnect may repeat them. */
+/** Remembers recent event ids, because a replay after a reconnect may repeat events. */
 const createMemory = () => {
   const seen = new Set<string>()
   return (id: string): boolean => {
@@ -65,7 +65,7 @@ const connect = async (
   return response.body
 }
 
-/** Newest first. */
+/** Lists events, newest first. */
 const listEvents = (options: TransportOptions, query: object, signal: AbortSignal | undefined) =>
   new Pages(async (cursor) => {
     const outgoing = { method: 'GET', path: '/v1/notifications', query: { ...query, cursor }, ...(signal && { signal }) }
@@ -81,7 +81,7 @@ const oldestEvent = async (options: TransportOptions, types: readonly string[], 
   return last
 }
 
-/** The messages of one connection, until it ends, fails or falls silent. */
+/** Yields the messages of one connection until it ends, fails or falls silent. */
 async function* messagesOf(options: TransportOptions, progress: Progress, events: EventsOptions): AsyncGenerator<SseMessage> {
   const ended = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -96,7 +96,7 @@ async function* messagesOf(options: TransportOptions, progress: Progress, events
     alive()
     const types = events.types ?? []
     const reader = (await connect(options, progress, types, ended.signal)).getReader()
-    // A stream resumes after an event: the first that it missed comes from the list, the others with the next connection.
+    // A stream can only resume after an event. Yields the first missed event from the list; the next connection has the others.
     const missed = progress.lastId === null ? await oldestEvent(options, types, ended.signal) : undefined
     if (missed) return yield { id: missed.id, event: missed.type, data: JSON.stringify(missed) }
     events.onOpen?.()
@@ -122,7 +122,7 @@ const isOver = (error: unknown): boolean => error instanceof PaymentsError && !m
 
 const waitAfter = (error: unknown, progress: Progress): number => {
   const retryAfterMs = error instanceof PaymentsError ? error.retryAfterMs : undefined
-  // The server's own wait for a connection that ended; longer each time that none could be opened.
+  // Uses the server's wait after a connection that ended. The wait grows with each connection that fails to open.
   return (
     retryAfterMs ??
     (progress.failures === 0
@@ -132,8 +132,8 @@ const waitAfter = (error: unknown, progress: Progress): number => {
 }
 
 /**
- * Every event that the credential may read, once and in order, over as many connections as needed. Throws when the credential has ended
- * (401, 403).
+ * Yields every event that the credential may read, once and in order, over as many connections as needed. Throws when the
+ * credential has ended (401, 403).
  */
 export async function* readEvents(
   options: TransportOptions,
@@ -144,12 +144,12 @@ export async function* readEvents(
   for (;;) {
     let reason: unknown
     try {
-      // After the newest event: none is missed between here and the first connection, or before the first event.
+      // Starts after the newest event, so none is missed before the first connection.
       if (progress.lastId === undefined) progress.lastId = await newestId(options, events.signal)
       for await (const message of messagesOf(options, progress, events)) {
         progress.failures = 0
         const event = JSON.parse(message.data) as PaymentsEvent | StreamReset
-        // Read before the program reads its resources again: what is newer than those is then never lost with the connection.
+        // Reads the newest id before the program rereads its resources. Later events then survive a lost connection.
         progress.lastId = event.id ?? (await newestId(options, events.signal))
         if (event.id !== null && !isNew(event.id)) continue
         yield event

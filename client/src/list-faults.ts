@@ -1,19 +1,19 @@
-/** What is wrong with one row of a list. `row`: as a spreadsheet numbers it, of a list in CSV; `about`: what tells it from others of its kind. */
+/** A fault in one row of a batch. `row`: its number in the spreadsheet, for CSV. `about`: what differs from similar faults. */
 export type RowFault = { index: number; row: number; param: string | null; message: string; about: string | null }
 
-/** Faults that are mended in the same way: what to do is said once, with all rows that it is about. */
+/** Faults with the same fix: one message covers all their rows. */
 export type FaultKind = { param: string | null; message: string; faults: RowFault[] }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** "abc" of `"abc" is no amount: …`: the cell, which differs from row to row. */
+/** Matches the quoted cell of `"abc" is no amount: …`, which differs from row to row. */
 const leadingQuote = /^("[^"]*") /
 
 const earlierOf = ({ existing_payment_id: id, same_as_row: row, same_as_index: index }: Record<string, unknown>): string | null =>
   textOrNull(id) ?? (typeof row === 'number' ? `row ${row}` : typeof index === 'number' ? `item ${index}` : null)
 
-/** The faults in a refusal of a list; none where it was refused as a whole. `rowOf`: the row of an item, of a list in JSON. */
+/** Faults that a refusal of a batch names; none if it refused the batch as a whole. `rowOf`: row of an item in JSON. */
 export const faultsIn = (
   { items }: Readonly<Record<string, unknown>>,
   rowOf: (index: unknown) => number | undefined = () => undefined,
@@ -29,11 +29,11 @@ export const faultsIn = (
 
 const duplicate = 'looks like an earlier payment or row, with the same payee, amount and reference'
 
-/** A message without what differs from row to row. */
+/** Removes the parts of a message that differ from row to row. */
 const kindOf = (message: string): string =>
   /^This looks like (?:payment|row|item) /.test(message) ? duplicate : message.replace(leadingQuote, '')
 
-/** The kinds of faults, in the order of their first rows. */
+/** Groups faults by kind, in the order of their first rows. */
 export const groupFaults = (faults: readonly RowFault[]): FaultKind[] => {
   const kinds = new Map<string, FaultKind>()
   for (const fault of faults) {
@@ -48,7 +48,7 @@ export const groupFaults = (faults: readonly RowFault[]): FaultKind[] => {
 
 const maxNamed = 20
 
-/** "row 3", "rows 3, 5 to 9 and 12", or with what each is about: `rows 3 ("abc") and 7 ("1.0")`. */
+/** "row 3", "rows 3, 5 to 9 and 12", or with details: `rows 3 ("abc") and 7 ("1.0")`. */
 export const rowsText = (faults: readonly Pick<RowFault, 'row' | 'about'>[]): string => {
   const parts: string[] = []
   const ordered = faults.toSorted((one, other) => one.row - other.row)

@@ -45,7 +45,7 @@ const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
   scope: answer.scope,
 })
 
-/** A public client of its own for this installation, because it cannot keep a secret. */
+/** Registers a public client for this installation, because it cannot keep a secret. */
 export const registerDeviceClient = async (fetch: Fetch, metadata: Metadata, clientName: string): Promise<string> => {
   const registration = {
     client_name: clientName,
@@ -68,7 +68,7 @@ type DeviceOptions = {
 
 const isWaiting = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
-/** The device flow (RFC 8628) with PKCE: waits until a person has decided in a browser. */
+/** Device flow (RFC 8628) with PKCE: waits until a person has decided in a browser. */
 export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, signal }: DeviceOptions): Promise<Tokens> => {
   const { verifier, challenge } = await newPkce()
   const started = await post<Schemas['OAuthDeviceAuthorization']>(

@@ -4,7 +4,7 @@ import type { Answer, Body, Item, Method, MethodOf, Path, Query } from './route-
 import type { CallOptions } from './transport.ts'
 import { isFinal, type WaitOptions, waitUntil } from './wait-for.ts'
 
-/** One call of any route, typed by the API document. */
+/** Input of one call to any route, typed by the API document. */
 export type Input<P extends Path, M extends MethodOf<P>> = CallOptions & {
   path?: Record<string, string>
   body?: Body<P, M>
@@ -17,9 +17,9 @@ export type Call = <P extends Path, M extends Method & MethodOf<P>>(
 ) => Promise<Answer<P, M>>
 
 type ListPath = { [P in Path]: [Item<P>] extends [never] ? never : P }[Path]
-/** A list's filters; the client handles the pages itself. */
+/** Filters of a list. The client handles the pages itself. */
 export type Filters<P extends ListPath> = Omit<Query<P, 'get' & MethodOf<P>>, 'cursor'>
-/** The same filters without a page's size: a CSV answer holds every match. */
+/** Filters without a page size: a CSV answer holds every match. */
 export type CsvFilters<P extends ListPath> = Partial<Omit<Filters<P>, 'limit'>>
 export type ReadText = (path: Path, type: string, query: object | undefined, options?: CallOptions) => Promise<string>
 type Pageable = { data: never[]; next_cursor: string | null }
@@ -40,7 +40,7 @@ const lists =
       return answer as Pageable & { data: Item<P>[] }
     })
 
-/** A method for each operation that an integration uses; `client.call` reaches every other one. */
+/** Methods for the operations that an integration uses. `client.call` reaches all others. */
 export const createResources = (call: Call, text: ReadText, postBatch: Post) => {
   const list = lists(call)
   const getPayment = (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}', { ...options, path: { id } })
@@ -53,15 +53,15 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes the display name. */
       update: (body: Body<'/v1/accounts/me', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me', { ...options, body }),
-      /** Closes it for good: only a person's session can, and only when the balance is 0 and nothing is held. */
+      /** Closes the account permanently. Needs a person's session, a balance of 0 and no holds. */
       close: (options?: CallOptions) => call('delete', '/v1/accounts/me', options),
       /** Every change of the account's own balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/accounts/me/history'>>, options?: CallOptions) =>
         list('/v1/accounts/me/history', filters, options),
-      /** The same entries as CSV: all that the filters match. */
+      /** The history as CSV, with every entry that the filters match. */
       historyCsv: (filters?: CsvFilters<'/v1/accounts/me/history'>, options?: CallOptions) =>
         text('/v1/accounts/me/history', 'text/csv', filters, options),
-      /** What was booked between two dates, oldest first, with the balances before and after. */
+      /** Entries booked between two dates, oldest first, with the balances before and after. */
       statement: (period?: Query<'/v1/accounts/me/statement', 'get'>, options?: CallOptions) =>
         call('get', '/v1/accounts/me/statement', { ...options, ...(period && { query: period }) }),
       /** The whole statement as CSV, with amounts in major units and local dates. */
@@ -73,11 +73,11 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       list: (filters?: Partial<Filters<'/v1/request-log'>>, options?: CallOptions) => list('/v1/request-log', filters, options),
     },
     credentials: {
-      /** What this credential may do, and how much of it is left. */
+      /** Permissions of this credential, and what is left of its limits. */
       current: (options?: CallOptions) => call('get', '/v1/credentials/current', options),
     },
     apiKeys: {
-      /** Creates an API key. The answer's `key` is shown once. */
+      /** Creates an API key. Only this answer contains `key`. */
       create: (body: Body<'/v1/accounts/me/api-keys', 'post'>, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys', { ...options, body }),
       /** The API keys that this credential may see, newest first. */
@@ -85,7 +85,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         list('/v1/accounts/me/api-keys', filters, options),
       /** One API key with its grant and what the grant has used. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id } }),
-      /** Changes the name or the spending controls; a field that is left out stays, null removes a limit. */
+      /** Changes the name or the spending controls. Omitted fields stay unchanged; null removes a limit. */
       update: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id }, body }),
       /** Creates a new key on the same grant; the old one works until the overlap has passed. */
@@ -96,12 +96,12 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         call('delete', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id } }),
     },
     grants: {
-      /** What was delegated to API keys and OAuth clients, newest first. */
+      /** Grants of API keys and OAuth clients, newest first. */
       list: (filters?: Partial<Filters<'/v1/accounts/me/grants'>>, options?: CallOptions) =>
         list('/v1/accounts/me/grants', filters, options),
       /** One grant with its controls and what it has used. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/accounts/me/grants/{id}', { ...options, path: { id } }),
-      /** Changes the spending controls, or freezes the grant: a frozen one authenticates but moves no money. */
+      /** Changes the spending controls, or freezes the grant. A frozen grant authenticates but moves no money. */
       update: (id: string, body: Body<'/v1/accounts/me/grants/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/grants/{id}', { ...options, path: { id }, body }),
       /** Revokes the grant and all grants made through it, at once. */
@@ -115,10 +115,10 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Every change of the workspace's balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/workspaces/current/history'>>, options?: CallOptions) =>
         list('/v1/workspaces/current/history', filters, options),
-      /** The same entries as CSV: all that the filters match. */
+      /** The history as CSV, with every entry that the filters match. */
       historyCsv: (filters?: CsvFilters<'/v1/workspaces/current/history'>, options?: CallOptions) =>
         text('/v1/workspaces/current/history', 'text/csv', filters, options),
-      /** What was booked on the workspace's balance between two dates, oldest first. */
+      /** Entries booked on the workspace's balance between two dates, oldest first. */
       statement: (period?: Query<'/v1/workspaces/current/statement', 'get'>, options?: CallOptions) =>
         call('get', '/v1/workspaces/current/statement', { ...options, ...(period && { query: period }) }),
       /** The whole statement as CSV, with amounts in major units and local dates. */
@@ -126,25 +126,25 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         text('/v1/workspaces/current/statement', 'text/csv', period, options),
     },
     beneficiaries: {
-      /** Creates a payee. Its destination is stored encrypted and never returned. */
+      /** Creates a beneficiary. Its destination is stored encrypted and never returned. */
       create: (body: Body<'/v1/beneficiaries', 'post'>, options?: CallOptions) =>
         call('post', '/v1/beneficiaries', { ...options, body }),
-      /** The payees of the workspace, newest first. */
+      /** Beneficiaries of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/beneficiaries'>>, options?: CallOptions) =>
         list('/v1/beneficiaries', filters, options),
-      /** One payee. */
+      /** One beneficiary. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/beneficiaries/{id}', { ...options, path: { id } }),
-      /** Changes names and metadata, or freezes the payee; a destination cannot be changed. */
+      /** Changes names and metadata, or freezes the beneficiary. A destination cannot be changed. */
       update: (id: string, body: Body<'/v1/beneficiaries/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/beneficiaries/{id}', { ...options, path: { id }, body }),
-      /** A person has looked at who is paid: payments by keys and agents to it no longer ask. Keys and agents cannot. */
+      /** Confirms a beneficiary: payments by keys and agents no longer ask for it. Needs a person, not a key or agent. */
       confirm: (id: string, options?: CallOptions) =>
         call('post', '/v1/beneficiaries/{id}/confirm', { ...options, path: { id } }),
-      /** Asks the rail again whose number it is. The answer comes later, in `verification`. */
+      /** Asks the rail again for the holder's name. The answer arrives later, in `verification`. */
       verify: (id: string, options?: CallOptions) => call('post', '/v1/beneficiaries/{id}/verify', { ...options, path: { id } }),
-      /** Archives the payee: it can no longer be paid. */
+      /** Archives the beneficiary: it can no longer be paid. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/beneficiaries/{id}', { ...options, path: { id } }),
-      /** The payments to one payee, newest first. */
+      /** Payments to one beneficiary, newest first. */
       payments: (id: string, filters?: Partial<Filters<'/v1/beneficiaries/{id}/payments'>>, options?: CallOptions) =>
         list('/v1/beneficiaries/{id}/payments', filters, { ...options, path: { id } }),
     },
@@ -157,18 +157,18 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         list('/v1/spending-policies', filters, options),
       /** One policy. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/spending-policies/{id}', { ...options, path: { id } }),
-      /** Changes a policy. `version` is the one that you have read; a stale one is refused. A change that waits is its `pending_change`. */
+      /** Changes a policy. A stale `version` is refused. A deferred change appears as `pending_change`. */
       update: (id: string, body: Body<'/v1/spending-policies/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/spending-policies/{id}', { ...options, path: { id }, body }),
       /** Archives the policy: it no longer applies to new payments. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/spending-policies/{id}', { ...options, path: { id } }),
-      /** Confirms the change that waits, as a second approver: it holds at once. */
+      /** Confirms the pending change as a second approver: it takes effect at once. */
       confirmChange: (
         id: string,
         body: Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>,
         options?: CallOptions,
       ) => call('post', '/v1/spending-policies/{id}/pending-change/confirm', { ...options, path: { id }, body }),
-      /** Withdraws the change that waits: the policy stays as it is. */
+      /** Withdraws the pending change: the policy stays as it is. */
       withdrawChange: (id: string, options?: CallOptions) =>
         call('delete', '/v1/spending-policies/{id}/pending-change', { ...options, path: { id } }),
     },
@@ -177,35 +177,35 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** The batches of the workspace, newest first. Their items: `payments.list({ batch_id })`. */
       list: (filters?: Partial<Filters<'/v1/payment-batches'>>, options?: CallOptions) =>
         list('/v1/payment-batches', filters, options),
-      /** One batch, and how its items stand. */
+      /** One batch, with the number of its payments in each status. */
       get: getBatch,
-      /** Every line of it, as the root that is approved binds it. */
+      /** Every line of the batch, as bound by the approved root. */
       lines: (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}/lines', { ...options, path: { id } }),
       /** Cancels a batch that waits for its approval or its time. */
       cancel: (id: string, options?: CallOptions) =>
         call('post', '/v1/payment-batches/{id}/cancel', { ...options, path: { id } }),
     },
     payments: {
-      /** Pays a beneficiary. With the same idempotency key it is one payment, however often it is sent. */
+      /** Pays a beneficiary. Calls with the same idempotency key create one payment. */
       create: (body: Body<'/v1/payments', 'post'>, options?: CallOptions) => call('post', '/v1/payments', { ...options, body }),
-      /** The decision that a payment would get now, and why. Nothing is written. */
+      /** The decision that a payment would get now, with reasons. Nothing is written. */
       simulate: (body: Body<'/v1/spending-policies/simulate', 'post'>, options?: CallOptions) =>
         call('post', '/v1/spending-policies/simulate', { ...options, body }),
       /** The payments of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/payments'>>, options?: CallOptions) => list('/v1/payments', filters, options),
-      /** The same payments as CSV: all that the filters match. */
+      /** The payments as CSV, with every match of the filters. */
       csv: (filters?: CsvFilters<'/v1/payments'>, options?: CallOptions) => text('/v1/payments', 'text/csv', filters, options),
-      /** Counts and sums of the payments that the filters match. */
+      /** Counts and totals of the payments that the filters match. */
       summary: (filters: Query<'/v1/payments/summary', 'get'> = {}, options?: CallOptions) =>
         call('get', '/v1/payments/summary', { ...options, query: filters }),
       /** One payment. */
       get: getPayment,
-      /** Payments that were asked for and refused, newest first: who, for whom, how much and why. */
+      /** Refused payment requests, newest first, with requester, beneficiary, amount and reason. */
       refusals: (filters?: Partial<Filters<'/v1/payment-refusals'>>, options?: CallOptions) =>
         list('/v1/payment-refusals', filters, options),
-      /** Everything that led to the payment, in one document. */
+      /** The signed receipt: everything that led to the payment, in one document. */
       receipt: (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}/receipt', { ...options, path: { id } }),
-      /** Cancels a payment that has not begun. */
+      /** Cancels a payment that has not been sent. */
       cancel: (id: string, options?: CallOptions) => call('post', '/v1/payments/{id}/cancel', { ...options, path: { id } }),
       /** Waits until the payment has ended. `unknown` is not an end: the wait continues. */
       waitFor: (id: string, { stopAt = [], ...options }: WaitOptions = {}) =>
@@ -252,7 +252,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         call('post', '/v1/topups/initiate', { ...options, body }),
       /** One top-up. */
       get: getTopUp,
-      /** Waits until it has succeeded, failed or expired. Even a failed one may succeed later, when the provider proves it. */
+      /** Waits until the top-up has succeeded, failed or expired. A failed top-up can still succeed if the provider proves it. */
       waitFor: (id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
         waitUntil(
           () => getTopUp(id, options.signal ? { signal: options.signal } : {}),
@@ -261,7 +261,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         ),
     },
     notifications: {
-      /** The events that this credential may read, newest first; with `after`, those since that event, oldest first. */
+      /** Events that this credential may read, newest first. With `after`, events since that one, oldest first. */
       list: (filters?: Partial<Filters<'/v1/notifications'>>, options?: CallOptions) =>
         list('/v1/notifications', filters, options),
     },

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { Payments } from './client.ts'
 import { pause } from './transport.ts'
 
-/** A new account with money. Its key pays new beneficiaries without asking; its wallet signs in, and approves. */
+/** A new account with money. Its key pays new beneficiaries without approval; its wallet signs in and approves. */
 export type TestAccount = { accountId: string; apiKey: string; walletPrivateKey: `0x${string}`; client: Payments }
 
-/** What the emulated provider does wrong: `effect` as the sandbox's guide lists them, for the next `times` requests. */
+/** Fault of the emulated provider: `effect` as in the sandbox guide, for the next `times` requests. */
 export type Rule = { effect: string; rail?: string; party?: string; times?: number | null; delay_ms?: number }
 
 type Facts = { account_id: string; api_key: string; wallet_private_key: `0x${string}` }
@@ -41,16 +41,16 @@ const controlOf = ({ url, controlUrl, controlToken }: Place) => {
   return {
     url,
     controlUrl,
-    /** A test that begins with an account of its own disturbs no other. */
+    /** Creates an account. A test with its own account disturbs no other test. */
     newAccount: async (): Promise<TestAccount> => accountOf(url, await call<Facts>('/accounts')),
-    /** Moves the time of the service and of its providers forward, and does what became due. */
+    /** Advances the clock of the service and its providers, and runs the work that became due. */
     advance: (seconds: number): Promise<Date> => timeOf({ advance_seconds: seconds }),
-    /** The same, to a moment that has not passed. */
+    /** Sets the same clock to a time that has not passed. */
     setTime: (now: Date): Promise<Date> => timeOf({ now: now.toISOString() }),
     addRule: (rule: Rule): Promise<{ id: string }> => call('/control/rules', rule),
     /** Registers the name of the holder of a phone number, paybill, till or account; `null` removes the holder. */
     setName: (party: string, name: string | null): Promise<void> => call('/control/names', { party, name }),
-    /** A person pays in, under the account number that a top-up's instructions name. */
+    /** Pays in under the account number from a top-up's instructions. */
     payIn: (reference: string, amount_minor: string): Promise<void> => call('/control/deposits', { reference, amount_minor }),
     /** Removes rules and names. Accounts, money and time stay. */
     reset: (): Promise<void> => call('/control/reset'),
@@ -61,16 +61,16 @@ export type TestPayments = ReturnType<typeof controlOf> & TestAccount & { stop: 
 
 const nothing = async (): Promise<void> => undefined
 
-/** A service that runs already, such as a container of the same job. */
+/** Connects to a running service, such as a container of the same job. */
 const connect = async (place: Place): Promise<TestPayments> => {
   const control = controlOf(place)
   return { ...control, ...(await control.newAccount()), stop: nothing }
 }
 
-/** These alone are passed on: an address of your database must not become that of the service. */
+/** Variables that the service inherits. All others stay out: it must never use your database's address. */
 const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
-/** `npm` passes a signal on to what it has started only some of the time, so the whole group gets it. */
+/** Signals the whole group, because `npm` does not always pass a signal on. */
 const endGroup = async (child: ChildProcess): Promise<void> => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const closed = once(child, 'close')
@@ -88,11 +88,11 @@ const readyFacts = async (file: string, child: ChildProcess, said: () => string,
 }
 
 export type StartOptions = {
-  /** The folder of the service, after `npm ci`. Default: PAYMENTS_SERVICE_DIR. */
+  /** Folder of the service, after `npm ci`. Default: PAYMENTS_SERVICE_DIR. */
   directory?: string
   /** Settings of the service. */
   env?: Record<string, string>
-  /** Default: five minutes. The first start builds what it serves, which takes minutes on a busy machine. */
+  /** Default: five minutes. The first start runs a build, which takes minutes on a busy machine. */
   timeoutMs?: number
 }
 
@@ -131,8 +131,8 @@ const start = async (directory: string, { env = {}, timeoutMs = 300_000 }: Start
 }
 
 /**
- * A service with simulated providers for a test, with an account of its own. It starts one from `directory`, on free ports and with new data, and
- * `stop` ends it. If PAYMENTS_URL and PAYMENTS_CONTROL_URL (and PAYMENTS_CONTROL_TOKEN) name one that runs, it uses that.
+ * Starts a service from `directory` with simulated providers, free ports, new data and one account; `stop` ends it. Without a
+ * directory, uses the running service of PAYMENTS_URL and PAYMENTS_CONTROL_URL (and PAYMENTS_CONTROL_TOKEN).
  */
 export const startPayments = async (options: StartOptions = {}): Promise<TestPayments> => {
   const { PAYMENTS_URL: url, PAYMENTS_CONTROL_URL: controlUrl, PAYMENTS_CONTROL_TOKEN: controlToken } = process.env

@@ -5,8 +5,8 @@ export type Payment = Schemas['Payment']
 export type PaymentStatus = Payment['status']
 export type TopUp = Schemas['Topup']
 
-// The API's own type: a status that is new there fails the type check until it stands here. `unknown` is not final: only evidence from the
-// provider ends it, and paying again could pay twice.
+// Keyed by the API's own type: a new status fails the type check until it has a row here. `unknown` is not final: only evidence
+// from the provider ends it, and a second payment could pay twice.
 const finalStatuses: Readonly<Record<PaymentStatus, boolean>> = {
   scheduled: false,
   pending_approval: false,
@@ -23,14 +23,14 @@ const finalStatuses: Readonly<Record<PaymentStatus, boolean>> = {
 export const isFinal = (payment: Pick<Payment, 'status'>): boolean => finalStatuses[payment.status]
 
 export type WaitOptions<Status extends string = PaymentStatus> = {
-  /** After this time the wait ends with a `WaitTimeoutError`; the payment continues. */
+  /** Longest wait, after which a `WaitTimeoutError` is thrown. The payment continues. */
   timeoutMs?: number
   signal?: AbortSignal
-  /** Ends the wait at these statuses as well, such as `pending_approval`. */
+  /** More statuses that end the wait, such as `pending_approval`. */
   stopAt?: readonly Status[]
 }
 
-/** The wait is over, but the resource has not ended: nothing failed, and nothing must be sent again. `last` is its last state. */
+/** The wait is over, but the resource has not ended. Nothing failed; send nothing again. `last` is its last state. */
 export class WaitTimeoutError<T extends { id: string; status: string }> extends Error {
   readonly last: T
 
@@ -46,7 +46,7 @@ const defaultTimeoutMs = 120_000
 const firstPauseMs = 250
 const longestPauseMs = 3_000
 
-/** Reads it repeatedly, with growing pauses, until `isDone`. */
+/** Reads repeatedly, with growing pauses, until `isDone`. */
 export const waitUntil = async <T extends { id: string; status: string }>(
   read: () => Promise<T>,
   isDone: (value: T) => boolean,

@@ -16,8 +16,8 @@ const sessionIn = (response: Response): string | undefined =>
     ?.slice('service_session='.length)
 
 /**
- * Signs in with a wallet (Sign-In with Ethereum); an unknown wallet gets an account. The returned client carries the session: in a browser
- * as its cookie, elsewhere as a header.
+ * Signs in with a wallet (Sign-In with Ethereum); an unknown wallet gets an account. The returned client carries the session: a
+ * cookie in a browser, a header elsewhere.
  */
 export const signInWithWallet = async (options: Public, wallet: Wallet): Promise<SignedIn> => {
   const open = new Payments(options)
@@ -26,7 +26,7 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
   })
   if (message === undefined) throw new Error('The service gave no message to sign.')
   const signature = await wallet.signMessage({ message })
-  // Not sent again: the attempt uses the nonce up.
+  // Sent once, because the attempt uses up the nonce.
   const response = await (options.fetch ?? fetch)(`${options.baseUrl.replace(/\/$/, '')}/v1/auth/wallet/verify`, {
     method: 'POST',
     credentials: 'include',
@@ -42,11 +42,11 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
 
 export type DecideOptions = {
   decision?: 'approve' | 'reject'
-  /** Called with the text to sign; nothing is signed unless it returns true. */
+  /** Called with the text to sign. Signs only if it returns true. */
   confirm?: (message: string) => boolean | Promise<boolean>
 }
 
-/** Decides an approval by a signature of the service's own text. No other credential is needed. */
+/** Decides an approval with a signature over the service's own text. Needs no other credential. */
 export const decideByWallet = async (
   options: Public,
   wallet: Wallet,
@@ -63,7 +63,7 @@ export const decideByWallet = async (
 
 type Terms = Body<'/v1/intent-mandates', 'post'>['terms']
 
-/** Signs an intent mandate: what may be paid in the wallet's name without another approval. */
+/** Signs an intent mandate: payments in the wallet's name that need no further approval. */
 export const signMandate = async (options: Public, wallet: Wallet, terms: Terms): Promise<Schemas['IntentMandate']> => {
   const { mandates } = new Payments(options)
   const { message, nonce } = await mandates.prepare({ address: wallet.address, terms })

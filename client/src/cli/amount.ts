@@ -2,7 +2,7 @@ import { UsageError } from './session.ts'
 
 const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)\.(\d{2})$/
 
-/** In minor units. A whole number could mean either unit, so it is refused. */
+/** Converts to minor units. Rejects whole numbers, which could mean either unit. */
 export const minorOf = (text: string): string => {
   const [, whole, cents] = major.exec(text) ?? []
   if (whole !== undefined && cents !== undefined) return String(BigInt(whole.replaceAll(',', '') + cents))

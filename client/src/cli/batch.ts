@@ -14,7 +14,7 @@ import { whenOf } from './when.ts'
 
 const rowText = ({ index, row }: { index: number; row?: number | null }): string => `row ${row ?? index + 1}`
 
-/** A line for each kind of fault with its rows, as a person looks for them in a spreadsheet. What is wrong with the whole stands behind them. */
+/** Prints one line for each kind of fault, with its rows, then the faults of the whole batch. */
 const sayFaults = ({ details }: PaymentsError, say: Terminal['say']): void => {
   const { more, reason } = details
   for (const { param, message, faults } of groupFaults(faultsIn(details)))
@@ -30,7 +30,7 @@ const warningWords: Readonly<Record<string, string>> = {
 
 type PreviewItem = PaymentBatchPreview['items'][number]
 
-/** The two names of a row whose name is not that of the payee. */
+/** Both names of a row, if the file and the payee disagree. */
 const namesOf = ({ given_name: given, display_name: name }: PreviewItem): string[] =>
   given === null ? [] : [`the list says "${given}", the payee is "${name}"`]
 
@@ -48,11 +48,10 @@ const notesOf = (item: PreviewItem): string[] => {
   ]
 }
 
-/** The place of the amount in a row. */
+/** Index of the amount column. */
 const amounts = [3]
 
-/** The rows as they would be paid. */
-/** A service of an earlier version names no fees. */
+/** Services of earlier versions return no fees. */
 const sumText = ({
   total_minor: total,
   fees_minor: fees = '0',
@@ -77,7 +76,7 @@ const sayPreview = (preview: PaymentBatchPreview, out: Terminal['out']): void =>
   out(`${preview.items_count} payments, ${sumText(preview)} in all. Approval: ${approvals}.`)
 }
 
-/** What became of each row, and of the list. */
+/** Prints the result of each row, then of the batch. */
 const sayResult = async (client: Payments, batch: PaymentBatch, { out, signal }: Terminal): Promise<void> => {
   if (batch.completed_at !== null) {
     const rows: string[][] = []
@@ -105,7 +104,7 @@ const countsText = ({ items_count: all, counts }: PaymentBatch): string => {
 
 const barLength = 20
 
-/** Says how far a list is, each time that it has changed. */
+/** Prints the progress of a batch whenever it changes. */
 const progressTo = ({ progress }: Terminal): ((batch: PaymentBatch) => void) => {
   let last = ''
   return (batch) => {
@@ -121,13 +120,13 @@ const read = (file: string | undefined, more: readonly string[]): Uint8Array<Arr
   return new Uint8Array(readFileSync(file === '-' ? 0 : file))
 }
 
-/** Of this computer: the day that a person means by "today". */
+/** Local date of this computer: a person means this day by "today". */
 const localDate = (): string => {
   const now = new Date()
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-')
 }
 
-/** The same list with the same options is the same request for the whole period. */
+/** Within one period, the same file with the same options is the same request. */
 const keyOf = (bytes: Uint8Array, options: object, period: string): string =>
   `list-${createHash('sha256')
     .update(JSON.stringify([options, period]))
@@ -135,7 +134,7 @@ const keyOf = (bytes: Uint8Array, options: object, period: string): string =>
     .update(bytes)
     .digest('hex')}`
 
-/** Pays a list in CSV; with --dry-run only says what it would do. */
+/** Pays a CSV batch. With --dry-run, only prints what would happen. */
 export const batch = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],
@@ -163,7 +162,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       const preview = await client.batches.checkCsv(csv, list, { signal })
       return values.json ? out(json(preview)) : sayPreview(preview, out)
     }
-    // The answer to a list that is paid names no names. What is wrong with the list is said by the request itself.
+    // The answer to a created batch has no names, so the check reads them first. `fromCsv` reports any faults.
     const preview = await client.batches.checkCsv(csv, list, { signal }).catch(() => null)
     const created = await client.batches.fromCsv(csv, list, {
       signal,
@@ -177,7 +176,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       say(`A person has to approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
-    // The answer to a list that was sent before is that of then.
+    // A replayed answer shows the batch at its creation, so the current state is read.
     const current = () => (isReplay ? client.batches.get(created.id, { signal }) : created)
     const known = waits ? await client.batches.waitFor(created.id, wait) : await current()
     if (values.json) out(json(known))
@@ -198,7 +197,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     }
     if (!Array.isArray(error.details.items)) throw error
     sayFaults(error, say)
-    // The rows stand above: their details would bury the sentence.
+    // The rows are printed above: repeated here, they would bury the sentence.
     throw new Error(`${error.code}: ${error.message.replace(/ details\.items names [^.]+\./, '')}`)
   }
 }

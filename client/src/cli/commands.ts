@@ -21,7 +21,7 @@ type Verifier = {
   ) => Promise<number>
 }
 
-/** What the commands need. The person decides what of it is given. */
+/** Scopes that the commands need. The person decides which of them to grant. */
 const neededScopes =
   'account.read workspace.read beneficiary.read beneficiary.manage policy.read payment.read payment.create approval.read mandate.read topup.read topup.create'
 
@@ -89,7 +89,7 @@ const logs = async (terminal: Terminal): Promise<void> => {
     terminal.out(line)
 }
 
-/** The verifier is a file of its own beside the built command line; the sources do not have it. */
+/** The build puts the verifier in a file beside the command line. The sources do not have that file. */
 const verifyReceipt = async (terminal: Terminal): Promise<void> => {
   const place = new URL('../verify-receipt.mjs', import.meta.url).href
   const verifier: Verifier = await import(place)
@@ -102,7 +102,7 @@ export type Command = { arguments: string; summary: string; run: (terminal: Term
 
 const list = '[--limit 25] [--json]'
 
-/** In the order of the usage. */
+/** Ordered as the usage prints them. */
 export const commands: Readonly<Record<string, Command>> = {
   login: {
     arguments: '[--url URL] [--scope "payment.create payment.read …"]',

@@ -32,7 +32,7 @@ const shells: Readonly<Record<string, (words: Words) => string>> = {
       .join('\n'),
 }
 
-/** The program that a shell reads to complete commands and their options. */
+/** Shell script that completes commands and their options. */
 export const completionFor = (shell: string | undefined, commands: Readonly<Record<string, Described>>): string => {
   const write = shells[shell ?? '']
   if (!write) throw new UsageError(`Name a shell (${Object.keys(shells).join(', ')}): source <(payments completion bash)`)

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 const most = 100
 
-/** A payee by its id or its name. A part of a name is asked about, and one of several is never chosen. */
+/** Finds a payee by id or name. A partial name needs the person's confirmation, and several matches are an error. */
 export const payeeIdOf = async (terminal: Terminal, client: Payments, text: string): Promise<string> => {
   if (text.startsWith('ben_')) return text
   const { data } = await client.beneficiaries.list({ q: text, limit: most, status: 'active' }).page()

@@ -9,7 +9,7 @@ import { appendLine, readLines, readListenState, takeFile, writeListenState } fr
 import { flag, type Terminal, text } from './terminal.ts'
 import { newSecret } from './webhook.ts'
 
-/** An event that waits longer than this makes the health check fail. */
+/** An open event older than this fails the health check. */
 const longestWaitMs = 60_000
 
 const oldestMs = ({ open }: ListenStatus): number => {
@@ -58,7 +58,7 @@ const serveHealth = async (at: string, status: ListenStatus, say: (line: string)
   }
 }
 
-/** Sends what was given up, in its order; what is still not accepted goes back into the file. True when nothing is left. */
+/** Resends undelivered events in order. Events that fail again return to the file. True if the file ends up empty. */
 const replay = async (
   file: string,
   options: Pick<ListenOptions, 'forwardTo' | 'secret' | 'signal' | 'say'>,
@@ -69,7 +69,7 @@ const replay = async (
     const kept = JSON.parse(line) as Undelivered
     const { event } = kept
     const resource = String((event.data as { id?: unknown } | null)?.id ?? event.type)
-    // A later event of a resource must not overtake one that is refused.
+    // A later event of a resource must not overtake a rejected one.
     const outcome = failed.has(resource) ? undefined : await post(event, options)
     if (!outcome?.accepted) {
       failed.add(resource)
@@ -85,7 +85,7 @@ const listenWithState = async (client: Payments, file: string, options: ListenOp
   const { secretGiven, ...rest } = options
   const before = await readListenState(file)
   const secret = secretGiven || !before ? rest.secret : before.secret
-  // Without a place to begin, a restart before the first event would lose what happened in between.
+  // Without a starting point, a restart before the first event would lose the events in between.
   const newest = async () => (await client.notifications.list({ limit: 1 }).page()).data[0]?.id ?? null
   const lastEventId = before?.lastEventId === undefined ? await newest() : before.lastEventId
   const keep = (id: string) => writeListenState(file, { secret, lastEventId: id })

@@ -3,16 +3,16 @@ import type { PaymentsEvent, StreamReset } from '../events.ts'
 import { backoffMs, pause } from '../transport.ts'
 import { signedHeaders } from './webhook.ts'
 
-/** An event that the program did not accept: kept in a file, to be sent again by a person. */
+/** An event that the program did not accept. A file keeps it until a person replays it. */
 export type Undelivered = { event: PaymentsEvent; status: string; tries: number; at: string }
 
-/** What a health check and metrics read. */
+/** Counters for the health check and the metrics. */
 export type ListenStatus = {
   connected: boolean
   delivered: number
   undelivered: number
   failedTries: number
-  /** When the events that are not finished began, by their ids. */
+  /** Start times of the unfinished events, by event id. */
   open: Map<string, number>
   lastFailure: string | null
 }
@@ -28,26 +28,26 @@ export type ListenOptions = {
   signal: AbortSignal
   say: (line: string) => void
   status: ListenStatus
-  /** After how many refusals an event is given up. */
+  /** Number of rejections after which an event is given up. */
   tries: number
-  /** Where an earlier run ended, and how this one keeps where it is. With it, a program that is not there is waited for. */
+  /** Position of an earlier run, and how to save the current one. If set, an unreachable program is waited for. */
   resume?: { lastEventId: string | null; keep: (lastEventId: string) => Promise<void> }
   setAside?: (undelivered: Undelivered) => Promise<void>
 }
 
-/** A slow program is not asked about everything at once. */
+/** Limits the load on a slow program. */
 const maxAtOnce = 8
-/** What waits behind events of the same resource. Beyond it nothing more is read. */
+/** Limit of unfinished events, including those behind an event of the same resource. At the limit, reading stops. */
 const maxOpen = 1_000
 const answerTimeoutMs = 15_000
 
 type Sent = PaymentsEvent | StreamReset
 type Sending = Pick<ListenOptions, 'forwardTo' | 'secret' | 'signal'>
 
-/** `isAway`: nobody is there who could refuse the event, so it is nobody's refusal. */
+/** `isAway`: the program could not be reached, so nothing has rejected the event. */
 export type Outcome = { status: string; accepted: boolean; isAway: boolean }
 
-/** What frameworks with webhooks expect: `{type, timestamp, data}`, the event's own id in the header. */
+/** Webhook frameworks expect `{type, timestamp, data}`, with the event's id in a header. */
 const bodyOf = (event: Sent): string => JSON.stringify({ type: event.type, timestamp: event.created_at, data: event.data })
 
 const away: ReadonlySet<number> = new Set([429, 502, 503, 504])
@@ -69,7 +69,7 @@ export const post = async (event: Sent, { forwardTo, secret, signal }: Sending):
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
     })
-    // An answer that is not read keeps its connection.
+    // An unread answer would keep its connection open.
     await response.body?.cancel()
     return outcomeOf(response)
   } catch (error) {
@@ -79,7 +79,7 @@ export const post = async (event: Sent, { forwardTo, secret, signal }: Sending):
   }
 }
 
-/** So many pieces of work at once; the others wait in their order. */
+/** Runs at most `most` tasks at once. The others wait in order. */
 const createSlots = (most: number) => {
   const waiting: (() => void)[] = []
   let taken = 0
@@ -96,7 +96,7 @@ const createSlots = (most: number) => {
   }
 }
 
-/** Keeps the id up to which every event is finished: after a restart nothing is left out, and what was under way comes again. */
+/** Saves the id up to which every event is finished. A restart loses nothing, and repeats the unfinished events. */
 const createProgress = (keep: (id: string) => Promise<void>) => {
   const begun: { id: string; done: boolean }[] = []
   let writing = Promise.resolve()
@@ -122,7 +122,7 @@ const resourceOf = ({ type, data }: PaymentsEvent): string => {
   return typeof id === 'string' ? id : type
 }
 
-/** Tried until it is accepted, given up or stopped. The slot is free between two tries. */
+/** Tries until the event is accepted, given up or stopped. The slot is free between two tries. */
 const deliver = async (event: Sent, options: ListenOptions, inSlot: ReturnType<typeof createSlots>) => {
   const { status, tries, signal, resume, say } = options
   let refused = 0
@@ -134,14 +134,14 @@ const deliver = async (event: Sent, options: ListenOptions, inSlot: ReturnType<t
     const counts = !outcome.isAway || !resume
     refused += counts ? 1 : 0
     if (refused >= tries) return { ...outcome, tries: refused }
-    // One line for the first try and then for every fifth: a program may be away for hours.
+    // Prints the first try and then every fifth: a program may be away for hours.
     if (counts || attempt % 5 === 0)
       say(`${nameOf(event)} is not accepted: ${outcome.status}${counts ? ` (${refused} of ${tries} tries)` : ''}`)
     await pause(backoffMs(attempt), signal).catch(() => undefined)
   }
 }
 
-/** Posts the stream's events to an address, in order for each resource: one that is refused holds up only those of its own. */
+/** Posts the stream's events to an address, in order for each resource. A rejected event delays only its own resource. */
 export const listen = async (client: Payments, options: ListenOptions): Promise<void> => {
   const { status, say, signal, resume } = options
   const failed = new AbortController()
@@ -192,7 +192,7 @@ export const listen = async (client: Payments, options: ListenOptions): Promise<
   })
   for await (const event of events) {
     if (event.id === null) {
-      // Everything before it is delivered first, and nothing after it.
+      // Earlier events are delivered before a reset, later ones after it.
       await finished()
       await handle(event, async () => {})
       continue

@@ -11,11 +11,11 @@ type Options = { limit: number; status: string | undefined; purpose: string | un
 type Listing<Row> = {
   read: (client: Payments, options: Options) => Pages<Row>
   columns: (client: Payments) => readonly Column<Row>[]
-  /** Whether `--purpose` narrows it. */
+  /** Whether the command accepts `--purpose`. */
   byPurpose?: boolean
 }
 
-/** A table for a person, newest first; with --json a line for each item with all of it, for another program. */
+/** Lists items, newest first: a table for a person or, with --json, one line of JSON for each item. */
 const listing =
   <Row extends { id: string }>({ read, columns, byPurpose = false }: Listing<Row>) =>
   async (terminal: Terminal): Promise<void> => {

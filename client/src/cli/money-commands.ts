@@ -5,7 +5,7 @@ import { flag, json, type Terminal, text } from './terminal.ts'
 
 const methods = { paybill: 'MPESA_PAYBILL', bank: 'PESALINK' } as const
 
-/** Says where to pay money in, and under which account number; with --wait until it has arrived. */
+/** Prints where to pay money in, and under which account number. With --wait, waits until the money has arrived. */
 export const deposit = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],
@@ -21,7 +21,7 @@ export const deposit = async (terminal: Terminal): Promise<void> => {
   terminal.out(json(waiting ? await waiting : topup))
 }
 
-/** Sends an M-PESA prompt to a phone; with --wait until its owner has answered. */
+/** Sends an M-PESA prompt to a phone. With --wait, waits for the answer of the phone's owner. */
 export const topUp = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],

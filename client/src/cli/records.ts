@@ -20,7 +20,7 @@ const sayPayment = (payment: Item<'/v1/payments'>, { out }: Terminal): void => {
   out(`${payment.id}: ${paymentText(payment)}, ${payment.status.replaceAll('_', ' ')}${why === null ? '' : `: ${why}`}`)
 }
 
-/** By its id, or by the idempotency key that it was sent with. */
+/** Shows a payment, found by its id or its idempotency key. */
 export const payment = async (terminal: Terminal): Promise<void> => {
   const options = { url: text, key: text, wait: flag, json: flag } as const
   const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options })
@@ -39,12 +39,12 @@ export const payment = async (terminal: Terminal): Promise<void> => {
 
 type Ending = Promise<{ id: string; status: string }>
 
-/** A 409 says that the payment is already being sent and can no longer be cancelled. Other errors are thrown. */
+/** Ignores a 409: the payment is already being sent and can no longer be cancelled. Rethrows other errors. */
 const orConflict = (error: unknown): void => {
   if (!(error instanceof ConflictError)) throw error
 }
 
-/** A payment or a batch that waits for its approval or its time. With --wait, one that is being sent is waited for. */
+/** Cancels a payment or batch that waits for approval or its time. With --wait, one that is being sent is waited for. */
 export const cancel = async (terminal: Terminal): Promise<void> => {
   const options = { url: text, wait: flag, json: flag } as const
   const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options })
@@ -60,7 +60,7 @@ export const cancel = async (terminal: Terminal): Promise<void> => {
 
 type Period = { from?: string; to?: string }
 
-/** Of the workspace's balance, whole. */
+/** Prints the statement of the whole workspace balance. */
 export const statement = async (terminal: Terminal): Promise<void> => {
   const options = { url: text, from: text, to: text, csv: flag, json: flag } as const
   const { values } = parseArgs({ args: [...terminal.args], options })

@@ -4,19 +4,16 @@ import { type Login, loginFile, readLogin, writeLogin } from './store.ts'
 import type { Terminal } from './terminal.ts'
 
 export const defaultUrl = 'http://localhost:3000'
-/** Valid for long enough for a call that begins now. */
+/** Minimum remaining token validity for a new call. */
 const marginMs = 60_000
 
-/** A person's mistake, in one sentence. */
+/** A user error, described in one sentence. */
 export class UsageError extends Error {}
 
-/** The same command was run before: nothing new was done by this one. */
+/** An earlier run of the same command already did this; this run did nothing. */
 export class AlreadyDoneError extends Error {}
 
-/**
- * The login's access token, refreshed and stored when it is about to expire. One refresh at a time, because a refresh token can be used
- * once.
- */
+/** Login's access token, refreshed and stored shortly before expiry. One refresh at a time: a refresh token works once. */
 const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   let login = first
   let refreshing: Promise<void> | undefined
@@ -38,7 +35,7 @@ const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   }
 }
 
-/** With an API key from the environment, else with the stored login. */
+/** Uses the API key from the environment, else the stored login. */
 const openClient = async (env: NodeJS.ProcessEnv, file: string, url: string | undefined): Promise<Payments> => {
   const { PAYMENTS_API_KEY: apiKey, PAYMENTS_URL } = env
   if (apiKey) return new Payments({ baseUrl: url ?? PAYMENTS_URL ?? defaultUrl, apiKey })

@@ -25,7 +25,7 @@ const readJson = async <T>(file: string): Promise<T | undefined> => {
   return text === undefined ? undefined : (JSON.parse(text) as T)
 }
 
-/** Readable only by its owner, and never half-written: what is in it cannot be had again. */
+/** Writes a file that only its owner can read. The rename prevents half-written files, whose content could not be restored. */
 const writeJson = async (file: string, value: unknown): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const next = `${file}.${process.pid}`
@@ -38,7 +38,7 @@ export const writeLogin = (file: string, login: Login): Promise<void> => writeJs
 
 export const forgetLogin = (file: string): Promise<void> => rm(file, { force: true })
 
-/** What a follower keeps between two runs: the secret that it signs with, and the last event that was accepted, or null before any. */
+/** State of a follower between two runs: its signing secret, and the last accepted event or null. */
 export type ListenState = { secret: string; lastEventId?: string | null }
 
 export const readListenState = (file: string): Promise<ListenState | undefined> => readJson<ListenState>(file)
@@ -51,7 +51,7 @@ export const appendLine = async (file: string, line: string): Promise<void> => {
   await appendFile(file, `${line}\n`, { mode: 0o600 })
 }
 
-/** Takes the lines out of the file, to which another process may append meanwhile. What an interrupted run had taken comes first. */
+/** Takes the lines out of a file to which another process may append. Lines of an interrupted run come first. */
 export const takeFile = async (file: string): Promise<{ lines: string[]; done: () => Promise<void> }> => {
   const taken = `${file}.taken`
   const before = await readLines(taken)

@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.ts'
 
-/** Lines whose cells stand below each other; amounts, the columns of `right`, end below each other. */
+/** Prints rows with aligned columns. The columns in `right` hold amounts and align right. */
 export const sayTable = (rows: readonly (readonly string[])[], out: Terminal['out'], right: readonly number[]): void => {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   const padded = (cell: string, column: number): string =>
@@ -8,10 +8,10 @@ export const sayTable = (rows: readonly (readonly string[])[], out: Terminal['ou
   for (const row of rows) out(row.map(padded).join('  ').trimEnd())
 }
 
-/** A column of a list: its title, and its cell. */
+/** Title, cell text and alignment of a column. */
 export type Column<Row> = readonly [title: string, cell: (row: Row) => string, right?: 'right']
 
-/** A list for a person: its columns under their titles. Without rows it says so. */
+/** Prints a table with titles for a person, or a sentence if there are no rows. */
 export const sayList = <Row>({ out, say }: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): void => {
   if (rows.length === 0) say('There is nothing here.')
   const titles = columns.map(([title]) => title)

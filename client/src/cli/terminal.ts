@@ -1,4 +1,4 @@
-/** What a command reads and writes. */
+/** Input and output of a command. */
 export type Terminal = {
   args: readonly string[]
   env: NodeJS.ProcessEnv
@@ -6,10 +6,10 @@ export type Terminal = {
   out: (line: string) => void
   /** Output for a person. */
   say: (line: string) => void
-  /** On a terminal it replaces the last line of its kind; elsewhere it is a line of its own. */
+  /** Replaces the last progress line on a terminal; elsewhere prints a new line. */
   progress: (line: string) => void
   signal: AbortSignal
-  /** Asks a person; absent where nobody is there to answer. */
+  /** Asks a person. Absent if nobody is there to answer. */
   ask?: (question: string) => Promise<boolean>
 }
 

@@ -1,2 +1,2 @@
-/** That of package.json: a test compares the two. */
+/** Version in package.json: a test compares them. */
 export const version = '0.3.0'

@@ -3,15 +3,15 @@ import { UsageError } from './session.ts'
 
 const shape = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d))?(Z|[+-]\d\d:\d\d)?)?$/
 
-/** How far a zone is ahead of UTC at an instant. */
+/** Offset of a zone from UTC at an instant. */
 const offsetMs = (at: number, timeZone: string): number => {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
   return Date.parse(`${format.format(at).replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000
 }
 
-/** The instant at which a clock of the zone shows a time, which is given as if it were of UTC. */
+/** Instant at which a clock in the zone shows `local`, a local time encoded as if it were UTC. */
 const instantOf = (local: number, timeZone: string): number =>
-  // The offset at that time, not at the same reading of UTC: they differ around a change of clocks.
+  // Uses the offset at that local time, because the offset at the same reading of UTC differs around a clock change.
   local - offsetMs(local - offsetMs(local, timeZone), timeZone)
 
 export type When = { execute_at: string; words: string }
@@ -21,7 +21,7 @@ export const whenOf = async (client: Payments, text: string): Promise<When> => {
   const [, date, minute = '00:00', second = '00', offset] = shape.exec(text) ?? []
   const local = `${date}T${minute}:${second}`
   const asUtc = Date.parse(`${local}Z`)
-  // The 30th of February becomes the 2nd of March.
+  // Date.parse turns the 30th of February into the 2nd of March.
   if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 19) !== local)
     throw new UsageError(
       `"${text}" is no time: write 2026-12-01, "2026-12-01 09:00" (in the workspace's time zone) or 2026-12-01T09:00:00+03:00`,
