@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { signal, type Tx, tellAfterCommit } from '../db/client.ts'
 
-/** What a person has to look at: the service cannot end it, or money and records disagree. */
+/** Events that need a person: the service cannot end them, or money and records disagree. */
 const sentences = {
   payment_unknown: 'the outcome of a payment is unknown; it is held until the provider or an operator ends it',
   evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',

@@ -3,10 +3,10 @@ import { keyIsActive } from '../db/credential-life.ts'
 import { conflict } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** `timed`: counts what lives at the transaction's time. */
+/** `timed`: counts only rows that are active at the transaction's time. */
 type Bound = { max: number; count: Statement; sentence: string; timed?: true }
 
-/** What one account or one workspace can make has an end. More than that from before a bound stays, and nothing is added. Counted no further than it matters. */
+/** Maximum numbers per account or workspace. Rows above a new bound stay. Counting stops at the bound. */
 const bounds = {
   workspaces: {
     max: 20,
@@ -40,10 +40,10 @@ const bounds = {
   },
 } as const satisfies Record<string, Bound>
 
-/** The last lock of a write: two that are counted at the same time would not see each other. */
+/** The last lock of a write: without it, two concurrent writes would not count each other's rows. */
 const lock = statement('bounds.lock')`select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
-/** Refuses `added` more than there may be. */
+/** Refuses `added` more rows if they would exceed the bound. */
 export const requireRoom = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
   if (added === 0) return
   const { max, count, sentence, ...bound } = bounds[name]

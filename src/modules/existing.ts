@@ -87,8 +87,8 @@ const namedIn = (details: Names): Names => {
 }
 
 /**
- * A refusal that names a record says what became of it, read when the refusal is sent: whoever lost an answer learns that the payment was made.
- * Nothing is said of a record that the caller may not read.
+ * A refusal that names a record shows the record's current state: a caller that lost an answer learns that the payment was made.
+ * Records that the caller may not read stay hidden.
  */
 export const withExisting = async (db: Db, refusal: Refusal, caller: Principal | null): Promise<Refusal> => {
   const details = namedIn(refusal.details ?? {})

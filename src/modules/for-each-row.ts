@@ -10,7 +10,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Alerts } from './alerts.ts'
 
 type Isolated = { logger: Logger; alerts: Alerts }
-/** What a sweep needs of the parts. */
+/** The dependencies of a sweep. */
 export type Sweeping = Isolated & { db: Database; clock: Clock }
 
 /** Processes rows one by one: a failure is reported and does not stop the other rows, of any tenant. */
@@ -32,14 +32,14 @@ export const forEachRow = async <Row extends { id: Uuid }>(
   for (let from = 0; from < rows.length; from += atOnce) await Promise.all(rows.slice(from, from + atOnce).map(isolated))
 }
 
-/** Where a sweep is: behind this row, by when it was due. The time as a text, which has its microseconds. */
+/** A sweep's position: after this row, in the order of due times. The time is text, to keep its microseconds. */
 export type Place = { since: string; behind: Uuid }
 
 export const beginning: Place = { since: '-infinity', behind: '00000000-0000-0000-0000-000000000000' }
 
 /**
- * Processes everything that is due, and answers how many rows that were. `read` returns what is due behind a place, in the order of the index on its time (`dueBehind`), at most `batch`
- * rows: so rows that fail, and stay due, never keep later ones from being read.
+ * Processes all due rows and returns their number. `read` returns at most `batch` rows after a place, in the order of the index
+ * on the due time (`dueBehind`). Rows that fail stay due, and never keep later ones from being read.
  */
 export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   deps: Isolated,
@@ -67,16 +67,16 @@ type Values<F extends Fields> = {
 
 type DueRows<F extends Fields> = {
   id: PgColumn
-  /** The time from which on a row is due. `where` and it are a partial index. */
+  /** The column of due times. A partial index covers it and `where`. */
   due: PgColumn
   where: readonly SQL[]
-  /** What `work` is given with the id. */
+  /** Columns that `work` gets with the id. */
   fields?: F
   batch?: number
   atOnce?: number
 }
 
-/** Declares a sweep: what is due, and the work on each row, which decides again under its locks. */
+/** Declares a sweep: which rows are due, and the work on each row, which decides again under its locks. */
 export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, never>>(
   sweep: string,
   { id, due, where, fields, batch = 100, atOnce }: DueRows<F>,
@@ -97,7 +97,7 @@ export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, nev
   }
 }
 
-/** Does one thing to each of several rows, once, in the order of their ids: two requests about the same rows lock them in the same order. */
+/** Acts once on each of several rows, in the order of their ids: two requests about the same rows lock them in the same order. */
 export const eachById = async <Done>(ids: readonly Uuid[], act: (id: Uuid) => Promise<Done>): Promise<Done[]> => {
   const done: Done[] = []
   for (const id of [...new Set(ids)].sort()) done.push(await act(id))

@@ -41,7 +41,7 @@ import { reconcile } from './sending/reconcile.ts'
 import { claimEarlierReceipts } from './suspense/earlier-receipts-service.ts'
 import { expireTopups } from './topups/outcome.ts'
 
-/** What the features' work needs, all together, and the feed that wakes it. */
+/** The dependencies of all features' background work, and the feed that wakes it. */
 export type WorkDeps = { feed: Feed } & Parts & PaymentsDeps
 
 const periodsOf = (config: WorkDeps['config']): readonly Divided[] => [
@@ -113,8 +113,8 @@ const createWork = (deps: WorkDeps): Work => ({
 const wakeAfterMs = 100
 
 /**
- * Starts all work. The process that accepts a payment sends it. The wake-up that every process receives starts the other processes a moment
- * later, for when the process that accepted it runs no jobs or is busy. `more`: the sweeps of parts above the features.
+ * Starts all work. The process that accepts a payment sends it. The wake-up that every process receives starts the others a
+ * moment later, in case the accepting one runs no jobs or is busy. `more`: the sweeps of parts above the features.
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
   await createPeriods(deps.db, periodsOf(deps.config)).catch((error: unknown) => {

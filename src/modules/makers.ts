@@ -19,7 +19,7 @@ const findGrant = selectRow('grants.of_maker', grants, ['id'], { lane: 'joined' 
 
 export type Maker = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 
-/** A maker as a row has it that it created, and nobody has changed yet. */
+/** The maker's columns of a new row, which nobody has changed yet. */
 export const createdBy = ({ accountId, grantId, label }: Maker) => ({
   createdBy: accountId,
   createdByGrantId: grantId,

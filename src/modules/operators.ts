@@ -17,7 +17,7 @@ export const shellOperator = (user: string): Operator => ({
   origin: { ip: null, userAgent: `shell:${user}`, requestId: null },
 })
 
-/** What the service does by itself at a time of day. */
+/** The operator of acts that the service does itself at a time of day. */
 export const timerOperator: Operator = { accountId: null, way: 'timer', origin: null }
 
 /** How a record names its operator: an account's id, `shell:` and the user's name, or `timer`. */
@@ -52,7 +52,7 @@ const named = prepare('accounts.balances_named', { ids: 'uuid[]' }, (orm, at) =>
 
 export type BalanceName = { accountId: Uuid; workspaceId: Uuid | null }
 
-/** Whose balance the account of the ledger is, as people know it: the owning account, and the team where it is a team's. */
+/** The holder of a ledger account's balance, as people know it: the owning account, and the team of a team's balance. */
 export const nameBalances = async (db: Db, ids: readonly Uuid[]): Promise<(id: Uuid) => BalanceName> => {
   const names = new Map(
     (ids.length > 0 ? await db.run(named, { ids: [...new Set(ids)] }) : []).map(({ id, ...name }) => [id, name]),

@@ -2,7 +2,7 @@ import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Maker } from '../policy/types.ts'
 import type { MakerOut } from './makers.ts'
 
-// A file of its own, without a schema or a query: the verifier of receipts has it too.
+// A file of its own, without a schema or a query, because the verifier of receipts includes it.
 
 export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => ({
   account_id: formatId('account', accountId),

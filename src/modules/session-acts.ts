@@ -11,7 +11,7 @@ import { isoTime } from '../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../lib/ids.ts'
 import { policyFieldNames, wireName } from '../policy/fields.ts'
 
-// What a session changed beside what it added: rows that carry its id are found by that. Who ends a stolen session sees and undoes both.
+// A session's changes to existing rows (rows that it added carry its id). Ending a stolen session undoes both.
 
 type Act = typeof sessionActs.$inferSelect
 type Noted = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
@@ -21,7 +21,7 @@ const isKept = `where x.session_id is distinct from x.grant_id or exists (
   select from grants g join grants a on a.id = any(g.ancestor_ids || g.id)
   where g.id = x.grant_id and (a.derived_from_grant_id is not null or (select true from sessions s where s.id = a.origin_session_id)))`
 
-/** With a key `sessionId` is the grant's id: what a key that was made in a session did is found through that key. */
+/** For a key, `sessionId` is the grant's id: acts of a key that was made in a session are found through that key. */
 export const noteAct = (
   tx: Tx,
   { accountId, originSessionId, originGrantId }: Pick<Principal, 'accountId' | 'originSessionId' | 'originGrantId'>,
@@ -43,14 +43,14 @@ const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountI
 
 export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before' | 'after' | 'createdAt'>
 
-/** The oldest first. `ids`: of sessions and grants. */
+/** Oldest first. `ids`: ids of sessions and grants. */
 export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>
   db.run(ofSessions, { ids, accountId })
 
-/** The expression of its index. */
+/** The same expression as in the index. */
 export const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
 
-/** Before the sessions themselves. What a key did goes with the last session in which it, or a key above it, was made. */
+/** Pruned before the sessions. A key's acts go with the last session in which the key, or one above it, was made. */
 export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sessionActs.createdAt, {
   only: (before) => sql`${sessionActs.sessionId} = any(array(
     with ended as (select ${sessions.id} from ${sessions} where ${endOfSession} < ${before})
@@ -89,7 +89,7 @@ const fieldsThat = (was: Document, keep: (field: string) => boolean): Document =
 
 const path = '/v1/spending-policies'
 
-/** Null where the terms are as they were. */
+/** Null if the terms are as they were. */
 const undoOf = ({ id, name, version, archived, waiting, was, current }: Compared) => {
   const own = `${path}/${formatId('policy', id)}`
   if (archived && was) return { method: 'POST' as const, path, body: { name, ...fieldsThat(was, () => true) } }
@@ -98,7 +98,7 @@ const undoOf = ({ id, name, version, archived, waiting, was, current }: Compared
   return waiting ? { method: 'DELETE' as const, path: `${own}/pending-change`, body: null } : null
 }
 
-/** Policies that are looser than before the first of these acts, or will be, with the request that undoes it. */
+/** Policies that are, or will be, looser than before the first of these acts, each with the request that undoes the change. */
 export const findLoosened = async (db: Db, acts: readonly SessionAct[]) => {
   const firsts = new Map<Uuid, SessionAct>()
   for (const act of acts) if (act.kind === 'loosened' && !firsts.has(act.recordId)) firsts.set(act.recordId, act)

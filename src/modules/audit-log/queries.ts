@@ -23,7 +23,7 @@ type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: 
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
-/** What people do about their own accounts while they work in a workspace is private. */
+/** Acts of people on their own accounts are private, even while they work in a workspace. */
 const accountActions = [
   'account.',
   'identity.',
@@ -41,14 +41,14 @@ const filters = {
   subjectId: 'uuid?',
   action: 'text?',
   beginning: 'text?',
-  /** One that not every payment writes: it has its place in an index. */
+  /** An action that not every payment writes, so an index has it. */
   rareAction: 'text?',
   createdAfter: 'timestamptz?',
   createdBefore: 'timestamptz?',
 } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-/** `owner`: whose log is read; undefined: the whole log. */
+/** `owner`: the account or workspace whose log is read; undefined: the whole log. */
 const select = (
   orm: QueryBuilder,
   at: Places<typeof filters & typeof page>,
@@ -91,8 +91,8 @@ const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filt
 })
 
 /**
- * A page of each action alone, as one page, where none is one that every payment writes: each has its place in an index, so
- * nothing else is read. Those of one actor are in the index of what each did.
+ * Reads a page per action and merges the pages, unless every payment writes one of the actions. An index has the other actions,
+ * so nothing else is read. The entries of one actor have an index of their own.
  */
 const readByAction = async (
   { action, actor }: { action: string | undefined; actor: Uuid | undefined },
@@ -189,7 +189,7 @@ export const presentAudit = (row: AuditRecord): AuditEntry => {
   })
 }
 
-/** An export goes on in the order of commits, so that nothing that is committed late is left out. */
+/** An export continues in the order of commits, so that late commits are not left out. */
 type ExportPlace = { transaction: string; id: Uuid }
 export type Exported = AuditEntry & { cursor: string }
 
@@ -210,7 +210,7 @@ type Row = Omit<AuditRecord, 'transaction'> & { place: string }
 
 const pageSize = 1_000
 
-/** The log is exported oldest first. Every entry names the place after which an export goes on. */
+/** The log is exported oldest first. Every entry has the cursor from which an export continues. */
 export async function* exportAudit(db: Db, from: ExportPlace, most: number): AsyncGenerator<Exported> {
   let place = from
   for (let left = most; left > 0; ) {

@@ -42,7 +42,7 @@ const shown = presenter(PendingSeparation)
 const presentSeparation = (separation: Separation | undefined): PendingSeparation | null =>
   separation ? shown(separation) : null
 
-/** Of a workspace that would get a balance of its own, else the oldest one that takes from the balance which the workspace draws on. */
+/** The workspace's own pending separation, else the oldest one that takes from the balance on which the workspace draws. */
 const pending = prepare('balances.pending', { workspaceId: 'uuid', holderId: 'uuid' }, (orm, at) =>
   orm
     .select()
@@ -68,8 +68,8 @@ export const viewSeparation = async (db: Db, currency: string, principal: Princi
 }
 
 /**
- * The workspaces on a balance in which a rule asks for two people or a signature: money does not leave such a balance by one person. `others`: members
- * who count under its rules and did not ask. `confirmed`: by one who still counts; `signedBy`: with a signature.
+ * The workspaces on a balance whose rules ask for two people or a signature: one person alone cannot take money from it.
+ * `counting`: members who count under the rules. `confirmed`, `signedBy`: accounts that confirmed, and those that signed.
  */
 const readGuards = statement('balances.guards')`
   select w.id, exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and p.approval_proof = 'signature') as signed,
@@ -89,7 +89,7 @@ const guardsOf = (tx: Tx, holderId: Uuid, separationId: Uuid | null): Promise<Gu
 
 const othersIn = ({ counting }: Guard, requester: Uuid): Uuid[] => counting.filter((account) => account !== requester)
 
-/** With nobody else its requester signs, where a signature is asked for. */
+/** If nobody else counts, the requester's own signature confirms, if the rule asks for one. */
 const isConfirmed = (guard: Guard, requester: Uuid): boolean => {
   const others = othersIn(guard, requester)
   const given = guard.signed ? guard.signedBy : guard.confirmed
@@ -115,7 +115,7 @@ const steps = {
   'workspace.separation_withdrawn': 'workspace.separation_withdraw',
 } as const
 
-/** In the workspace, and in each whose rule guards the balance: its approvers decide too, and its log says so. */
+/** Publishes in the workspace and in each whose rule guards the balance: its approvers decide too, and its log says so. */
 const publish = async (
   tx: Tx,
   { CURRENCY }: Using,
@@ -166,7 +166,7 @@ const requireSeparable = async (tx: Tx, workspace: WorkspaceRecord, amount: Mino
   })
 }
 
-/** Once, in one transaction, with an entry on both sides; or it waits, where one person may not take money from this balance. */
+/** Separates at once, with an entry on both sides. If one person may not take money from this balance, the request waits. */
 export const requestSeparation = async (
   tx: Tx,
   config: Using,
@@ -210,7 +210,7 @@ export const requestSeparation = async (
 
 const lockSeparation = selectRow('balances.lock_separation', balanceSeparations, ['id'], { lock: 'update' })
 
-/** Requester, rules and balance as they are now. Withdrawn where they no longer allow it. */
+/** Decides by the requester, rules and balance as they are now. Withdraws the separation if they no longer allow it. */
 const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separation): Promise<void> => {
   const workspace = found(await findWorkspace(tx, separation.workspaceId))
   const { requestedBy, accountId, amountMinor, effectiveAt } = separation
@@ -240,7 +240,7 @@ export const proveSeparation = async (
   return { separation, ...(await proveConfirmation(deps, accountId, separation.message, body)) }
 }
 
-/** By an approver who counts under the rules of the workspace that they confirm for. It takes effect with the last confirmation. */
+/** The caller is an approver who counts under the rules of their workspace. The last confirmation separates the balance. */
 export const confirmSeparation = async (
   tx: Tx,
   config: Using,
@@ -270,7 +270,7 @@ export const confirmSeparation = async (
   await settle(tx, config, principal, separation)
 }
 
-/** By whoever asked for it, and by every approver of a workspace on that balance. */
+/** Open to the requester, and to every approver of a workspace on that balance. */
 export const withdrawSeparation = async (tx: Tx, config: Using, principal: Principal): Promise<void> => {
   const { accountId, permissions } = principal
   const waiting = found(await findPending(tx, principal.workspace))
@@ -283,7 +283,7 @@ export const withdrawSeparation = async (tx: Tx, config: Using, principal: Princ
   await publish(tx, config, principal, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
 }
 
-/** What waits on a frozen balance goes on waiting. */
+/** Separations that wait on a frozen balance keep waiting. */
 export const applyDueSeparations = sweepOf(
   'balances.separate',
   {

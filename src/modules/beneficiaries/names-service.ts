@@ -29,16 +29,16 @@ import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked
 import { lockUnarchived } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
-// The checks of names: whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue
-// entry (`name_check_due_at`): after its creation or renaming, on request, and when a payment's result named somebody else
-// (`result_name`). No payment waits for a check.
+// Name checks: the holder of a payee's number, and other payees with a similar name. A payee whose check is due is its own queue
+// entry (`name_check_due_at`). A check is due after a creation or renaming, on request, and when a payment's result named
+// somebody else (`result_name`). No payment waits for a check.
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
   /** Called in the transaction that writes another name or status. */
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
 
-/** `tenant`: the owning account, which the daily limit of names is for. `payer`: the one that holds the workspace's balance. */
+/** `tenant`: the owning account, to which the daily name limit applies. `payer`: the account that holds the balance. */
 type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
 
 /** Lease of a check: if the process dies, another takes the check over after this time. */
@@ -60,7 +60,7 @@ const claiming = {
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
-/** A destination that cannot be decrypted is not asked about: its payments report that. */
+/** A destination that cannot be decrypted is not looked up: its payments report the failure. */
 const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   let destination: string
@@ -73,7 +73,7 @@ const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Prom
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-/** How many names an account gets: few while none of its payments has succeeded, so that nobody learns who has which number. */
+/** Names that an account can look up: few until its first successful payment, so that nobody learns who has which number. */
 const maxNamesADay = { new: 20, paying: 500 }
 
 const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
@@ -86,8 +86,8 @@ const readDay = statement('beneficiaries.names_of_day')`
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`
 
 /**
- * Notes a query before it is sent, under the account's lock, so that queries under way count. Null, and a check that says so,
- * where none is left.
+ * Records a query before it is sent, under the account's lock, so that queries under way count. If the day's names are used up,
+ * records that instead and returns null.
  */
 const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
   inTx(db, async (tx) => {
@@ -117,7 +117,7 @@ const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
   return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
 }
 
-/** Compares the names in their order. The verdict is about the whole name, also where it is shown shortened. */
+/** Compares the names in their order. The verdict is about the whole name, even if a shortened one is shown. */
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
@@ -128,7 +128,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
     const [status, name] = answer.kind === 'named' ? [next.verification, shown(answer.name)] : ['unavailable' as const, null]
     updateRow(tx, beneficiaryVerifications, { id }, { status, name })
     const reportedName = next.reportedName && shown(next.reportedName)
-    // A shortened name may be the one that is known: then its source is kept too.
+    // A shortened name may equal the known one: then the known source stays too.
     known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
   }
   return known
@@ -145,10 +145,7 @@ const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' 
     .orderBy(desc(beneficiaries.id))
     .limit(maxNames),
 )
-/**
- * Both payees are marked, because a payment to one warns where the other was paid before; the other one only where nothing is
- * noted yet.
- */
+/** Marks both payees, because a payment to one warns if the other was paid before. The other payee keeps an earlier mark. */
 const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, at) =>
   orm
     .update(beneficiaries)
@@ -164,12 +161,12 @@ const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', sim
 /** Making a shape takes as long as comparing it with twenty others. */
 const shapeOf = memoised(shapeOfName, 20_000)
 
-/** A portion takes about two milliseconds when all of its shapes are new. */
+/** A chunk takes about two milliseconds when all of its shapes are new. */
 const portionSize = 256
 
 /**
- * The search runs without the account's lock: comparing thousands of names takes longer than it may be held. Of two payees that
- * are created at once, the check of the later one sees both.
+ * The search runs without the account's lock: comparing thousands of names takes too long to hold it. If two payees are created
+ * at once, the later check sees both.
  */
 const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: BeneficiaryRecord): Promise<Uuid | null> => {
   const shape = shapeOf(displayName)
@@ -181,10 +178,10 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   return found
 }
 
-/** `payee`: as it was read when `similar` was found. `lookup`: null where the rail was not asked. */
+/** `payee`: as read when `similar` was found. `lookup`: null if the rail was not asked. */
 type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
 
-/** A check that was asked for while results alone were compared stays due. */
+/** A check that was requested while only results were compared stays due. */
 const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
   // A payee beyond the day's names is asked about on the next day.
   if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
@@ -241,13 +238,13 @@ export const createNamesLane = (deps: NameCheckDeps): Lane => ({
   name: 'names',
   limit: maxAtOnce,
   claim: async ({ free, except }) => {
-    // To look for what is due costs as much for one as for several.
+    // A search for due checks costs as much for one as for several.
     if (free < maxAtOnce / 2) return { tasks: [], more: true }
     return claimLeased(deps.db, claiming, { now: deps.clock.now(), free, except }, (due: Due) => check(deps, due))
   },
 })
 
-/** A rail is asked about one payee at most this often, whoever asks. */
+/** The minimum time between two queries to a rail about one payee, whatever their cause. */
 const checkEverySeconds = 60
 
 /** Asks the rail again; its answer comes with `beneficiary.updated`. */
@@ -273,8 +270,8 @@ const findUnchecked = statement('beneficiaries.check_names_again')`
    returning id`
 
 /**
- * A name that could not be checked is asked for again when an approval needs it: after a minute, or a day later where the day's names were used up. The
- * caller has locked the account that pays.
+ * Checks names again that an approval needs and that could not be checked. The earliest time is a minute later, or the next day
+ * if the day's names were used up. The caller has locked the account that pays.
  */
 export const checkNamesAgain = async (tx: Tx, { payout }: Pick<Rails, 'payout'>, ids: readonly Uuid[]): Promise<void> => {
   const { at } = tx

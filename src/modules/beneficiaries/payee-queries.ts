@@ -33,9 +33,9 @@ type Paid = {
 }
 
 /**
- * The amounts that last reached the payee under any name, as an array: `typicalAmount` tells the usual one from them. Each
- * branch reads along an index, newest first, because a supplier with ten thousand payments is paid under a lock. It is ordered
- * by the payee too (`ownedBy`): one that was never paid has no rows to stop at.
+ * The amounts that last reached the payee under any name, as an array: `typicalAmount` tells the usual one from them. Each branch
+ * reads along an index, newest first, because a supplier with ten thousand payments is paid under a lock. The payee is part of
+ * the order too (`ownedBy`): a payee that was never paid has no rows to stop at.
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`

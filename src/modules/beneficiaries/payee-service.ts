@@ -13,7 +13,7 @@ import { createBeneficiary, type Sealing } from './service.ts'
 
 type Known = { fingerprint: Buffer; id: Uuid; name: string; legalName: string | null }
 
-/** Those that a person has confirmed first, then the oldest. */
+/** Beneficiaries that a person has confirmed come first, then the oldest. */
 const findByDestination = prepare(
   'beneficiaries.by_destination',
   { workspaceId: 'uuid', fingerprints: 'bytea[]' },
@@ -43,7 +43,7 @@ type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
-/** Why nobody can be paid at a destination; null where somebody can be. */
+/** The refusal of a destination at which nobody can be paid; null for a usable one. */
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
   const to = orRefusal(() => normalisePayee(rails, row))
   return to instanceof Refusal ? to : null
@@ -58,15 +58,15 @@ const mayNotCreate = (): Refusal =>
 
 const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
 
-/** Of several beneficiaries at one destination, the one with the name that was given, else the first. */
+/** Chooses among several beneficiaries at one destination: the one with the given name, else the first. */
 const choose = (known: ReadonlyMap<string, readonly (Known & { place: number })[]>, { row, fingerprints }: Named) => {
   const own = fingerprints.flatMap((fingerprint) => known.get(fingerprint) ?? []).sort((a, b) => a.place - b.place)
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }
 
 /**
- * The result has the order of the rows: a known beneficiary, else a new one (created once for all rows with its destination), or
- * why there is none.
+ * The result has the order of the rows: a known beneficiary, a new one (created once for all rows with its destination), or the
+ * refusal.
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
@@ -84,7 +84,7 @@ export const ensureBeneficiaries = async (
   const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
   const fingerprints = wanted.map((each) => Buffer.from(each, 'hex'))
   const found = (await tx.run(findByDestination, { workspaceId, fingerprints })).map((row, place) => ({ ...row, place }))
-  // To compare each of a thousand rows with each payee was a third of the time that Node spent on a list.
+  // Comparing each of a thousand rows with each payee took a third of Node's time for a batch.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
   const created = new Map<string, Promise<NamedPayee>>()
   const unknown = read.filter((each) => !(each instanceof Refusal) && !choose(known, each))

@@ -15,7 +15,7 @@ import type { ListBeneficiaries } from './schema.ts'
 /** A freeze belongs to the payee, so it holds under every name; the freeze of a paybill holds for each account at it. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
-/** Moved to another row or workspace a sealed destination cannot be opened. */
+/** A sealed destination that is moved to another row or workspace cannot be opened. */
 export const destinationContext = (id: Uuid, workspaceId: Uuid): readonly string[] => ['beneficiary', id, workspaceId]
 
 const paybills = alias(payees, 'paybills')
@@ -88,7 +88,7 @@ const matching = (at: Places<typeof page>) =>
   )
 
 /**
- * The order names all three columns of their index, so that it is used: the shorter one of the workspace has payees of other
+ * The order names all three columns of the index, so that it is used: the workspace's shorter index has payees of other
  * verifications between them.
  */
 const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
@@ -133,14 +133,14 @@ export const listVerifications = selectPage(
   beneficiaryVerifications.beneficiaryId,
 )
 
-/** Of any workspace. */
+/** Finds beneficiaries of any workspace. */
 export const findBeneficiaries = selectAmong('beneficiaries.by_ids', beneficiaries, 'id')
 
 const refuseEach = (ids: readonly Uuid[], path: string, why: string): void => {
   if (ids.length > 0) throw invalidFields(...ids.map((id) => ({ path, message: `${formatId('beneficiary', id)} ${why}` })))
 }
 
-/** Each beneficiary must belong to the workspace: else 400, the same for another tenant's beneficiary as for none. */
+/** Each beneficiary must belong to the workspace, else 400: the same error for another tenant's beneficiary as for none. */
 export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string) => {
   const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
@@ -149,7 +149,7 @@ export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: reado
   return rows
 }
 
-/** In a list that allows payments each beneficiary must say who is paid. */
+/** An allow list needs beneficiaries with a fixed payee: an open reference would allow every account behind a paybill. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
   const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
   const why =

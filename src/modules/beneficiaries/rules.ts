@@ -10,7 +10,7 @@ import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { CreateBeneficiary } from './schema.ts'
 
-/** Who is paid: a destination, and the account behind it where one is fixed. */
+/** The destination that is paid, and the account behind it if one is fixed. */
 export type Payee = Destination & { accountReference: string | null }
 
 const accountProblem = (rail: RailName, accountReference: string | null): string | undefined => {
@@ -60,7 +60,7 @@ const isPhone = ({ destination, bankCode }: Destination): boolean =>
   bankCode === null && parseKenyanMobile(destination) === destination
 
 /**
- * Hashed with a key, so that it reveals nothing. With the account: behind the paybill of a bank is every account of that bank.
+ * Text that is hashed with a key, so that it reveals nothing. It includes the account: a bank's paybill is one for all accounts.
  */
 export const fingerprintText = (workspaceId: string, rail: RailName, { destination, bankCode, accountReference }: Payee) =>
   JSON.stringify([

@@ -55,7 +55,7 @@ const confirm = async (tx: Tx, actor: Actor, accountId: Uuid, before: Beneficiar
 type PayeeRow = { id: Uuid; frozenAt: Date | null }
 
 const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
-/** Returns nothing where another transaction creates the payee at the same time. */
+/** Returns nothing if another transaction creates the payee at the same time. */
 const findOrInsert = statement('payees.ensure')`
   with known as (
      select id, frozen_at from payees where workspace_id = $2 and fingerprint = any($3::bytea[])
@@ -192,11 +192,11 @@ export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, 
     throw new Refusal('forbidden', {
       message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
     })
-  // `frozen` by its paybill as well: that freeze is lifted there.
+  // The status is also `frozen` if the paybill is: that freeze is lifted at the paybill.
   if (before.frozenAt && change.status === 'active') requireFreshProof(principal, at)
   refuseOtherPayee(before, change)
   refuseUnderFrozenPaybill(before, change)
-  // Every field of the request but the status, which is the payee's: a field that is new in the schema is not forgotten here.
+  // All fields of the request except the status, which is the payee's: a field added to the schema is not forgotten here.
   const { status: _, ...rest } = change
   const named = filtersOf(rest) as Partial<BeneficiaryRecord>
   const fields = { ...before, ...named }
@@ -220,7 +220,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
 }
 
-/** Whoever approves a payment has seen the name and confirms it, unless it was changed after the approval was asked for. */
+/** An approver of a payment has seen the name and confirms it, unless it was changed after the approval was requested. */
 export const confirmByApproval = async (
   tx: Tx,
   actor: Actor,
@@ -253,7 +253,7 @@ const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (or
     .where(and(eq(workspaces.owningAccountId, at.owner), isNull(workspaces.balanceAccountId))),
 )
 
-/** Destinations are overwritten for good: the account was closed, and nothing can be paid from its balance. A team with a balance of its own goes on. */
+/** Overwrites the destinations of a closed account, whose balance can pay nothing. A team with a balance of its own goes on. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {

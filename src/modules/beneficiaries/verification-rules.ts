@@ -21,20 +21,20 @@ const compared = (payee: Named, name: string): NameVerdict | null =>
 
 const hidden = (name: string): number => name.split(maskCharacter).length
 
-/** Another name than was reported before is another holder: numbers are given to other people. */
+/** A name other than the reported one means another holder: numbers are reassigned. */
 const withName = (payee: Named, { name, source, at }: { name: string; source: NameSource; at: Date }): Verification => {
   const { reportedName: before, paymentRail } = payee
   const verdict = compared(payee, name)
   if (verdict === null) return withoutName(payee, at)
   const change = before === null ? null : compareNames(before, name, payouts[paymentRail].payee)
   const isOther = change === 'no_match'
-  // M-PESA masks names before a payment, and not in its result: the fuller one is kept.
+  // M-PESA masks names before a payment, but not in its result: the fuller name is kept.
   const reportedName = before !== null && !isOther && hidden(before) < hidden(name) ? before : name
   const verification = isOther ? 'no_match' : (compared(payee, reportedName) ?? verdict)
   return { verification, reportedName, nameSource: reportedName === before ? payee.nameSource : source, nameCheckedAt: at }
 }
 
-/** No name now takes nothing from what was known. */
+/** A missing name does not erase the known one. */
 const withoutName = ({ verification, reportedName, nameSource }: Named, at: Date): Verification =>
   reportedName === null
     ? { verification: 'unavailable', reportedName, nameSource: null, nameCheckedAt: at }
@@ -48,6 +48,6 @@ export const verdictAfterRename = (payee: Named): VerificationStatus =>
 
 const maxChecks = 6
 
-/** A rail that did not answer is asked again after 1, 2, 4 … minutes. Null: no more. */
+/** A rail that did not answer is asked again after 1, 2, 4 … minutes. Null: no further check. */
 export const nextCheckAt = (checks: number, at: Date): Date | null =>
   checks >= maxChecks ? null : new Date(at.getTime() + 60_000 * 2 ** (checks - 1))

@@ -14,10 +14,10 @@ import { findGrant, scopeOf } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
 /**
- * The limits of grants, and of the policies that apply to every payment. A policy that asks for approvals without a threshold asks for them from 0 on.
- * Written as text, because it reads two tables as one relation. Its plan costs more to start than its rows to read, so it is on the lane `joined`.
- * Grant ids are one text there: lists of several callers differ in length, so together they are no array.
- * Each counter is looked up by itself: in a plain join those of everybody's month are read.
+ * The limits of grants, and of the policies that apply to every payment. A policy that asks for approvals without a threshold
+ * asks for them from 0 on. Written as text, because it reads two tables as one relation. The plan costs more to start than its
+ * rows cost to read, so the query is on the lane `joined`. Grant ids are one text there: callers' lists differ in length, so they
+ * cannot share an array. Each counter has its own lookup: a plain join would read everybody's counters of the month.
  */
 const limits = prepare(
   'credentials.limits',
@@ -66,7 +66,7 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     ...limit,
     usage: { dayMinor, monthMinor, totalMinor },
   }))
-  // A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits.
+  // A grant belongs to the workspace in which it works, so the limits include its own usage and its chain's headroom.
   const ofGrant = {
     usage: inUse.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n },
     headroom: headroomOf(inUse.filter(({ id }) => lineage.includes(id))),

@@ -19,7 +19,7 @@ const allowsMore = (before: readonly string[] | null, after: readonly string[] |
 
 type IsWider<Value> = (before: Value, after: Value) => boolean
 
-/** Whether a control can let pass what it did not before. */
+/** Whether a changed control permits more than before, by control. */
 const wider: { readonly [Name in keyof Controls]: IsWider<Controls[Name]> } = {
   perPaymentLimitMinor: isHigher,
   dailyLimitMinor: isHigher,

@@ -51,7 +51,7 @@ const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: N
   })
 }
 
-/** The parent is locked: a revocation was before this, or finds the child. An end after the parent's is refused, not shortened. */
+/** The parent is locked: a revocation came before, or finds the child. An end after the parent's is refused, not shortened. */
 const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], expiresAtRequested: Date | null, at: Date) => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
@@ -80,7 +80,7 @@ const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamp
     .where(and(sql`${grants.ancestorIds}[1] = ${at.root}`, isActive(at.now))),
 )
 
-/** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */
+/** Limits and requests are counted at the root, so the number of grants below it is bounded. Its account is already locked. */
 const requireRoom = (lineage: readonly Uuid[], living: number): void => {
   if (lineage.length + 1 > maxDepth)
     throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
@@ -154,7 +154,7 @@ type GrantChange = {
   label?: string | undefined
 }
 
-/** A delegated caller's own grant is changed by those above it. */
+/** Only a grant above a delegated caller's own grant can change it. */
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
@@ -182,7 +182,7 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
-/** Those of frozen grants that another account froze last. Who froze one is in the log, which is read under the grant's lock. */
+/** Frozen grants whose last freeze came from another account. The log, read under the grant's lock, says who froze it. */
 const frozenByManager = async (tx: Tx, frozen: readonly GrantRecord[]): Promise<ReadonlySet<Uuid>> => {
   if (frozen.length === 0) return new Set()
   const freezes = new Map((await tx.run(lastFreezes, { ids: frozen.map(({ id }) => id) })).map(({ id, by }) => [id, by]))
@@ -197,7 +197,7 @@ const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
     })
 }
 
-/** The caller may see the grant, and has locked it. Payments hold the chain's lock while they are decided, so the change applies to the next one. */
+/** The caller may see the grant and has locked it. Payments hold the chain's lock, so the change applies to the next one. */
 export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
@@ -206,7 +206,7 @@ export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: Gr
   return changeGrant(tx, principal, grant, change)
 }
 
-/** Behind the lock of the account that pays: no payment is counted meanwhile. */
+/** Runs behind the lock of the account that pays: no payment is counted meanwhile. */
 const seedTotal = statement('grants.seed_total')`
   insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
    select 'grant', $1::uuid, t.account_id, 'total', date '${totalStart}', sum(t.used_minor), sum(t.payments)
@@ -224,7 +224,7 @@ export const changeGrant = async (
   { controls, frozen, label }: GrantChange,
 ): Promise<ChangedGrant> => {
   const grantId = before.id
-  // A freeze by who manages the workspace counts beside the owner's own, which the owner may lift.
+  // A freeze by a workspace manager counts beside the owner's own freeze, which the owner may lift.
   const isFurther = frozen === true && principal.accountId !== before.accountId
   const { at } = tx
   const asBefore = frozen === undefined || frozen === (before.frozenAt !== null)
@@ -260,7 +260,7 @@ export const changeGrant = async (
   return { grant: after, view }
 }
 
-/** Those that are active and not frozen. The caller has checked whether the actor may. */
+/** Skips grants that are inactive or already frozen. The caller has checked the actor's permission. */
 export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
   const { at } = tx
   const before = (await lockThese(tx, ids)).filter((grant) => grantLife(grant, at) === 'active' && grant.frozenAt === null)
@@ -281,13 +281,13 @@ export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly U
   }
 }
 
-/** Who manages a workspace may stop and end every grant in it, including those of other accounts. */
+/** A manager of a workspace may freeze and revoke every grant in it, including those of other accounts. */
 export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<GrantRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
 }
 
-/** Also those that a member has frozen, who could lift it again. */
+/** Also freezes grants that a member has frozen: the member could unfreeze them. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const active = await tx.run(lockActive, { workspaceId: workspace.id, now: tx.at })

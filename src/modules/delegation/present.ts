@@ -37,8 +37,8 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: U
   })
 
 /**
- * The limits of grants, what each has used of the days and months that begin then, and the time zone that says which of these are the current ones.
- * Each counter is looked up by itself: in a plain join those of everybody's month are read.
+ * The limits of grants, their use in the days and months that begin at `starts`, and the time zone that tells the current ones.
+ * Each counter has its own lookup: a plain join would read everybody's counters of the month.
  */
 const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (orm, at) =>
   orm
@@ -64,7 +64,7 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (or
     .where(sql`${grants.id} = any(${at.ids})`),
 )
 
-/** Of the days and months that contain an instant somewhere on earth: so no time zone must be known to read counters. */
+/** The starts of all days and months that contain an instant somewhere on earth: counters are read without a time zone. */
 const startsAt = (at: Date): string[] => {
   const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
@@ -72,7 +72,7 @@ const startsAt = (at: Date): string[] => {
 
 const unused: Usage = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
 
-/** No other column: copies of whole grants were a third of what the collector had of a page. */
+/** No other column: copies of whole grants were a third of a page's garbage. */
 const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, totalLimitMinor }: GrantRecord, usage: Usage) => ({
   perPaymentLimitMinor,
   dailyLimitMinor,
@@ -81,7 +81,7 @@ const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, total
   usage,
 })
 
-/** The grants as REST shows them, with usage in their workspace's own day and month. One statement, however many; a grant may be unwritten yet. */
+/** Grants as REST shows them, with usage in their workspace's day and month. One query for all; a grant may be unwritten yet. */
 export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
   if (records.length === 0) return new Map()
   const ids = [...new Set(records.flatMap(({ id, ancestorIds }) => [...ancestorIds, id]))]
@@ -114,7 +114,7 @@ export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<G
 
 const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
 
-/** As in authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
+/** Matches authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
 export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<GrantRecord, 'revokedAt' | 'expiresAt'>, at: Date) => {
   const life = keyLife(key, at)
   return life === 'active' && grantLife(grant, at) !== 'active' ? 'revoked' : life

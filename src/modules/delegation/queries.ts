@@ -50,7 +50,7 @@ export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (
   newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
 )
 
-/** Everything below them, in the same workspace, ends with them. */
+/** Everything below these roots is in the same workspace, and ends with them. */
 export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, at) =>
   orm
     .select({ id: grants.id })
@@ -74,7 +74,7 @@ const depth = sql`cardinality(${grants.ancestorIds})`
 export const isActive = (now: SQL): SQL | undefined =>
   and(isNull(grants.revokedAt), or(isNull(grants.expiresAt), gt(grants.expiresAt, now)))
 
-/** Locked in the order of their depth. */
+/** Locks grants in the order of their depth. */
 const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
   orm
     .select()
@@ -87,7 +87,7 @@ export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', n
   lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isActive(at.now)),
 )
 
-/** Of each grant the newest entry that froze it: of its own account where it was not frozen, of any other always. */
+/** Each grant's newest freeze in the log. An entry of the grant's own account counts only if the grant was not frozen before. */
 export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (orm, at) =>
   orm
     .selectDistinctOn([grants.id], { id: grants.id, by: auditLog.accountId })
@@ -104,7 +104,7 @@ export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (or
     .orderBy(grants.id, desc(auditLog.transaction), desc(auditLog.id)),
 )
 
-/** What a grant and those below it have paid: the total of one that was made before totals were counted. */
+/** The amount that a grant and its descendants have paid: the total of a grant made before totals were counted. */
 export const paidByGrant = (grant: string, workspace: string): string =>
   `(select sum(t.used_minor) from grants below join spending_totals t on t.grant_id = below.id
     where below.workspace_id = ${workspace} and (below.id = ${grant} or below.ancestor_ids @> array[${grant}])
@@ -118,7 +118,7 @@ const lockByIds = prepare('grants.lock_these', { ids: 'uuid[]' }, (orm, at) =>
   lockGrants(orm, sql`${grants.id} = any(${at.ids})`),
 )
 
-/** In the order of their depth. */
+/** Locks grants in the order of their depth. */
 export const lockThese = async (tx: Tx, ids: readonly Uuid[]): Promise<GrantRecord[]> =>
   ids.length === 0 ? [] : tx.run(lockByIds, { ids })
 
@@ -144,7 +144,7 @@ const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): U
 
 // Two statements: one with `or` would combine their indexes by bitmaps, which the connections' settings switch off.
 
-/** By the roots, which have an index: one on all ancestors would need bitmaps as well. */
+/** Searches by the roots, which have an index: an index on all ancestors would need bitmaps too. */
 const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
   lockGrants(
     orm,
@@ -161,11 +161,11 @@ const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uui
   ),
 )
 
-/** In the order of their depth. The grant is locked already. */
+/** Locks in the order of depth. The grant itself is already locked. */
 export const lockDescendants = (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> =>
   tx.run(lockBelow, { roots: [rootOf(grant)], above: [grant.id], known: [grant.id] })
 
-/** What ends with grants, already locked: its descendants, the grants created in sessions that these led to, and so on. */
+/** Locks everything that ends with locked grants: descendants, grants created in sessions that these led to, and so on. */
 export const lockDependents = async (tx: Tx, roots: readonly GrantRecord[]): Promise<GrantRecord[]> => {
   const chain: GrantRecord[] = []
   for (let last = [...roots]; last.length > 0; ) {
@@ -191,7 +191,7 @@ const selectKey = (orm: QueryBuilder, at: Places<typeof one>) =>
 
 export const findKey = oneBy(prepare('api_keys.by_id', one, 'joined', selectKey))
 
-/** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
+/** The grant's lock guards its keys: the second of two concurrent changes sees the first. */
 export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update')))
 
 export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (orm, at) =>
@@ -222,7 +222,7 @@ const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 
     .limit(100),
 )
 
-/** For operators. A whole key finds itself alone. */
+/** For operators. A whole key matches only itself. */
 export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
   // "g" comes after every hex digit.
   const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })

@@ -13,7 +13,7 @@ import { findGrant, findKey, grantList, keyList, listWorkspaceGrants, lockVisibl
 import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
 import { createApiKey, revokeApiKey, revokeGrant, revokeGrantsOf, revokeOwnGrant, rotateApiKey, updateApiKey } from './service.ts'
 
-/** Reads behind the uses until now: what is read shows when each credential was last used. */
+/** Writes pending uses before it reads, so that the result shows when each credential was last used. */
 const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<Row> => lastUsed.flush().then(read)
 
 const once = ['key']

@@ -43,7 +43,7 @@ export const SpendingControlsIn = wire.transform((input, context): Controls => {
   return controls
 })
 
-/** An absent limit stays, null removes it. Contradictions are found where the change is merged. */
+/** An absent limit stays, null removes it. Contradictions are found when the change is merged. */
 const SpendingControlsChange = wire
   .transform((input): ControlsChange => filtersOf(input))
   .describe('A field that is left out keeps its value; null removes a limit.')

@@ -46,8 +46,8 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
 )
 
 /**
- * Ends grants of one account with everything that came from them, however many, and returns these grants. The caller has checked whether the actor
- * may. They are locked first and their descendants are read afterwards, so that a child created meanwhile is found.
+ * Ends grants of one account and everything that came from them, and returns these grants. The caller has checked the permission.
+ * Locks the grants before it reads their descendants, so that a child created meanwhile is found.
  */
 export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantIds: readonly Uuid[]) => {
   const found = await lockThese(tx, grantIds)
@@ -124,8 +124,8 @@ export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, a
 }
 
 /**
- * Authentication refuses expired grants already; here they and their descendants are revoked, and events are published. The oldest comes first:
- * what descends from it ends with it. A refresh may have moved an end while this waited for the lock.
+ * Authentication already refuses expired grants; this sweep revokes them and their descendants, and publishes events. The oldest
+ * comes first, because its descendants end with it. A refresh may have moved an end during the wait for the lock.
  */
 export const revokeDueGrants = sweepOf(
   'grants.end',
@@ -226,8 +226,8 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
 }
 
 /**
- * A grant ends with its last active key. Every key's end is known when it is written, so the latest also becomes the `expires_at` of the grant and
- * its descendants: authentication reads nothing above a grant. The caller has locked the grant.
+ * A grant ends with its last active key. Every key's end is known when written; the latest becomes the `expires_at` of the grant
+ * and its descendants. So authentication reads nothing above a grant. The caller has locked the grant.
  */
 const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, record: KeyWithGrant, reason?: string) => {
   const { at } = tx

@@ -29,7 +29,7 @@ type Reader = { principal: Principal; pages: ReadPages }
 type Pages = AsyncGenerator<readonly object[]>
 type Section = { name: string; about: string; pages: () => Pages }
 
-/** The versions that held at a time of the period. */
+/** Policy versions in force at any time of the period. */
 const policyVersions = prepare(
   'evidence.policies',
   { workspaceId: 'uuid', start: 'timestamptz', end: 'timestamptz', policyId: 'uuid', version: 'int', take: 'rows' },
@@ -68,7 +68,7 @@ const earlierPayments = prepare(
 )
 
 const firstPlace = '00000000-0000-0000-0000-000000000000 0'
-/** An approval lives this long at most, where it waits for a payment's day. */
+/** The maximum life of an approval that waits for a payment's day. */
 const longestApprovalMs = 366 * 86_400_000
 /** Receipts that are built at a time: their queries are sent together. */
 const together = 25
@@ -179,7 +179,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
   ]
 }
 
-/** A file of lines has this many at most; what follows is in another one. */
+/** The maximum number of lines in a file; the rest goes into another one. */
 const maxLines = 10_000
 
 const linesOf = async function* ({ name, pages }: Section): AsyncGenerator<ArchiveFile> {
@@ -201,8 +201,8 @@ const whole = async function* (text: string): AsyncGenerator<string> {
 }
 
 /**
- * What an auditor asks for, each file in turn, so that memory does not grow with the period. Ends with `manifest.json`: the SHA-256 of each, signed as
- * receipts are.
+ * Yields the files of an auditor's export in turn, so that memory does not grow with the period. The last is `manifest.json`,
+ * with the SHA-256 of each file, signed like receipts.
  */
 export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Opened): AsyncGenerator<ArchiveFile> {
   const { principal, pages } = reader

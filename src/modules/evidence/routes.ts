@@ -19,7 +19,7 @@ const Archive = z
   .string()
   .meta({ id: 'EvidenceArchive', format: 'binary', description: 'A ZIP archive; its last file is `manifest.json`.' })
 
-/** Of all workspaces in this process, so that exports leave most of the database to payments. */
+/** Limit for all workspaces in this process, so that exports leave most of the database to payments. */
 const maxAtOnce = 4
 const busy = () =>
   new Refusal('rate_limited', {

@@ -43,7 +43,7 @@ const auditView = (account: AccountRecord) => ({
 const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
   (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
 
-/** Money in an account without a sign-in would be lost to its owner: it is paid out, or adjusted away, before the account is closed. */
+/** Money in an account without a sign-in would be lost to its owner, so it is paid out or adjusted away before closing. */
 const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
@@ -105,7 +105,7 @@ const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uui
 )
 
 /**
- * Forgets the person. The books stay, and with them what was signed, receipts and the audit log. Who signs in the same way afterwards begins a new
+ * Forgets the person. The books, signed texts, receipts and the audit log stay. A later sign-in with the same method begins a new
  * account.
  */
 export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {

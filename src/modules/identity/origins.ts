@@ -27,13 +27,13 @@ import { listIdentities, presentIdentity } from './identities/queries.ts'
 import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
 import { findSession } from './sessions/service.ts'
 
-/** `end`: with `everything` what began there ends too. */
+/** `end`: with `everything`, all that began there ends too. */
 export type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
 
 /**
- * What began with a session or a sign-in method. A thief may link a method, begin a session with it and remove it: only the audit log says in which
- * session a removed method was linked. The people who came by its invitations may have invited others. $4 and $5 are spared: the caller's own session
- * and the method that began it.
+ * Everything that began with a session or a sign-in method. A thief may link a method, begin a session with it and remove it:
+ * only the audit log then names the session that linked it. People who joined by its invitations may have invited others. $4 and
+ * $5 are spared: the caller's own session and the method that began it.
  */
 const trace = statement('origins.trace')`
   with recursive gone as materialized (
@@ -100,8 +100,8 @@ export const accountsReached = async (db: Db, principal: Principal, root: Root):
 const lowered = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
 
 /**
- * What was added in the root session or by the root method, or through what was added there, and is still active, and what was changed there. The
- * account is locked: nothing is added meanwhile.
+ * Everything still active that was added in the root session, by the root method, or through their additions, and everything
+ * changed there. The account is locked, so nothing is added meanwhile.
  */
 const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
@@ -146,7 +146,7 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
 
 type Begun = Awaited<ReturnType<typeof findBegun>>
 
-/** An attacker chooses how much began there. */
+/** Limits the response: an attacker chooses how much began there. */
 const most = 100
 
 /** Ids grow with time. */
@@ -155,7 +155,7 @@ const newest = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[] =>
 
 const idOf = ({ id }: { id: string }) => id
 
-/** What could be undone is shown as it is now: what the account may no longer undo is left to a person. */
+/** Shows the records as they are now. Changes that the account may no longer undo are left to a person. */
 const presentBegun = async (tx: Tx, { CURRENCY }: Parts['config'], begun: Begun, ended: boolean): Promise<BeganHere> => {
   const { at } = tx
   const revoked = ended ? { revokedAt: at } : {}
@@ -193,7 +193,7 @@ const presentBegun = async (tx: Tx, { CURRENCY }: Parts['config'], begun: Begun,
 
 type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
-/** Grants first: with them end their keys, and the sign-in methods that they linked. */
+/** Grants come first: their keys, and the sign-in methods that they linked, end with them. */
 const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun) => {
   const { accountId } = principal
   const grantIds = begun.grants.map(({ id }) => id)
@@ -222,8 +222,8 @@ const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begu
 }
 
 /**
- * Ends a session or a sign-in method by `end`, and says what began there. With `everything` that ends too, except the caller's own session and the
- * method that began it. If no way to sign in would stay, nothing is done. Null: the caller is a key.
+ * Ends a session or a sign-in method by `end`, and returns what began there. With `everything` these records end too, except the
+ * caller's own session and its method. If no way to sign in would stay, nothing is done. Null: the caller is a key.
  */
 export const endWithOrigins = async <Ended>(
   tx: Tx,
@@ -233,7 +233,7 @@ export const endWithOrigins = async <Ended>(
   end: (tx: Tx) => Promise<Ended>,
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
   const everything = root.end === 'everything'
-  // Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them.
+  // Keys, passkeys and invitations belong to the whole account: a key, or a method that a key linked, cannot end them.
   if (everything && principal.originGrantId !== null)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
   if (everything) requireFreshProof(principal, tx.at)

@@ -83,7 +83,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
-          // Where none of the provider's is linked, whatever comes back is new, and would be refused then. One that is linked proves the session.
+          // Without a linked identity of the provider, any result is new and would be refused. A linked one proves the session.
           const linked = await listIdentities(tx, { accountId: principal.accountId })
           if (!linked.some(({ provider }) => provider === body.provider)) requireFreshProof(principal, tx.at)
           return accepted(await startLink(tx, deps, principal, input))

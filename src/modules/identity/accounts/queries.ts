@@ -20,7 +20,7 @@ import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 
 export type AccountRecord = typeof accounts.$inferSelect
 
-/** The accounts that hold balances, each with the team whose it is; a person's has none. */
+/** The accounts that hold balances, each with its team; a person's account has none. */
 const holdersAmong = prepare('accounts.holders', { ids: 'uuid[]' }, 'pool', (orm, at) =>
   orm
     .select({ account: getTableColumns(accounts), team: getTableColumns(workspaces) })
@@ -33,7 +33,7 @@ export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong,
 const byId = selectRow('accounts.by_id', accounts, ['id'], { lane: 'joined' })
 const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
 
-/** A person's. A row that holds a team's balance is nobody's account: no id that a caller names finds it. */
+/** Finds a person's account. A row that holds a team's balance is nobody's account, so no caller finds it by id. */
 export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | undefined> => {
   const account = await byId(db, { id })
   return account?.holderOfWorkspaceId ? undefined : account
@@ -41,7 +41,7 @@ export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | und
 
 const missing = 'an account that must exist is missing'
 
-/** `email`: in the form that is compared. */
+/** `email`: in its normalized form. */
 export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
   orm
     .select({ id: accounts.id })
@@ -60,7 +60,7 @@ const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, at
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
   existing(await first(db, holderOf, { workspaceId }), missing)
 
-/** Of a person, or of a team's balance. */
+/** The account of a person, or of a team's balance. */
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }), missing)
 
 /**
@@ -69,7 +69,7 @@ export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => ex
  */
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }), missing)
 
-/** `wallet`: exactly the one of this name; `walletAddress`: whoever has linked the address, on any chain. */
+/** `wallet`: exactly the wallet of this name; `walletAddress`: any account that linked the address, on any chain. */
 export type AccountFilter = {
   id?: Uuid | undefined
   email?: string | undefined
@@ -81,7 +81,7 @@ export type AccountFilter = {
 const ofIdentity = (condition: SQL | undefined) =>
   sql`${accounts.id} in (select ${identities.accountId} from ${identities} where ${condition})`
 
-/** As two lookups: an `or` of both would read every account. */
+/** Two lookups: an `or` of both would read every account. */
 const byEmail = (key: SQL) =>
   sql`${accounts.id} in (select a.id from accounts a where ${sql.raw(emailKeySql('a.email'))} = ${key}
     union all select v.account_id from identities v where ${sql.raw(emailKeySql('v.email'))} = ${key} and v.email_verified)`
@@ -144,7 +144,7 @@ const topupKeys = prepare('accounts.history_topups', { ids: 'uuid[]' }, 'page', 
   orm.select({ id: topups.id, idempotencyKey: topups.idempotencyKey }).from(topups).where(sql`${topups.id} = any(${at.ids})`),
 )
 
-/** `holderId`: whose balance. */
+/** `holderId`: the account that holds the balance. */
 export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, page: PageRequest, filter: HistoryFilter) => {
   const entries = await listHistory(db, holderId, page, filter)
   const idsOf = (type: string) => entries.flatMap((entry) => (entry.referenceType === type ? [entry.referenceId] : []))
@@ -153,7 +153,7 @@ export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, 
     read(idsOf('payment'), (key) => db.run(paidTo, key)),
     read(idsOf('topup'), (key) => db.run(topupKeys, key)),
   ])
-  // A person sees the beneficiaries of all that their own balance pays, any other reader those of its workspace.
+  // A person sees all beneficiaries that their own balance pays, any other reader only those of its workspace.
   const seesAll = !principal.grant && holderId === principal.accountId
   const seen = paid.filter(({ workspaceId }) => seesAll || workspaceId === principal.workspace.id)
   const payees = new Map(seen.map((row) => [row.paymentId, row]))

@@ -20,7 +20,7 @@ import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getHolders } from './queries.ts'
 
-/** Nothing is waited for. */
+/** Waits for no query. */
 export const createAccount = (tx: Tx, config: Config, profile: { email: string | null; displayName: string | null }) => {
   const { at } = tx
   const accountId = newId()
@@ -46,7 +46,7 @@ export const updateAccount = async (tx: Tx, principal: Principal, change: { disp
   })
 }
 
-/** An account opens its ledger account with it; so does the row that holds a team's balance, and is no person. */
+/** Opens a ledger account with the row that holds a team's balance, as for a person's account. */
 export const openHolder: OpenHolder = (tx, config, workspaceId) => {
   const { at } = tx
   const id = newId()
@@ -57,7 +57,7 @@ export const openHolder: OpenHolder = (tx, config, workspaceId) => {
 
 type Holder = { account: AccountRecord; team: Parameters<typeof presentWorkspace>[0] | null }
 
-/** Of a person's balance the account; of a team's the workspace, for all who may read its payments. */
+/** A person's balance is shown as the account, a team's as the workspace, for everyone who may read its payments. */
 export const balanceEvent = ({ account, team }: Holder, balance: Balance): NewEvent => {
   const type = 'balance.updated'
   if (!team) return { type, accountId: account.id, workspaceId: null, data: presentAccount(account, balance) }

@@ -30,8 +30,8 @@ const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.que
 const emailName = (email: string): string => `email:${email}`
 
 /**
- * A row that does not exist yet cannot be locked, so names are locked: of identities and their e-mails, in sorted order, before any row. Of two
- * first sign-ins with one identity, or two claims on one e-mail, the second one waits.
+ * A row that does not exist yet cannot be locked, so names are: identities and their e-mails, in sorted order, before any row.
+ * The second of two first sign-ins with one identity, or of two claims on one e-mail, waits.
  */
 export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> => {
   const names = all.map(({ provider, issuer, subjectKey }) => `identity:${provider}:${issuer}:${subjectKey}`)
@@ -39,8 +39,8 @@ export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> 
 }
 
 /**
- * The account keeps its e-mail while one of its identities verifies it; else it gets that of the oldest identity whose verified e-mail no other
- * account has; else none.
+ * The account keeps its e-mail while one of its identities verifies it. Otherwise it gets the oldest identity's verified e-mail
+ * that no other account has, or none.
  */
 export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<void> => {
   const [{ email: current }, attached] = await Promise.all([lockAccountRow(tx, accountId), listIdentities(tx, { accountId })])
@@ -59,7 +59,7 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
 
 type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
-/** Where the account has other identities, the caller runs `recomputeAccountEmail` next. */
+/** If the account has other identities, the caller runs `recomputeAccountEmail` next. */
 export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedByGrantId, originSessionId }: Attached) => {
   const { at } = tx
   const { provider, issuer, subject } = proof
@@ -73,21 +73,21 @@ export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedB
   return identity
 }
 
-/** Records that an attached identity was proven again. Where its verified e-mail changes, the caller runs `recomputeAccountEmail` next. */
+/** Records a new proof of an attached identity. If its verified e-mail changes, the caller runs `recomputeAccountEmail`. */
 export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
   const { email, emailVerified } = proof
   const displayName = proof.displayName ?? identity.displayName
   return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
 }
 
-/** Why an account of this status may not be signed in to, if so. Read behind its lock. `isLinked`: the account has the identity already. */
+/** The refusal of a sign-in by the account's status, read behind its lock. `isLinked`: the account already has the identity. */
 export const statusRefusal = (status: string, isLinked: boolean): Refusal | null => {
   if (status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
   // A frozen account can still be read by its people, but gets no new sign-in method.
   return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
 }
 
-/** Why a session adds no sign-in method, if so: a stolen one would link a method of its own, and stay when the session is ended. */
+/** The refusal of a new sign-in method: a method that a thief's session links would outlive that session. */
 export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
   const unproven = orRefusal(() => requireFreshProof(linker, now))
   if (!(unproven instanceof Refusal)) return null
@@ -98,8 +98,8 @@ export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
 }
 
 /**
- * The proven identity may be attached already, or belong to another account (the answer does not say to which). `provesSession`: one that is attached
- * proves the session of the linker.
+ * The proven identity may be attached already, or belong to another account (the answer does not say to which). `provesSession`:
+ * an identity that is already attached proves the linker's session.
  */
 export const linkIdentity = async (
   tx: Tx,
@@ -142,7 +142,7 @@ const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
   orm.delete(identities).where(eq(identities.id, at.id)),
 )
 
-/** Sessions that began with the identity end too, and what its wallet signed no longer counts: a stolen sign-in method leaves nothing behind. */
+/** Ends the sessions that began with the identity, and voids what its wallet signed: a stolen method leaves nothing behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const { id, accountId, provider, subject } = identity
   await revokeSessions(tx, deps.config, actor, { accountId, identityId: id })
@@ -153,7 +153,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
 
-/** The account's identities. Their names, and those of all e-mails that may move to another account, are locked before the account. */
+/** Returns the identities. Their names, and those of all e-mails that may move to another account, are locked first. */
 const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   await lockIdentities(tx, await listIdentities(tx, { accountId }))
   await lockAccountRow(tx, accountId)
@@ -167,15 +167,15 @@ export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal
     await detach(tx, deps, principal, identity)
 }
 
-/** Of two removals at the same time, the second sees the result of the first, so one method always stays. */
+/** The second of two concurrent removals sees the result of the first, so one method always stays. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps.config, principal)
   const attached = await lockAttached(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
-  // What a key links ends with the key. So neither the key nor a session that began with what it linked may leave only such methods: the key's end
-  // would lock the person out, or leave the account to whoever had the key.
+  // Methods that a key linked end with the key. So a key, or a session of such a method, may not leave only such methods: the
+  // key's end would lock the person out, or leave the account to the key's holder.
   const staying = principal.originGrantId === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
   if (principal.grant === null && principal.originGrantId !== null && identity.linkedByGrantId !== principal.originGrantId)
@@ -186,7 +186,7 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   return identity
 }
 
-/** Detaches what revoked grants linked. An account's last sign-in method stays, without its sessions. The caller has locked the grants. */
+/** Detaches methods linked by revoked grants. The last sign-in method stays, without sessions. The caller locked the grants. */
 export const detachLinkedBy = async (
   tx: Tx,
   deps: DetachDeps,

@@ -37,8 +37,8 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
 export const presentIdentity = presenter(Identity)
 
 /**
- * Recovered from the signature or, when `named` is the address of a linked contract wallet, verified by its chain: may use the network. Whether the
- * wallet may decide anything is checked elsewhere. Throws `unavailable` where a chain that could verify it does not answer.
+ * The signer is recovered from the signature. If `named` is the address of a linked contract wallet, its chain verifies the
+ * signature (network). Throws `unavailable` if that chain does not answer. The caller checks whether the wallet may decide.
  */
 export const proveSigner = async (
   db: Database,

@@ -40,7 +40,7 @@ const maxPasskeys = 20
 
 const notAccepted = (message: string): Refusal => new Refusal('invalid_signature', { message, details: { field: 'credential' } })
 
-/** `boundTo`: the account or the session that alone can answer it. */
+/** `boundTo`: the only account or session that can answer the challenge. */
 const issueChallenge = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>, purpose: 'passkey' | 'proof', boundTo: Uuid) => {
   const { nonce } = await issueNonce(db, clock.now(), { purpose, boundTo })
   return { challenge: Buffer.from(nonce, 'hex').toString('base64url'), timeout: nonceTtlSeconds * 1000 }
@@ -65,13 +65,13 @@ export const startPasskey = async (
     pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     timeout,
     excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
-    // Kept on the authenticator: an approval page then needs to know nothing to ask for it.
+    // The authenticator keeps the passkey, so that an approval page can ask for it without its id.
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
     attestation: 'none',
   }
 }
 
-/** `read`: what `readNewPasskey` found. The attempt uses the challenge up, whatever was found. */
+/** `read`: the result of `readNewPasskey`. Every attempt uses the challenge up, even a failed one. */
 export const addPasskey = async (
   tx: Tx,
   principal: Principal,
@@ -105,7 +105,7 @@ const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid
     .returning(),
 )
 
-/** What the passkey approved and was not sent yet counts no more. */
+/** Approvals by the passkey of payments that are not sent yet no longer count. */
 export const removePasskey = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal, id: Uuid) => {
   const { accountId } = principal
   const removed = await first(tx, removeRow, { id, accountId })
@@ -148,7 +148,7 @@ const noteUse = prepareWrite(
       .returning({ id: passkeys.id }),
 )
 
-/** Under the passkey's lock. False where it was removed, or its count has not grown: the assertion was used before, or a copy of the passkey exists. */
+/** Holds the passkey's lock. False if it is gone or its count has not grown: the assertion was reused, or the passkey copied. */
 export const recordPasskeyUse = async (
   tx: Tx,
   { passkey, signCount, backupEligible, backedUp }: UsedPasskey,
@@ -178,7 +178,7 @@ export const startProof = async (
   }
 }
 
-/** Called before the transaction, in which the challenge is used up whatever it is. */
+/** Called before the transaction, which uses the challenge up in every case. */
 export const examineProof = async (deps: Pick<Parts, 'config' | 'db'>, { accountId }: Principal, assertion: Assertion) => {
   const challenge = challengeOf(assertion.response.clientDataJSON)
   const used = await provePasskey(deps.db, deps.config, accountId, { assertion, challenge: challenge.toString('base64url') })

@@ -9,7 +9,7 @@ import type { Parts } from '../../parts.ts'
 import { findIdentity, proveSigner, walletKey } from '../identities/queries.ts'
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
 
-/** How a person signs a text of ours: with one of their passkeys, or with a linked wallet. `text`: what the text is called on the wire. */
+/** The fields with which a person signs a text, by a passkey or a linked wallet. `text`: the text's name on the wire. */
 export const signedText = (text: string) => ({
   passkey: Assertion.optional().describe(
     `An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of \`${text}\`.`,
@@ -21,7 +21,7 @@ const SignedText = z.strictObject(signedText(''))
 
 export type TextProof = UsedPasskey | { problem: string } | { signer: string | undefined; signature: string } | null
 
-/** Called before the transaction: none waits for a chain. Null where nothing was signed. */
+/** Called before the transaction, so that none waits for a chain. Null if nothing was signed. */
 export const proveText = async (
   { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   accountId: Uuid,
@@ -33,7 +33,7 @@ export const proveText = async (
   return { signer: await proveSigner(db, contractWallets, { message, signature, named }), signature }
 }
 
-/** @throws 401 where the account itself did not sign */
+/** @throws 401 if the account itself did not sign */
 export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<TextProof>): Promise<void> => {
   if ('signer' in proof) {
     const identity = proof.signer === undefined ? undefined : await findIdentity(tx, walletKey(proof.signer))
@@ -48,7 +48,7 @@ export const requireSigned = async (tx: Tx, accountId: Uuid, proof: NonNullable<
   if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
 }
 
-/** How a second person confirms a text that waits. `isShown`: false where the caller saw another text. */
+/** A second person's confirmation of a pending text. `isShown`: false if the caller saw another text. */
 export type Confirmation = { isShown: boolean; proof: TextProof }
 
 export const proveConfirmation = async (
@@ -64,7 +64,7 @@ export const proveConfirmation = async (
 export const askedThemselves = (what: string): Refusal =>
   new Refusal('separation_of_duties', { message: `Whoever asked for ${what} may not confirm it: another approver must.` })
 
-/** `text`: where the API has the text. `signed`: whether a policy asks for signatures. */
+/** `text`: the API field that has the text. `signed`: whether a policy asks for signatures. */
 export const requireConfirmed = async (
   tx: Tx,
   accountId: Uuid,

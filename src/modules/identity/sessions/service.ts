@@ -40,14 +40,14 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
-/** Who changes how the account is signed in to: the caller, or who began a link that ends at a provider's callback. */
+/** The actor that changes sign-in methods: the caller, or the one that began a link that ends at a provider's callback. */
 export type Linker = Pick<Principal, 'accountId' | 'credential' | 'proof' | 'originSessionId' | 'originGrantId'> & {
   grant: { readonly id: Uuid } | null
 }
 
 /**
- * Who can change sign-in methods can take over the account. A key may where a person gave it `account.manage` and nothing in its lineage limits its spending,
- * because a session has no limits; never for an administrator's account. Locks the lineage before any lock of the account, as a revocation does.
+ * A key may change sign-in methods only with `account.manage` and no spending limit in its lineage, because a session has none.
+ * Never those of an administrator. Locks the lineage before the account, as a revocation does.
  */
 export const signInAuthorityRefusal = async (
   tx: Tx,
@@ -74,11 +74,11 @@ export const requireSignInAuthority = async (tx: Tx, config: Config, principal: 
 
 type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
 
-/** The method began the session, or was there before: what was added since may be a thief's. */
+/** True if the method began the session or existed before it: a method added since may be a thief's. */
 export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
   id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
 
-/** False where the method proves nothing of this session. */
+/** False if the method does not prove this session. */
 export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessionId: id }: Linker, method: Method) => {
   const session = id === null ? undefined : await findSession(tx, { accountId, id })
   if (!session || session.revokedAt || !provesSession(session, method)) return false
@@ -87,7 +87,7 @@ export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessio
   return true
 }
 
-/** `expiresAt`: if it is not used. Each use moves that, up to `SESSION_TTL_DAYS`. */
+/** `expiresAt`: the end of an unused session. Each use moves it, up to `SESSION_TTL_DAYS`. */
 export type NewSession = { token: string; expiresAt: Date }
 
 type SessionOwner = {
@@ -142,7 +142,7 @@ const ofBrowser = prepare('sessions.of_browser', { accountId: 'uuid', browserHas
     .limit(1),
 )
 
-/** Sessions of an earlier release have no mark: there the name of the browser is compared. */
+/** Sessions of an earlier release have no mark: the browser's name is compared instead. */
 export const knowsBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer, userAgent: string | null): Promise<boolean> =>
   (await tx.run(ofBrowser, { accountId, browserHash, userAgent })).length > 0
 
@@ -165,8 +165,8 @@ const revoke = prepareWrite(
 )
 
 /**
- * Ends all sessions, one, or those that began with a sign-in method (before it is detached: afterwards no column identifies them). One that has already ended
- * stays as it is.
+ * Ends all sessions, one session, or those that began with a sign-in method. Called before the method is detached: afterwards no
+ * column identifies them. Ended sessions stay as they are.
  */
 export const revokeSessions = async (
   tx: Tx,
@@ -190,7 +190,7 @@ const idlest = statement('sessions.idlest')`
   select s.id, count(*) over ()::int as count from sessions s where s.account_id = $1 and ${sessionIsActive('s', '$2', '$3')}
    order by s.last_used_at, s.id limit 1`
 
-/** Makes room for one more. The caller has locked the account. */
+/** Ends the session that was idle longest, if the maximum is reached. The caller has locked the account. */
 export const endIdlestSession = async (tx: Tx, config: Config, actor: Actor, accountId: Uuid): Promise<void> => {
   const [session] = await tx.query<{ id: Uuid; count: number }>(idlest, [accountId, tx.at, config.SESSION_IDLE_DAYS])
   if (session && session.count >= maxSessions) await revokeSessions(tx, config, actor, { accountId, id: session.id })

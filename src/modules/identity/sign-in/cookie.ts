@@ -30,9 +30,9 @@ const readMark = (request: FastifyRequest, config: Config, name: string): string
 const newMark = (): string => randomBytes(32).toString('base64url')
 
 const flow = 'service_flow'
-/** Tells a browser that its person signed in with before from a new one. */
+/** Tells a browser in which its person signed in before from a new one. */
 const known = 'service_browser'
-/** As long as browsers keep any cookie. */
+/** The maximum life of any cookie in browsers. */
 const knownForSeconds = 400 * 86_400
 
 export const readBrowser = (request: FastifyRequest, config: Config): string | null => readMark(request, config, flow)
@@ -47,7 +47,7 @@ export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config
 /** The mark that the browser gets with its session. */
 export const knownBrowser = (request: FastifyRequest, config: Config): string => readMark(request, config, known) ?? newMark()
 
-/** By Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
+/** Set by Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
 export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession, browser: string): void => {
   reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
   reply.setCookie(nameOf(config, known), browser, { ...attributes(config), maxAge: knownForSeconds })

@@ -29,7 +29,7 @@ const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'times
     .where(and(eq(signInFlows.linkHash, at.linkHash), gt(signInFlows.expiresAt, at.now))),
 )
 
-/** For the first browser that continues from a link's page; no row for every other browser. */
+/** Binds the first browser that continues from a link's page; returns no row for any other browser. */
 const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, at) =>
   orm
     .update(signInFlows)
@@ -38,7 +38,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
     .returning({ id: signInFlows.id }),
 )
 
-/** Ends a flow: for its provider and its browser, before it expires, and once. */
+/** Ends a flow once, for its provider and its browser, before it expires. */
 const take = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
@@ -111,7 +111,7 @@ export const findFlowOfLink = async (deps: StoreDeps, link: string, now: Date): 
 export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, browser: string): Promise<boolean> =>
   (await db.run(bind, { id, browserHash: sha256(browser) })).length > 0
 
-/** Its state is used up. */
+/** Uses the flow's state up. */
 export const takeFlow = async (
   deps: StoreDeps,
   { provider, state, browser }: { provider: ProviderName; state: string; browser: string },

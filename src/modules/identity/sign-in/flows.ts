@@ -88,7 +88,7 @@ export const startLink = async (
     credentialId: credential.id,
     grantId: grant?.id ?? null,
   }
-  // A session that is not proven links nothing new: what is linked already proves it.
+  // An unproven session links nothing new: an identity that is already linked proves it.
   const confirms = sessionId !== null &&
     newMethodRefusal(caller, tx.at) && { sessionId, ip: origin.ip, userAgent: origin.userAgent }
   const { expiresAt } = openFlow(tx, deps, flow, confirms || undefined)
@@ -115,7 +115,7 @@ const elsewhere = (): Refusal =>
       'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If nobody asked you, close it: somebody else may have sent it to you.',
   })
 
-/** `cookie`: the session's, of this request. */
+/** `cookie`: the request's session cookie. */
 const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, cookie: string | undefined) => {
   if (!confirms || accountId === null) return undefined
   const session = await findSession(db, { accountId, id: confirms.sessionId })
@@ -141,7 +141,7 @@ const moment = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T
 const placeOf = ({ ip, userAgent }: { ip: string | null; userAgent: string | null }): string =>
   `${deviceName(userAgent)} at the address ${ip ?? 'unknown'}`
 
-/** A person recognizes a session that is not their own. */
+/** Details by which a person recognizes a session that is not their own. */
 const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: SessionRecord): string[] => [
   `You confirm the session of ${placeOf(session)}, signed in since ${moment(session.createdAt)}. For ten minutes it may then change sign-in methods, keys, members and rules.`,
   ...(confirms ? [`This was requested on ${moment(createdAt)} from ${placeOf(confirms)}.`] : []),
@@ -220,7 +220,7 @@ const redeem = async (
   return { ...proven, provider: name, issuer: provider.issuer, subjectKey: proven.subject, chainId: null }
 }
 
-/** The flow's state is used up, also by a failure. A refusal names where the browser came from, when it finished its own flow. */
+/** Uses the flow's state up, even on failure. A refusal names the page to return to, if the browser finished its own flow. */
 export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: ProviderReturn) => {
   const { provider, browser, state } = answer
   const flow = browser && state ? await takeFlow(deps, { provider, state, browser }, deps.clock.now()) : undefined

@@ -16,7 +16,7 @@ export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 
 type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
-/** `boundTo`: what a later request with the nonce must be about. */
+/** `boundTo`: the subject that a later request with the nonce must have. */
 export const issueNonce = async (
   db: Db,
   now: Date,
@@ -28,7 +28,7 @@ export const issueNonce = async (
   return { nonce, issuedAt: now, expiresAt }
 }
 
-/** False where the nonce was used before: of twenty requests at once, one gets true. */
+/** False if the nonce was used before: only one of twenty concurrent requests gets true. */
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
   insertOnce(db, nonces, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at }, nonces.nonce)
 
@@ -46,7 +46,7 @@ export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<vo
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
 }
 
-/** False where the nonce is unknown, used, expired or bound to something else. */
+/** False if the nonce is unknown, used, expired or bound to something else. */
 export const redeemNonce = async (
   tx: Tx,
   { nonce, purpose, boundTo }: { nonce: string; purpose: NoncePurpose; boundTo: string },
@@ -65,7 +65,7 @@ const form = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-
 const purpose = 'sign-in-nonce'
 const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
 
-/** A nonce that proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used, so whoever asks for millions fills no table. */
+/** A self-proving nonce: its end, random bytes and a MAC over both. Only used nonces are stored, so a flood fills no table. */
 export const newSignInNonce = (derivations: Derivations, issuedAt: Date): IssuedNonce => {
   const expiresAt = secondsAfter(issuedAt, nonceTtlSeconds)
   const body = expiresAt.getTime().toString(16).padStart(timeDigits, '0') + randomBytes(randomDigits / 2).toString('hex')

@@ -44,8 +44,8 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at)
 )
 
 /**
- * The account of the linked identity, else the one with this e-mail, else the only one with an identity that has it. Verified e-mails alone: another never
- * leads its real owner into another account.
+ * The account of the linked identity, else the one with this e-mail, else the only one with an identity that has it. Only
+ * verified e-mails count: another could lead its real owner into a stranger's account.
  */
 const findAccount = async (tx: Tx, proof: IdentityProof) => {
   const identity = await findIdentity(tx, proof)
@@ -57,13 +57,13 @@ const findAccount = async (tx: Tx, proof: IdentityProof) => {
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return undefined
   const own = matches.filter((carrier) => carrier.accountId === accountId)
-  // What a grant or a session linked there leads to the account only while that lasts.
+  // A method that a grant or a session linked leads to the account only while that grant or session lasts.
   const ofAll = (origin: 'linkedByGrantId' | 'originSessionId') =>
     own.some((carrier) => carrier[origin] === null) ? null : (own[0]?.[origin] ?? null)
   return { accountId, identity: null, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
 }
 
-/** A sign-in, or a proof for a link, that is refused leaves an audit row. */
+/** A refused sign-in, or a refused proof for a link, leaves an audit row. */
 const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal): Promise<never> => {
   audit(tx, actor, 'sign_in.refused', { after: { provider, reason: refusal.message } })
   throw new CommitThenThrow(refusal)
@@ -72,7 +72,7 @@ const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal):
 type Arrival = {
   provider: IdentityProof['provider']
   verdict: IdentityProof | Refusal
-  /** Of a wallet's message: used up with the sign-in. Null where it is used up already, or where there is none. */
+  /** The nonce of a wallet's message, used up with the sign-in. Null if it is already used up, or if there is none. */
   nonce: SignInNonce | null
   origin: RequestOrigin
   /** The mark of the browser, by which its next sign-in is known. */
@@ -83,8 +83,8 @@ type Arrival = {
 class Moved extends Error {}
 
 /**
- * The account's lock guards its status and the order of its events, and comes before the first write; the name's keeps the identity from being made,
- * linked, detached or moved. Everything of a first sign-in is written with the commit.
+ * The account's lock guards its status and the order of its events, and comes before the first write. The lock on the name keeps
+ * the identity from being created, linked, detached or moved. A first sign-in is written with the commit.
  */
 const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const { provider, origin, verdict, browser } = arrival
@@ -102,7 +102,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const [row, home] = found
     ? await Promise.all([lockAccountRow(tx, found.accountId), findHomeWorkspaceId(tx, found.accountId)])
     : []
-  // Nothing is kept about a stranger: of a wallet's message the nonce alone is used up.
+  // Nothing is kept about a stranger; only a wallet message's nonce is used up.
   const stranger = row ? null : await strangerRefusal(tx, config, proof)
   if (stranger) throw new CommitThenThrow(stranger)
   const refusal = row && statusRefusal(row.status, found?.identity !== null)
@@ -136,7 +136,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
 
 const maxTries = 3
 
-/** Never repeated where it may have been committed without an answer: the person signs in again. */
+/** Not repeated if it may have been committed without an answer: the person signs in again. */
 export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
   // A session begins in the workspace that was used last, so pending "last used" times are written first.
   await deps.lastUsed.flush()

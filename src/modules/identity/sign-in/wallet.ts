@@ -15,7 +15,7 @@ import type { Linker } from '../sessions/service.ts'
 import { burnNonce, newSignInNonce, nonceTtlSeconds, readSignInNonce, type SignInNonce } from './nonces.ts'
 
 const costs = 'This costs nothing and moves no money.'
-/** What a person reads before signing. Without an intent a session decides what the signature does, so the text names both. */
+/** The text that a person signs. Without an intent, a session decides what the signature does, so the text names both. */
 const statements = {
   sign_in: `Sign in to the payments service. ${costs}`,
   link: `Add this wallet to the account that you are signed in to. ${costs}`,
@@ -28,7 +28,7 @@ export const statementOf = (intent: Intent | undefined): string => statements[in
 const isFor = (intent: Intent | undefined, statement: string | undefined): boolean =>
   statement === statementOf(intent) || statement === statements.either
 
-/** What a message must name: shown before signing, and again when the message was wrong. */
+/** Values that a message must have: shown before signing, and again when the message was wrong. */
 export const expectedOf = (config: Config) => ({
   domain: new URL(config.publicUrl).host,
   uri: config.publicUrl,
@@ -38,8 +38,8 @@ export const expectedOf = (config: Config) => ({
 const loopbackName = /^(?:localhost|127\.0\.0\.1|\[::1\]|(?:[a-z0-9-]+\.)+localhost)$/i
 
 /**
- * Compared as text: a parser would drop a user part (`evil.example@our.host`), which is all that a person sees. In development any name of the
- * loopback address, with our port.
+ * Compared as text: a parser would drop a user part (`evil.example@our.host`), which is all that a person sees. In development
+ * any loopback name with our port is accepted.
  */
 const isOurHost = (config: Config, host: string): boolean => {
   const ours = new URL(config.publicUrl)
@@ -96,8 +96,8 @@ const isExactTime = (text: string): boolean => {
 const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
 
 /**
- * Reads a message exactly as this service gives it out, which nearly every wallet signs. The parser of `siwe` takes 0.8 ms, four times as long as recovering the
- * signer.
+ * Reads a message exactly as this service issues it, which nearly every wallet signs. The `siwe` parser takes 0.8 ms, four times
+ * as long as recovering the signer.
  */
 const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
   const [, address = '', , statement = '', , , , chain = '', nonce = '', issued = '', expires = ''] = text.split('\n', 11)
@@ -120,7 +120,7 @@ const readPrepared = (config: Config, text: string): SignInMessage | undefined =
   return { ...variable, domain, uri }
 }
 
-/** What wallets and libraries do to a message; the line is named. */
+/** Names the line that a wallet or library changed. */
 const problemOf = (text: string): string | undefined => {
   if (text.includes('\r')) return 'has carriage returns at its line ends: sign it with line feeds alone, as it was given'
   if (text.endsWith('\n')) return 'ends with a line end after its last line: sign it as it was given'
@@ -156,7 +156,7 @@ const isRecent = (issued: Date | undefined, now: Date): boolean =>
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
-/** What is wrong, if anything. The nonce and the signature are checked elsewhere. */
+/** The refusal of a message, or null. The nonce and the signature are checked elsewhere. */
 export const checkSignInMessage = (
   config: Config,
   message: SignInMessage,
@@ -219,13 +219,13 @@ const badNonce = (config: Config): Refusal =>
 /** `nonce`: not used up yet. */
 export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNonce | null }
 
-/** Uses the nonce up, also for an attempt that proves nothing. One whose nonce was used before proves nothing, whatever it says. */
+/** Uses the nonce up, even for an attempt that proves nothing. An attempt with a reused nonce proves nothing. */
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
   nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
 
 type Signed = { recovered: Address | undefined; claimed: string; signature: string }
 
-/** `unknown`: why it may be a contract's signature all the same. */
+/** `unknown`: why it may still be a contract's signature. */
 const wrongSigner = ({ recovered, claimed, signature }: Signed, unknown?: string): Refusal => {
   const why =
     unknown === undefined
@@ -239,7 +239,7 @@ const wrongSigner = ({ recovered, claimed, signature }: Signed, unknown?: string
 
 type WalletDeps = Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>
 
-/** `contract`: its chain must be asked whether the signature is its own; until then the verdict is that it is not. */
+/** `contract`: its chain must verify the signature; until then the verdict is a refusal. */
 type ReadAttempt = WalletAttempt & { contract?: { chainId: number; address: Address } }
 
 /** Throws 400 for text that is not a sign-in message. */
@@ -262,7 +262,7 @@ const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): R
   return { verdict: wrongSigner(signed, unknown), nonce }
 }
 
-/** Outside any transaction. The nonce is used up first, so one message causes one query. */
+/** Runs outside any transaction. The nonce is used up first, so one message causes one query. */
 const askChain = async (
   deps: WalletDeps,
   { message, signature }: z.output<typeof SignedMessage>,
@@ -286,8 +286,8 @@ export const examineWallet = async (deps: WalletDeps, input: z.output<typeof Sig
   askChain(deps, input, readAttempt(deps, input))
 
 /**
- * A session that must be proven first is refused before the nonce is used up, so the same message is accepted after the proof. Of a contract that is no wallet
- * of the account nothing more is said: nothing has shown yet whose it is.
+ * Refuses a session that must be proven first before it uses the nonce up, so the same message is accepted after the proof. A
+ * contract that is not a wallet of the account gets no other answer: its owner is not proven yet.
  */
 export const examineForLink = async (deps: WalletDeps, linker: Linker, input: z.output<typeof SignedMessage>) => {
   const attempt = readAttempt(deps, input)
