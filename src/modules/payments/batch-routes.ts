@@ -34,7 +34,7 @@ import type { Deps } from './request.ts'
 const path = '/v1/payment-batches'
 const one = `${path}/:id`
 
-/** One payment can meet them too. */
+/** A single payment can be refused with these codes too. */
 export const batchRefusals = [
   'insufficient_funds',
   'policy_denied',
@@ -44,14 +44,14 @@ export const batchRefusals = [
   'provider_not_configured',
 ] as const
 
-/** Null of a request in JSON. */
+/** The uploaded CSV file; null for a JSON request. */
 declare module 'fastify' {
   interface FastifyRequest {
     paymentList: PaymentList | null
   }
 }
 
-/** Parameters of the query, because a list in CSV has no place for them. */
+/** Query parameters, because a CSV body has no place for them. */
 const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
 
 const csvTypes = ['text/csv', 'application/csv', 'application/vnd.ms-excel']
@@ -68,7 +68,7 @@ const listOf = (bytes: Buffer, contentType: string | undefined, currency: string
   return list
 }
 
-/** A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key. */
+/** A CSV body becomes JSON items before validation: one schema, one digest of the Idempotency-Key. */
 const readCsvBodies = (scope: App, currency: string): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser(csvTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
@@ -113,7 +113,7 @@ const registerCreate = (app: App, deps: Deps): void => {
     querystring: CreatePaymentBatchQuery,
     body: CreatePaymentBatch,
     response: { 200: PaymentBatchPreview, 201: PaymentBatch },
-    // A thousand items with all of their fields.
+    // Room for a thousand items with all of their fields.
     bodyLimit: 1024 * 1024,
     handler: async (request, reply) => {
       const { paymentList: list, query } = request

@@ -7,7 +7,7 @@ import type { Evidence, Rails } from '../../rails/rail.ts'
 import { repeatWithinSeconds } from '../attempts/attempt.ts'
 import type { PaymentRecord } from './queries.ts'
 
-/** Lost writes may have been the approval of a payment, and that it was sent. */
+/** The lost writes may include the payment's approval and its sending. */
 export const mayHaveBeenSent: Evidence = {
   kind: 'unknown',
   code: 'restored',
@@ -16,14 +16,14 @@ export const mayHaveBeenSent: Evidence = {
 
 const couldBeSentFrom = (payment: string): string => `coalesce(${payment}.execute_at, ${payment}.created_at)`
 
-/** Whether `payment` could have been sent before loss `loss` was noticed: asked for by then, and due if it has a time. */
+/** Whether `payment` could have been sent before loss `loss` was noticed: requested by then, and due if scheduled. */
 export const isOlderThan = (loss: string, payment: string): string => `${loss}.noticed_at > ${couldBeSentFrom(payment)}`
 
-/** The latest one, which a statement reads once for all its payments. */
+/** The same for the latest loss, which a statement reads once for all its payments. */
 export const isOlderThanLoss = (payment: string): string =>
   `coalesce((select max(l.noticed_at) from write_losses l) > ${couldBeSentFrom(payment)}, false)`
 
-/** The statement's line may be this payment, made and sent in the writes that were lost, and asked for again. */
+/** The statement line may be this payment: sent in the lost writes, and now requested again. */
 export const mayBeListed: Evidence = {
   kind: 'unknown',
   code: 'listed',
@@ -34,15 +34,15 @@ export const mayBeListed: Evidence = {
 const providersSql = railNames.map((rail) => `('${providerOf(rail)}', '${rail}')`).join(', ')
 
 /**
- * Whether a statement that was compared while a loss was open lists a payment of this sum that is still in suspense. `payment` was asked for
- * after that loss: one that was lost whole, with its key, looks like this when its client repeats it.
+ * Whether a statement that was compared during a loss lists a payment of this amount that is still in suspense. `payment` was
+ * requested after that loss. If a payment was lost whole, with its key, the client's repetition looks like this.
  */
 export const isListedAsLost = (payment: string): string =>
   `exists (select from write_losses l join suspense_items s on s.created_at between l.noticed_at and coalesce(l.ended_at, 'infinity')
      where l.noticed_at <= ${payment}.created_at and s.resolved_at is null and s.direction = 'out' and s.reason = 'not_in_our_books'
        and s.amount_minor = ${payment}.amount_minor and (s.rail, ${payment}.rail) in (${providersSql}))`
 
-/** The names of the order follow from it. A payment that was lost and is requested again with the same key is the same order. */
+/** Seed of the order's names: a payment that was lost and is requested again with the same key becomes the same order. */
 export const seedOf = ({
   id,
   accountId,
@@ -56,7 +56,7 @@ const notRefused = statement('payments.not_refused_as_duplicate')`
      select from unnest($3::text[], $4::text[]) as r(rail, account) where r.rail = p.rail
        and (r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account))))`
 
-/** Rails whose provider refuses the same order: `provenFor` names the account for which a test has to have shown that, or null. */
+/** Rails whose provider refuses a repeated order. `account`: the one that a test must have proven; null: no test needed. */
 const refusing = ({ payout }: Pick<Rails, 'payout'>) =>
   railNames.flatMap((rail) => {
     const repeats = payout[rail]?.repeats
@@ -67,15 +67,15 @@ const proven = statement('rails.refuse_duplicates')`
   select r.rail from unnest($1::text[], $2::text[]) as r(rail, account)
    where r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account)`
 
-/** Rails on which an order that is sent once more may be paid, or asked of a customer, once more. */
+/** Rails on which an order that is sent again may be paid, or prompted on a customer's phone, twice. */
 export const railsThatMayPayTwice = async (db: Db, rails: Pick<Rails, 'payout'>): Promise<SendingRail[]> => {
   const rows = await db.query<{ rail: string }>(proven, fieldsOf(refusing(rails), 'rail', 'account'))
   return sendingRails.filter((rail) => !rows.some((row) => row.rail === rail))
 }
 
 /**
- * Of payments that may have been sent before writes were lost, those that their provider might pay again: it has no id of ours, no test has shown
- * that it refuses the same one, or it has had the time to forget it.
+ * Payments that may have been sent before writes were lost, and that their provider might pay again. The provider has no id of
+ * ours, no test has shown that it refuses a repeated order, or it has had time to forget the first.
  */
 export const thoseThatMayBePaidTwice = async (
   db: Db,

@@ -45,12 +45,12 @@ const moves = [
 ]
 
 /**
- * What follows a workspace to its own balance: its counters, and the payments that are scheduled, which hold nothing yet. A payment with a hold is
- * settled where it holds. The caller has locked both accounts, and the workspace names the new one already.
+ * Moves a workspace's counters and scheduled payments to its own balance; scheduled payments hold nothing yet. A payment with a
+ * hold is settled where it holds. The caller has locked both accounts, and the workspace already names the new one.
  */
 export const followToOwnBalance = async (tx: Tx, move: BalanceMove): Promise<void> => {
   await moveCounters(tx, move)
-  // While the payments still name the account that their hours are counted under.
+  // Before the payments change accounts: their hours are counted under the old one.
   await moveMade(tx, move)
   for (const each of moves) await tx.run(each, move)
 }

@@ -9,7 +9,7 @@ import type { Decision } from '../policies/schema.ts'
 import type { NamedPayment, PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
-/** When the rail was last asked about a payment, by its attempts, oldest first, and when it is asked next. */
+/** When the rail was last asked about a payment, and when it is asked next. `attempts`: oldest first. */
 export const presentCheck = (
   attempts: readonly { checkedAt: Date | null; nextCheckAt: Date | null }[],
 ): NonNullable<Payment['outcome_check']> => {
@@ -63,7 +63,7 @@ export const presentListed = (payment: PaymentRecord): Payment => withoutTrace(p
 
 type Exported = NamedPayment & { shown: Payment }
 
-/** For `paymentColumns`. */
+/** A payment row for `paymentColumns`. */
 export const presentRow = <Row extends PaymentRecord>(row: Row): Row & { shown: Payment } => ({
   ...row,
   shown: presentPayment(row),
@@ -77,7 +77,7 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-/** The local times of a row are those of the zone in which its day was counted when it was made. */
+/** Local times use the zone in which the payment's day was counted when it was created. */
 export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
   ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZoneAt(zones, createdAt))],
@@ -101,7 +101,7 @@ export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ...(['updated_at', 'completed_at'] as const).map(columnOf),
 ]
 
-/** In the order in which a person reads what became of each row of a list. */
+/** The columns of a batch's results, in reading order. */
 const inResults = [
   ...['batch_row', 'beneficiary_name', 'destination', 'amount', 'currency', 'status', 'failure_message', 'provider_receipt'],
   ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by_name'],

@@ -47,8 +47,8 @@ const lockRows = prepare('payments.lock', { ids: 'uuid[]' }, 'pool', (orm, at) =
 )
 
 /**
- * The only way to lock payments: first the accounts that pay and, where a workspace was separated since, the one that its limits go by, then their
- * rows. Throws `not_found` for a payment that does not exist.
+ * The only way to lock payments: first the accounts that pay, then the payment rows. If a workspace has its own balance since,
+ * the account that its limits go by is locked too. Throws `not_found` for a payment that does not exist.
  */
 export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
   const holders = await tx.run(readHolders, { ids })
@@ -60,7 +60,7 @@ export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Pr
 
 const lockRow = selectRow('payments.lock_one', payments, ['workspaceId', 'id'], { lock: 'update' })
 
-/** Where the caller holds the lock of the account that pays: nothing is read before. */
+/** For a caller that already holds the lock of the account that pays: nothing is read before the lock. */
 export const lockPaymentIn = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> => {
   const locked = await lockRow(tx, { workspaceId, id })
   if (locked) requireLocked(tx, [locked.accountId])
@@ -71,7 +71,7 @@ export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentR
   only(await lockPaymentsWithAccounts(tx, [id]))
 
 const filters = {
-  /** One status alone is read in the order of an index. */
+  /** A single status, which is read in the order of an index. */
   status: 'text?',
   statuses: 'text[]?',
   batchId: 'uuid?',
@@ -99,13 +99,13 @@ const page = { before: 'uuid?', take: 'rows' } as const
 
 export type PaymentFilter = Values<typeof filters>
 
-/** Of a request: its text has not been looked up among the beneficiaries yet. */
+/** A search as requested: its text has not been looked up among the beneficiaries yet. */
 export type PaymentSearch = Omit<
   PaymentFilter,
   'status' | 'statuses' | 'pattern' | 'named' | 'receipts' | 'searchedId' | 'searchedAmount'
 > & {
   statuses?: readonly PaymentStatus[]
-  /** `amount`: what the text says where it is one. */
+  /** `amount`: the text as an amount, if it is one. */
   searched?: { text: string; amount: Minor | undefined }
 }
 
@@ -117,8 +117,8 @@ const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern:
 )
 
 /**
- * The beneficiaries with the text in their names are read first: then Postgres knows how few payments they have, and combines the indexes instead of
- * reading the whole workspace.
+ * First reads the beneficiaries with the text in their names. Postgres then knows how few payments they have, and combines
+ * indexes instead of reading the whole workspace.
  */
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
@@ -146,7 +146,7 @@ export const readMatching = <T>(
 /** The expression of the index payments_search: both must be the same text. */
 const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
-/** Each alternative has an index. */
+/** An `or` of conditions: each alternative has an index. */
 const textCondition = (at: Places<typeof scope>): SQL | undefined =>
   at.pattern &&
   or(
@@ -157,7 +157,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
     at.searchedAmount && eq(payments.amountMinor, at.searchedAmount),
   )
 
-/** One definition for the list, its totals and its export. */
+/** One definition for the list of payments, its totals and its export. */
 const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => {
   const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.purposeCode, at.mandateId, at.idempotencyKey].some(
     (found) => found !== undefined,
@@ -206,10 +206,10 @@ const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) =
 const list = prepare('payments.list', { ...scope, ...page }, 'page', selectPage)
 const listRare = prepare('payments.list_rare', { ...scope, ...page }, 'pool', selectPage)
 
-/** An index for each would cost every payment more than these are asked for. */
+/** Filters without an index: an index for each would cost every payment more than these filters save. */
 const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMinor', 'amountMaxMinor'] as const
 
-/** What may match few of very many is not looked for on the connection that all lists share. */
+/** A filter that may match few of very many payments stays off the connection that all lists share. */
 export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
   db.run(withoutIndex.some((name) => filter[name] !== undefined) ? listRare : list, { workspaceId, ...filter, ...page })
 
@@ -226,7 +226,7 @@ const selectNamed = (orm: QueryBuilder) =>
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
 
-/** For readers outside this service. */
+/** Payments with their payees, for readers outside this service. */
 export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, at) =>
   newestFirst(selectNamed(orm), inOrder, at, matching(at)),
 )
@@ -253,7 +253,7 @@ const readChangesBy =
 export const readChangedPayments = readChangesBy(changedPayments)
 const readChangedNamed = readChangesBy(changedNamedPayments)
 
-/** Page after page, for readers outside this service. */
+/** Changed payments page after page, for readers outside this service. */
 export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, search: PaymentSearch) => {
   let from: ChangePlace | undefined
   return async ({ take }: { take: number }): Promise<readonly NamedPayment[]> => {
@@ -268,7 +268,7 @@ export type NamedPayment = RowOf<typeof namedPayments>
 
 const amount = sum(payments.amountMinor)
 
-/** Money that has left or is under way: the one definition of what was spent. */
+/** Money that has left or is under way: the only definition of "spent". */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
 export const totals = prepare('payments.totals', { ...scope, starts: 'timestamptz[]' }, 'pool', (orm, at) =>

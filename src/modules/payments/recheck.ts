@@ -26,8 +26,8 @@ import type { PaymentRecord } from './queries.ts'
 export const changed = (message: string): Failure => failure('policy_changed', null, message)
 
 /**
- * Why a payment may not be sent now. `stopped`: something that can be lifted again stops it. `unapproved`: approvals that it needs are missing.
- * `unconfirmed`: the chain of a contract wallet that approved it does not answer. `changed`: for good.
+ * Why a payment may not be sent now. `stopped`: a freeze or suspension that can be lifted. `unapproved`: a required approval is
+ * missing. `unconfirmed`: the chain of a contract wallet that approved it does not answer. `changed`: permanent.
  */
 export type Obstacle =
   | { kind: 'stopped'; refusal: Refusal; failure: Failure }
@@ -65,10 +65,10 @@ const least = (minor: Minor): Minor => (minor < 0n ? 0n : minor)
 
 const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 
-/** When it was made, or a scheduled one was due. */
+/** The creation time, or the due time of a scheduled payment. */
 const madeAt = ({ executeAt, createdAt }: Pick<PaymentRecord, 'executeAt' | 'createdAt'>): Date => executeAt ?? createdAt
 
-/** The counters of its day include the payment. A counter may be younger than it. */
+/** Usage without the payment itself, which the counters of its day include. A counter may be newer than the payment. */
 const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null }>(
   { amountMinor, countedDay, ...payment }: PaymentRecord,
   { usage, ...rules }: Rules,
@@ -79,10 +79,10 @@ const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
 })
 
-/** The grants behind a payment, root first, and how many approvals were asked for. */
+/** The grants behind a payment, root first, and the number of approvals requested. */
 type Asked = { lineage: readonly Uuid[]; required: number }
 
-/** The sum of its day includes the payment itself, with the approvals that were asked for. */
+/** Sums without the payment itself: the sum of its day includes the payment, with its requested approvals. */
 const withoutOwnUnapproved = (
   { status, amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
   { unapproved }: PaymentContext,
@@ -95,7 +95,7 @@ const withoutOwnUnapproved = (
     : unapproved
 }
 
-/** As of `at`, without its own charges. `day`: in which it counts from now on. */
+/** The payment decided again as of `at`, without its own charges. `day`: the day that the payment counts in from now on. */
 const evaluationAgain = (
   payment: PaymentRecord,
   { day, at }: { day: string; at: Date },
@@ -115,7 +115,7 @@ const evaluationAgain = (
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, unitMinor: 1n, duplicateWindowSeconds: 0 }
-  // A mandate's window and the duplicate check use the moment when the payment was created.
+  // A mandate's window and the duplicate check use the payment's creation time.
   const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...once }
   return { context, evaluation: evaluationOf(own, requested, mandate) }
 }
@@ -134,7 +134,7 @@ const unconfirmed: Obstacle = {
 
 const periodsOf = (day: string) => ({ day, month: monthOf(day) })
 
-/** `day`: in which the payments count from now on; null: each in its own. */
+/** `day`: the day that the payments count in from now on; null: each keeps its own. */
 type Resting = {
   day: string | null
   authorityOf: (paymentId: Uuid) => Authority
@@ -143,9 +143,9 @@ type Resting = {
 }
 
 /**
- * The one function that says whether what a payment rests on still holds: who asked for it and by which grant, the approvals with their accounts
- * and wallets, the mandate, the payee, capabilities, freezes, policies. It is decided again, without its own charges. Undefined: it holds. `moved`
- * gets it if it counts in another day from now on. `answers`: of the chains, asked before the transaction; null where they need not confirm yet.
+ * The only check that what a payment rests on still holds: requester, grants, approvals, their accounts and wallets, mandate,
+ * payee, capabilities, freezes, policies. The payment is decided again, without its own charges; undefined: all holds. `moved`
+ * gets it if its day changes. `answers`: the chains' answers from before the transaction; null if no chain has to confirm yet.
  */
 const obstacleOf = async (
   tx: Tx,
@@ -169,27 +169,27 @@ const obstacleOf = async (
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (payment.countedDay !== day) {
     const charges = chargesFor(evaluation, madeAt(payment))
-    // The next payment is decided with what is left; the month counts this one already where it stays the same.
+    // The next payment is decided with what is left. If the month stays the same, it counts this payment already.
     const month = monthOf(payment.countedDay)
     addUsage(
       state,
       charges.filter(({ period, periodStart }) => period === 'day' || (period === 'month' && periodStart !== month)),
       amountMinor,
     )
-    // Its limits go by the balance that its workspace has now.
+    // The payment's limits go by the balance that its workspace has now.
     moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day }, charges })
   }
   return undefined
 }
 
-/** One after the other: each sees what the earlier ones use of another day. */
+/** Checks one payment after the other: each sees what the earlier ones use of another day. */
 const obstaclesOf = async (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) => {
   const obstacles: (Obstacle | undefined)[] = []
   for (const payment of payments) obstacles.push(await obstacleOf(tx, payment, state, resting))
   return obstacles
 }
 
-/** Before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
+/** The check before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (
   tx: Tx,
   payments: readonly PaymentRecord[],
@@ -203,9 +203,9 @@ export const recheckPayments = async (
 }
 
 /**
- * The same check when an approval is given: for the day of the last approval, in which the payment counts from then on. The caller has locked the
- * owning account and the payments, which one grant asked for. `lineage`: that grant and those above it; `zone`: of their workspace. A chain is
- * asked before the money leaves.
+ * The same check when an approval is given, for the day of the last approval: the payment counts in that day from then on. The
+ * caller has locked the owning account and the payments, which one grant requested. `lineage`: that grant and its ancestors.
+ * `zone`: the time zone of their workspace. Chains are asked later, before the money leaves.
  */
 export const countOnApproval = async (
   tx: Tx,
@@ -223,12 +223,12 @@ export const countOnApproval = async (
   return obstacles
 }
 
-/** `zone`: of its workspace. */
+/** `zone`: the time zone of the payment's workspace. */
 export type Reread = Asked & { payment: PaymentRecord; zone: ZoneSchedule }
 
 /**
- * How a payment that waits would be decided at `at`, and what would refuse its approval: for its reader. Changes nothing. What is scheduled is stopped at
- * its time alone, and the payee of one item stops no list.
+ * For a reader: how a waiting payment would be decided at `at`, and which refusal its approval would get. Changes nothing. A
+ * scheduled payment is stopped only when it is due, and the payee of one item stops no batch.
  */
 export const decideAt = async (
   db: Db,

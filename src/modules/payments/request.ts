@@ -11,9 +11,9 @@ import type { CreatePayment } from './schema.ts'
 export type PaymentRequest = WriteRequest<Principal> & {
   principal: Principal
   input: CreatePayment
-  /** What the chain of the wallet that signed the named mandate said before the transaction. */
+  /** The chain's answer about the wallet that signed the named mandate, from before the transaction. */
   standing: MandateStanding
-  /** The trace to which the request belongs: its batch may run in the trace of another request. */
+  /** Trace of the request: its batch may run in the trace of another request. */
   traceparent: string | null
 }
 
@@ -22,9 +22,9 @@ export type CreatedPayment = Answered<RecordAnswer>
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
   input: WholeBatch
-  /** For a list in CSV, the row of each item as a spreadsheet numbers it. */
+  /** Spreadsheet row of each item of a CSV batch. */
   rows: readonly number[] | null
-  /** Titles of a list in CSV that are left out. */
+  /** Titles of ignored CSV columns. */
   ignored: readonly string[]
   dryRun: boolean
   traceparent: string | null
@@ -37,10 +37,10 @@ export type Deciding = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' 
 
 export type MayBeRefused = Pick<PaymentRequest, 'principal' | 'input'> | Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>
 
-/** Refused payments are recorded in batches after their answer. What a process had not written when it was killed is lost. */
+/** Refused payments are recorded in batches after their answer. A killed process loses those that it had not written. */
 export type Refusals = {
   recording: <Answer>(request: MayBeRefused, submit: () => Promise<Answer>) => Promise<Answer>
-  /** Resolves when everything that this process refused so far is written: before it is listed, and at the end. */
+  /** Resolves when every refusal of this process so far is written: before refusals are listed, and at shutdown. */
   settled: () => Promise<void>
 }
 

@@ -47,7 +47,7 @@ const searchOf = (
   ...(q !== undefined && { searched: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })
 
-/** Of an unknown outcome it says when the rail was last asked about it. */
+/** If the outcome is unknown, adds when the rail was last asked about the payment. */
 const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> => {
   const payment = presentPayment(record)
   if (record.status !== 'unknown') return payment

@@ -35,7 +35,7 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
   }
 }
 
-/** `asked`: its approval is asked for now. */
+/** `asked`: an approval is requested now. */
 type Due = { payment: PaymentRecord } & ({ kind: 'sent' | 'asked'; accepted: Accepted } | { kind: 'failed'; failure: Failure })
 
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
@@ -63,7 +63,7 @@ const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing
   traceparent: payment.traceparent,
 })
 
-/** With what its decision gives it; those behind it are decided with what it leaves. */
+/** Accepts a payment with the result of its decision: later payments are decided with what it leaves. */
 const taken = (
   { state }: Spending,
   payment: PaymentRecord,
@@ -91,7 +91,7 @@ const decideOne = (
   if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'sent', accepted: taken(spending, payment, decided, payment.approvalId) }
-  // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
+  // Scheduling requested no approval, so it is requested now. An item alone cannot wait: its batch waits only as a whole.
   if (payment.approvalId === null && payment.batchId === null)
     return { payment, kind: 'asked', accepted: taken(spending, payment, decided, newId()) }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
@@ -122,9 +122,9 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Paramet
 }
 
 /**
- * Decides what is due together, one payment or all items of a batch, as if it were asked for at this moment, each with what the earlier ones leave,
- * and sends it. Under the locks, once: what another process has executed is not scheduled any more. The time is read behind the locks too, so a
- * clock that was set back sends nothing early. `standing`: of the mandate that they name.
+ * Decides and sends what is due together: one payment, or all items of a batch. Each is decided as if requested now, with what
+ * the earlier ones leave. Locks make it happen once: a payment that another process executed is no longer scheduled. The time is
+ * read behind the locks too, so a clock that was set back sends nothing early. `standing`: of the mandate that the payments name.
  */
 const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
@@ -137,7 +137,7 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: M
   const waiting = approvalId && (await lockApproval(tx, approvalId))
   if (waiting && waiting.approval.status === 'pending') return void (await expireApproval(tx, { ...waiting, payments }))
   const authorityOf = await readAuthority(tx, payments)
-  // What is due together was asked for by one request.
+  // Payments that are due together come from one request.
   const principal = await payerOf(tx, first, authorityOf(first.id))
   const asks = payments.map((payment) => askOf(payment, principal, standing))
   const spending = await readSpending(tx, deps.clock, asks)
@@ -178,6 +178,6 @@ const executeBatches = sweepOf(
 
 type Executing = Deciding & Sweeping & Pick<Parts, 'contractWallets'>
 
-/** Each payment and each batch in a transaction of its own, so that one failure stops no other. */
+/** Each payment and each batch runs in its own transaction, so one failure stops no other. */
 export const executeScheduled = async (deps: Executing): Promise<number> =>
   (await executePayments(deps)) + (await executeBatches(deps))

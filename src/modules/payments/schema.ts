@@ -28,7 +28,7 @@ import { Decision } from '../policies/schema.ts'
 
 const purposePattern = /^[A-Z]{4}$/
 
-/** An external purpose of ISO 20022. The list of codes grows outside of this service, so only the form is checked. */
+/** An external purpose code of ISO 20022. That list grows outside this service, so only the form is checked. */
 const PurposeCode = bounded(100)
   .superRefine((text, context) => {
     if (purposePattern.test(text)) return

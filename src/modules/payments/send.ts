@@ -42,7 +42,7 @@ const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 't
     .where(and(sql`${payments.id} = any(${at.ids})`, lte(payments.dispatchDueAt, at.now))),
 )
 
-/** Due, and without an attempt that may have been sent. */
+/** Payments that are due and have no attempt that may have been sent. */
 const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, at) =>
   orm
     .select({
@@ -107,13 +107,13 @@ const outgoingOf = (
   }
 }
 
-/** It is looked at again while it may wait, and fails after that. */
+/** Whether the payment still waits for a chain; after `longestChainWaitSeconds` it fails. */
 const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
   kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestChainWaitSeconds)
 
 const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 
-/** What may have been sent in writes that were lost, and might be paid twice, is not sent: its outcome is unknown. */
+/** A payment that may have been sent in lost writes, and might be paid twice, is not sent: its outcome is unknown. */
 const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
   const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
   const paidTwice = older.length === 0 ? new Set<Uuid>() : await thoseThatMayBePaidTwice(tx, rails, older, tx.at)
@@ -131,14 +131,14 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
-/** Does nothing when it has ended. The caller has locked it. */
+/** Does nothing for a payment that has ended. The caller has locked the payment. */
 export const sendPaymentAt = (tx: Tx, payment: PaymentRecord, due: Date): void => {
   if (payment.status === 'processing') updateRow(tx, payments, payment, { dispatchDueAt: due })
 }
 
 /**
- * What is due, taken out of the queue under the locks of the owning accounts, which the caller holds. Everything that allowed a payment is checked
- * once more; when something no longer holds, it fails here, and nothing was sent. `answers`: of the chains, asked before the transaction.
+ * Takes due payments out of the queue; the caller has locked the owning accounts. Everything that allowed a payment is checked
+ * again: if something no longer holds, the payment fails here, unsent. `answers`: from the chains, before the transaction.
  */
 export const preparePayments = async (
   tx: Tx,
@@ -170,7 +170,7 @@ export const preparePayments = async (
   return outgoing
 }
 
-/** The same order once more, after its answer was lost. Undefined when it may not be sent. */
+/** Repeats the same order after its answer was lost. Undefined if it may not be sent. */
 export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: ChainAnswers): Promise<Outgoing | undefined> => {
   const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status !== 'unknown') return undefined
@@ -178,6 +178,6 @@ export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: 
   const [obstacle] = await recheckPayments(tx, [payment], answers)
   if (!beneficiary || obstacle) return undefined
   const payer = (await nameBalances(tx, [payment.accountId]))(payment.accountId).accountId
-  // It is sent under the names that its attempt has.
+  // The order keeps the names of its attempt.
   return outgoingOf(deps, { payment, beneficiary, payer, earlier: { sends: 0, generation: 0 } })
 }

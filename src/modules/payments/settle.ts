@@ -12,13 +12,13 @@ import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/recei
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
-/** What is done, or why nothing is. */
+/** The move that the evidence causes, or why it causes none. */
 type Judged = MoveName | Exclude<Verdict, 'applied'>
 type MoveName = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
-/** For any amount: the amount that left must be booked. A second proof with a different receipt is a second payout. */
+/** Accepts any amount: the amount that left must be booked. A second proof with a different receipt is a second payout. */
 const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
   if (receiptIsTaken) return 'contradiction'
   if (payment.lateSuccessAt === null) return 'note_late_success'
@@ -40,7 +40,7 @@ const onFailure = (payment: PaymentRecord): Judged => {
   return payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction'
 }
 
-/** Only the whole amount is credited: what came back of another amount, or of one that cannot be read, is in suspense, for a person. */
+/** Credits only the whole amount. A return of another amount, or of an unreadable one, goes to suspense for a person. */
 const onReturn = (
   payment: PaymentRecord,
   { amountMinor, isUnread }: Extract<Evidence, { kind: 'returned' }>,
@@ -53,7 +53,7 @@ const onReturn = (
   return payment.status === 'returned' ? 'repeated' : 'contradiction'
 }
 
-/** The order of evidence does not matter. */
+/** The order of the evidence does not matter. */
 const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':
@@ -120,7 +120,7 @@ const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<P
 
 type Move = { to?: 'succeeded' | 'failed'; also?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
 
-/** How a payment ends, which is written set-wise; then what else is done, one payment at a time. */
+/** `to`: how a payment ends, written set-wise. `also`: what else is done, one payment at a time. */
 const moves: Readonly<Record<MoveName, Move>> = {
   succeed: { to: 'succeeded' },
   fail: { to: 'failed' },
@@ -129,7 +129,7 @@ const moves: Readonly<Record<MoveName, Move>> = {
   return: { also: returnPayment },
   /** The provider reports only the return; the money left and came back. */
   succeed_and_return: { to: 'succeeded', also: returnPayment },
-  /** Only its receipt was missing. */
+  /** The payment had succeeded; only its receipt was missing. */
   complete: { also: complete },
   note_late_success: { also: noteLateSuccess },
 }
@@ -143,12 +143,12 @@ const endOf = (judged: Judged, { payment, evidence, source }: Step): PaymentEnd[
   return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
 }
 
-/** `holder`: what has the receipt that the evidence names. */
+/** `holder`: the holder of the receipt that the evidence names. */
 type Settled = { verdict: Verdict; payment: PaymentRecord; holder?: Holder | undefined }
 
 /**
- * What is paid out, and what comes back: a return has a direction of its own and the receipt of its payout. One that the provider names by another
- * receipt came in under that as well.
+ * Receipts claimed for a payout, and for money that came back: a return has its own direction and the payout's receipt. If the
+ * provider names the return by another receipt, that receipt is claimed as incoming too.
  */
 const claimsOf = (judged: Judged, { payment, evidence }: Step): ReceiptClaim[] => {
   if (!isMove(judged) || (evidence.kind !== 'succeeded' && evidence.kind !== 'returned')) return []
@@ -171,9 +171,9 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
 }
 
 /**
- * Evidence from any source, any number of times and in any order; one call names each payment and each receipt once. The caller has locked the
- * owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown. After an operator's decision the rail is no
- * longer queried. Results are in the same order.
+ * Takes evidence from any source, any number of times and in any order; one call names each payment and each receipt once. The
+ * caller has locked the owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown.
+ * After an operator's decision the rail is no longer queried. Results are in the same order.
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })

@@ -19,7 +19,7 @@ const between = (begins: string, ends: string): string => `p.created_at >= ${beg
   and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
   and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
 
-/** Most have succeeded: they are what is left of all. `is true` keeps times from being looked up in an index of all workspaces. */
+/** Most payments have succeeded, so those are computed as the rest. `is true` keeps times out of an index of all workspaces. */
 const sums = statement('payments.sums')`
   with ${periodSql('$3::timestamptz', '$4::timestamptz', '$5')},
    made as (
@@ -38,12 +38,12 @@ const sums = statement('payments.sums')`
      union all select day, status, payments, minor from others) as s
    group by 1, 2 having sum(payments) > 0 order by 1, 2`
 
-/** What sums are stored by: any other filter asks for each payment. */
+/** The filters that stored sums cover: any other filter reads each payment. */
 const storedBy: readonly string[] = ['statuses', 'createdAfter', 'createdBefore']
 const isStored = (search: PaymentSearch): boolean =>
   Object.entries(search).every(([name, value]) => (value ?? null) === null || storedBy.includes(name))
 
-/** Times are whole milliseconds, and both bounds are outside. */
+/** Times are whole milliseconds, and both bounds are exclusive. */
 const readStored = async (
   db: Database,
   { workspace, starts }: Asked,

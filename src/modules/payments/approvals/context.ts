@@ -22,7 +22,7 @@ import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } 
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
-/** Payments to the same payee under any name; at a paybill to the same account. `without`: payments that do not count. */
+/** Payments to the same payee under any name; at a paybill, to the same account. `without`: payments that do not count. */
 const paidTo = prepareText<History>()(
   'approvals.paid_to_payee',
   { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' },
@@ -36,7 +36,7 @@ const paidTo = prepareText<History>()(
   { most: 64 },
 )
 
-/** By approval, for approvals of one payment; not for a payee that was never paid. What was paid to one payee is looked up once: it may be much. */
+/** Histories of paid payees, by approval of a single payment. Each payee is read once, as its payments may be many. */
 const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, History | undefined>> => {
   const byPayee = Map.groupBy(
     records.filter(({ approval }) => approval.batchId === null),
@@ -57,7 +57,7 @@ type ApprovalContext = NonNullable<Approval['context']>
 
 type NameRow = { batchId: Uuid; verification: VerificationStatus; count: number; named: NamedLine[] }
 
-/** By batch, what the rail reports about its names now: later names than those of the text void nothing, and are told. */
+/** By batch, the names that the rail reports now. A name that is later than the text voids nothing, but approvers are told. */
 const readNames = statement('approvals.names_of_batches', 'page')`
   select batch_id as "batchId", verification, count(*)::int as count,
      case when verification = 'no_match' then (array_agg(json_build_object('beneficiaryId', id, 'payeeName', display_name,
@@ -80,7 +80,7 @@ const namesOfBatches = async (db: Db, records: readonly ApprovalRecord[]): Promi
 
 const noLine = { beneficiaryId: '', payeeName: '', amountMinor: 0n, reportedName: null }
 
-/** Two checks without an answer are one fact. */
+/** Merges facts of the same type: two checks without an answer are one fact. */
 const merged = (facts: readonly Fact[]): Fact[] =>
   [...Map.groupBy(facts, ({ type }) => type).values()].flatMap((own) => {
     const [first] = own
@@ -90,8 +90,8 @@ const merged = (facts: readonly Fact[]): Fact[] =>
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 /**
- * Who may still decide, as when a decision is made: not an account whose decision counts, not the initiator where duties are separate, and where two
- * approvals are asked for, not an account that became an approver today.
+ * Accounts that may still decide, by the rules of a decision. Excluded: accounts whose decision counts, the initiator under
+ * separation of duties, and, if two approvals are needed, an account that became an approver today.
  */
 const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
@@ -111,7 +111,7 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
-/** By approval, how many payments may be paid twice after a loss of writes, by the rule that applies when they are sent. */
+/** By approval, how many payments may be paid twice after a loss of writes, by the rule of sending. */
 const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
@@ -123,7 +123,7 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
   return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
 }
 
-/** Not in the available balance yet: what waits for an approval alone is held, and what is scheduled is not. */
+/** Amounts not yet deducted from the available balance: a payment that waits for approval is held, a scheduled one is not. */
 const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
   payment.status !== 'scheduled'
     ? 0n
@@ -133,7 +133,7 @@ const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
 
 type Now = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
 
-/** The facts of the text, with what is known by now. */
+/** The facts of the text, updated with later knowledge. */
 const factsNow = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null }: Now): Fact[] => {
   const stored = storedFacts(record)
   const { approval, payment } = record
@@ -149,14 +149,14 @@ const factsNow = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null
   ])
 }
 
-/** For the holder of a link. */
+/** The facts as shown to the holder of an approval link. */
 export const readFacts = async (deps: ContextParts, record: ApprovalRecord): Promise<Fact[]> => {
   const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countLost(deps, [record])])
   const { id, batchId } = record.approval
   return factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0 })
 }
 
-/** What an approver should look at first. A batch's signed text counts what is unusual in it. */
+/** Warnings that an approver should read first. A batch's signed text counts its unusual payments already. */
 const cautionsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
   typicalMinor: Minor | null,

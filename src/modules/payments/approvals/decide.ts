@@ -40,30 +40,30 @@ const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: Locke
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** Whose decision it is, as that account and its workspace are behind the locks. */
+/** The deciding account and its workspace, as they are behind the locks. */
 type Giver = {
   accountId: Uuid
   actor: Actor
-  /** The grant that its credential or its wallet comes from. */
+  /** The grant behind the account's credential or wallet. */
   behind: Uuid | null
   accountFrozen: boolean
   workspaceFrozen: boolean
   zone: ZoneSchedule
-  /** What signed it: a wallet, or a passkey whose assertion may have a problem; null where the credential alone gives it. */
+  /** The wallet or passkey that signed the decision; a passkey's assertion may have a problem. Null: the credential alone. */
   proof: Proof | { problem: string }
 }
 type Proof = ProvenSigner | PasskeySignature | null
-/** `message_digest`: of the text that its giver saw. */
+/** `message_digest`: digest of the text that the approver saw. */
 type Input = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
 
-/** Who decided last, and when: for the one who comes too late. */
+/** The last decision's account and time, for an approver who comes too late. */
 const decidedBy = (record: LockedApproval): ErrorDetails => {
   const current = currentDecisions(record)
   const last = record.decisions.findLast((decision) => current.includes(decision))
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
-/** Until the approval ends an approver may take their own decision back. They may decide again if it was voided, or counts only if it is signed. */
+/** Until the approval ends, approvers may reverse a decision, or repeat one that was voided or counts only if signed. */
 const alreadyDecided = (
   record: LockedApproval,
   choice: Input['decision'],
@@ -82,7 +82,7 @@ const alreadyDecided = (
   })
 }
 
-/** An assertion of a passkey counts once: whoever saw one cannot use it after its decision was voided. */
+/** A passkey assertion counts once: nobody who saw it can use it after its decision was voided. */
 const requireUnused = async (tx: Tx, record: LockedApproval, actor: Actor, proof: Proof): Promise<void> => {
   if (!proof || !('passkey' in proof)) return
   const { passkey, signature } = proof
@@ -96,7 +96,7 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
   throw new CommitThenThrow(refusal)
 }
 
-/** The approval ends, and the payees that it proposed are confirmed by the names that the approver saw. */
+/** Ends the approval, and confirms its proposed payees by the names that the approver saw. */
 const approve = async (
   tx: Tx,
   actor: Actor,
@@ -114,19 +114,19 @@ const approve = async (
 }
 
 /**
- * Sends what was approved. An item of a batch that no longer fits fails alone. A single payment, or a whole batch, waits on where what stops it can be
- * lifted.
+ * Sends the approved payments. A batch item that no longer fits fails alone. A single payment, or a whole batch, goes on waiting
+ * if the obstacle can be lifted.
  */
 const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): Promise<ApprovalRecord> => {
   const { approval, lineage, payment, payments } = record
-  // What is scheduled goes on waiting for its time: then its limits, the balance and these approvals are looked at.
+  // A scheduled payment goes on waiting for its time: only then are its limits, the balance and these approvals checked.
   if (payment.status === 'scheduled') {
     const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [payment]), proposedPayees(tx, record)])
     return holdsApprovals(authorityOf(payment.id)) ? approve(tx, actor, record, proposed) : record
   }
   const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
   if (obstacles[0]?.kind === 'unapproved') return record
-  // Nothing is lost: the approval can be given again when what stops the payments is lifted. Other items may fail for good.
+  // Nothing is lost: the approval can be given again when the payments may go on. Other items may fail for good.
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
   if (stop) throw stop.refusal
   const approved = await approve(tx, actor, record, proposed)
@@ -140,7 +140,7 @@ const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): 
   return refreshed(tx, { ...record, ...approved }, [...started, ...(await endPayments(tx, ends))])
 }
 
-/** A text that was made again is read again before it is decided. */
+/** Refuses a decision on an outdated text: the approver has to read the new one. */
 const requireSameText = ({ approval }: LockedApproval, { decision, message_digest: digest }: Input, proof: Proof): void => {
   const message = messageFor(approval, decision)
   const isSigned = proof === null || proof.message === message
@@ -149,7 +149,7 @@ const requireSameText = ({ approval }: LockedApproval, { decision, message_diges
     throw conflict('The text has changed since it was read: read it again, then decide.', 'message_changed')
 }
 
-/** The rule is compared with every policy that applies to the payment, or to one of the batch. */
+/** The rule is checked against every policy that applies to the payment, or to any payment of the batch. */
 const readUncounted = statement('approvals.uncounted')`
   select ${roleSince('m')} + interval '24 hours' as "countsFrom", 'deciding' as act
    from members m join workspaces w on w.id = m.workspace_id
@@ -162,7 +162,7 @@ const readUncounted = statement('approvals.uncounted')`
      and exists (select from payments p where p.id = any($4::uuid[])
        and not ${countsUnder('m', 'w', separatingPoliciesOf('p'), '$5::timestamptz', roleSince('m', 'requesting'))})`
 
-/** Where two people are asked for, neither the approver nor, where duties are separate, the requester may have been let in just now. */
+/** If two people are needed, the approver must not have just joined; under separation of duties, neither may the requester. */
 const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<void> => {
   if (!record.asksForTwo) return
   const { initiatorAccountId, workspaceId } = record.payment
@@ -175,13 +175,13 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
   })
 }
 
-/** `case`: a workspace whose policies name nobody, as most do, looks at no payment. */
+/** `case`: a workspace whose policies name no approvers, as most do, reads no payment. */
 const readUnnamed = statement('approvals.unnamed')`
   select case when exists (select from spending_policies where workspace_id = $3 and archived_at is null and cardinality(approver_ids) > 0)
      then exists (select from payments p cross join lateral ${policiesOf('p')} as s
        where p.id = any($1::uuid[]) and cardinality(s.approver_ids) > 0 and $2::uuid <> all(s.approver_ids)) else false end as unnamed`
 
-/** A policy that applies may name who alone decides: for it, or for one payment of the batch. */
+/** A policy that applies to the payment, or to one payment of the batch, may name the only accounts that decide. */
 const requireNamed = async (tx: Tx, { payment, payments }: LockedApproval, accountId: Uuid): Promise<void> => {
   const values = [payments.map(({ id }) => id), accountId, payment.workspaceId]
   const [row] = await tx.query<{ unnamed: boolean }>(readUnnamed, values)
@@ -197,7 +197,7 @@ export const freezesOf = ({ accountStatus, workspace }: Pick<Principal, 'account
   workspaceFrozen: workspace.frozen || workspace.closed,
 })
 
-/** A freeze stops approvals, and no rejection. */
+/** A freeze stops approvals, but not rejections. */
 export const stopOfGiver = ({
   accountFrozen,
   workspaceFrozen,
@@ -207,8 +207,8 @@ export const stopOfGiver = ({
 }
 
 /**
- * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
- * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
+ * Takes one decision. One approver counts once, one rejection rejects, and the last required approval sends the payment. An
+ * approval counts while its grounds hold. Facts that must be recorded, such as an expiry found here, are committed.
  */
 const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver): Promise<ApprovalRecord> => {
   const { at } = tx
@@ -250,14 +250,14 @@ const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver
   return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, giver)
 }
 
-/** Without the decisions that the chains of their contract wallets refuse: the chains were asked before the transaction. */
+/** The approval without the decisions that contract wallets' chains refuse. The chains were asked before the transaction. */
 const lockHeld = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
   const record = found(await lockApproval(tx, id, workspaceId))
   const isVoided = record.approval.status === 'pending' && (await voidRefusedDecisions(tx, answers))
   return isVoided ? found(await lockApproval(tx, id)) : record
 }
 
-/** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. */
+/** `proof`: the signature by the caller's passkey, or the reason why its assertion is not accepted. */
 export const decideByCredential = async (
   tx: Tx,
   principal: Principal,
@@ -278,7 +278,7 @@ export const decideBySignature = async (
   origin: RequestOrigin,
   { input, proven, answers }: { input: DecideBySignature; proven: ProvenSigner | undefined; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
-  // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
+  // The signer's account too: unlinking the wallet or removing the right to decide locks that account.
   await lockAccounts(tx, {
     exclusive: [unlocked.payment.accountId, unlocked.balanceAccountId],
     shared: proven ? [proven.accountId] : [],

@@ -22,7 +22,7 @@ import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, 
 
 type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 
-/** Ends an approval: its status, its event and its audit row. The caller holds all the locks and changes the payment. */
+/** Ends an approval: its status, event and audit row. The caller holds all locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   actor: Actor,
@@ -37,14 +37,14 @@ export const endApproval = async (
   return after
 }
 
-/** How a scheduled payment ends with its approval: it never waited for the approval alone. */
+/** How a scheduled payment ends with its approval: the payment also waited for its time. */
 const scheduledEnds = {
   rejected: { to: 'cancelled' },
   cancelled: { to: 'cancelled' },
   expired: { to: 'failed', failure: failure('approval_expired') },
 } as const satisfies Record<WholeEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
 
-/** Ends everything that waits for an approval: its payments, which give back their holds and charges, its batch, itself. The caller holds all locks. */
+/** Ends an approval with its batch and payments, whose holds and charges are released. The caller holds all locks. */
 export const endWhole = async (tx: Tx, actor: Actor, record: LockedApproval, to: WholeEnd): Promise<LockedApproval> => {
   const { approval } = record
   const endOf = ({ status }: PaymentRecord) => (status === 'scheduled' ? scheduledEnds[to] : { to })
@@ -98,7 +98,7 @@ const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Pr
   })
 }
 
-/** Cancels a payment that waits for its approval or for its time. A second call gives the same answer. */
+/** Cancels a payment that waits for its approval or its time. A second call gives the same answer. */
 export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
   const payment = found(await lockPaymentIn(tx, principal.workspace.id, id))
   await requireOwn(tx, principal, payment.grantId)
@@ -115,7 +115,7 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   return cancelled
 }
 
-/** Cancels a batch that waits for its approval or for its time, with all of its payments. A second call gives the same answer. */
+/** Cancels a batch, with all its payments, that waits for its approval or its time. A second call gives the same answer. */
 export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promise<BatchRecord> => {
   const read = async () => found(await findBatch(tx, principal.workspace.id, id))
   const { approvalId } = (await read()).batch
@@ -128,7 +128,7 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
   if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
   else {
-    // The batch waits for its time alone: it needs no approval, or has it.
+    // The batch waits only for its time: it needs no approval, or already has it.
     const ends = payments.map((payment) => ({ payment, to: 'cancelled' as const, actor: principal }))
     await endPayments(tx, ends)
     await moveBatch(tx, principal, id, 'cancelled')

@@ -13,20 +13,20 @@ export type CommonFacts = {
   currency: string
   requester: string
   workspace: string
-  /** Whose balance pays, where it is not the workspace's own. */
+  /** Whether the balance that pays is shared with the owner's account. */
   sharedBalance: boolean
-  /** The only people who may decide it; empty where every approver may. */
+  /** The only people who may decide; empty if every approver may. */
   approverNames: readonly string[]
   policyVersions: readonly { id: Uuid; version: number }[]
   nonce: string
-  /** When it is sent; null for as soon as it is approved. */
+  /** The time of sending; null: once approved. */
   executeAt: Date | null
   expiresAt: Date
 }
 
 /**
- * What a wallet holder signs: everything that the decision depends on. Anyone with the approval's id may read it without signing in, so it has no
- * balance, no e-mail and no full destination.
+ * The text that a wallet holder signs, with everything that the decision depends on. Anyone with the approval's id may read it
+ * without signing in, so it has no balance, email address or full destination.
  */
 type ApprovalFacts = CommonFacts & {
   paymentId: Uuid
@@ -37,18 +37,18 @@ type ApprovalFacts = CommonFacts & {
   destinationMask: string
   /** A keyed digest: it binds the destination without revealing it. */
   destinationDigest: string
-  /** What the decision warns of, a sentence each. */
+  /** The decision's warnings, a sentence each. */
   warnings: readonly string[]
   accountReference: string | null
   narrative: string | null
 } & ReportedName
 
-/** The form of the text, stored with it: what was signed in another form verifies for ever, byte for byte. */
+/** The form of the text, stored with it: a text signed in an older form verifies forever, byte for byte. */
 export const textVersion = 1
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
-/** Names are other people's text: they are kept on one line, and apart from the text around them. */
+/** Names are text from other people: each stays on one line, isolated from the surrounding text. */
 const oneLine = (text: string): string => isolated(cleanText(text))
 
 const verdictWords: Readonly<Record<VerificationStatus, string>> = {
@@ -70,18 +70,18 @@ export type ReportedName = {
 const nameLabel = 'Name at the rail: '
 const warningLabel = 'Warning: '
 
-/** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
+/** Numbers are paid, not names: the approver reads whose number it is, or that this is unknown. */
 export const nameAtRail = ({ reportedName, verification, isBeingChecked, nameSource }: ReportedName): string => {
   if (isBeingChecked) return 'being checked'
   if (reportedName !== null) return `${oneLine(reportedName)} (${verdictWords[verification]})`
   return nameSource === 'daily_limit' ? 'not checked: daily limit' : verdictWords[verification]
 }
 
-/** Only where one is charged. */
+/** The fee's line, if a fee is charged. */
 const feeLine = (label: string, fee: Minor | null, currency: string): string[] =>
   fee === null || fee === 0n ? [] : [`${label}: ${displayAmount(fee, currency)}`]
 
-/** `said`, and `further` behind who asks: what is decided, for people. `bound`: what is signed of it. */
+/** `said`, and `further` below the requester: the decision in words for people. `bound`: its part that is signed. */
 type Frame = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
 
 const textOf = (
@@ -108,7 +108,7 @@ const textOf = (
     `Expires: ${isoTime(facts.expiresAt)}`,
   ].join('\n')
 
-/** The canonical message (EIP-191 text), stored and verified byte for byte. A name at the rail that changes while it waits makes a new one. */
+/** The canonical message (EIP-191 text), stored and verified byte for byte. A changed name at the rail makes a new one. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   textOf(decision, facts, {
     what: 'a payment',
@@ -137,13 +137,13 @@ const linesOf = (text: string): string[] => text.split('\n').filter((line) => !l
 
 export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
-/** The text with some lines changed, and the time at which it was made again: a text that was signed never comes back. */
+/** The text with some lines changed and a new time, so a text that was signed never comes back. */
 const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
   linesOf(message)
     .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${madeLabel}${isoTime(at)}`] : change(line)))
     .join('\n')
 
-/** The same text with the name that the rail reports now. A decision's warning about the name is replaced; a different name is always a warning. */
+/** The same text with the name that the rail reports now, and its warning. A different name always warns. */
 export const withNameAtRail = (message: string, name: ReportedName, at: Date): string => {
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
   const warned = linesOf(message).some(isAboutName)
@@ -175,7 +175,7 @@ const largestShown = 5
 const totalOf = (lines: readonly Pick<BatchLine, 'amountMinor'>[]): Minor =>
   lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
-/** A list may pay one payee several times. */
+/** The number of payees: a batch may pay one payee several times. */
 const payeesIn = (lines: readonly Pick<BatchLine, 'beneficiaryId'>[]): number =>
   new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size
 
@@ -211,7 +211,7 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
   ]
 }
 
-/** Warnings with the payments that they are about; names at the rail have their own lines. */
+/** Warnings, each with its payments; names at the rail have their own lines. */
 const warningsIn = (facts: readonly Fact[], count: number, currency: string): string[] => {
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
   return facts

@@ -20,10 +20,10 @@ import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { readRequestedBy } from './request.ts'
 
-// An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told at most once: what is sent to it is
-// written before.
+// An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told at most once: the
+// row of its notification is written before it is sent.
 
-/** A process that dies meanwhile leaves it due again after this time. */
+/** Lease: if the process dies, the approval is due again after this time. */
 const leaseSeconds = 60
 const claiming = {
   due: statement('approvals.due_notices')`
@@ -33,7 +33,7 @@ const claiming = {
   update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`,
 }
-/** One that ended meanwhile stays due. */
+/** An approval that ended meanwhile stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
   orm
     .update(approvals)
@@ -44,7 +44,7 @@ const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: '
 
 const longestSeconds = 28 * 86_400
 
-/** It is read on a locked phone: the amount, who gets it, and the heaviest of what an approver must see. */
+/** Text for a locked phone: the amount, the payee, and the heaviest facts that an approver must see. */
 const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, facts: Fact[], publicUrl: string): PushMessage => {
   const tag = formatId('approval', approval.id)
   const ask = { tag, url: `${publicUrl}/approve/${tag}` }
@@ -81,7 +81,7 @@ const sendAll = async (
     if (!(await push.send(subscription, message, delivery))) await removeGone(db, subscription.id)
 }
 
-/** Once when it is asked for, and again at half of its time. */
+/** Approvers are mailed when an approval is requested, and again at half of its lifetime. */
 const halfOf = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
   new Date((createdAt.getTime() + expiresAt.getTime()) / 2)
 
@@ -108,7 +108,7 @@ const mail = async ({ db, clock }: Noticing, record: ApprovalRecord, to: readonl
   )
 }
 
-/** Tells the browsers, of those who may decide it, that were not told before. */
+/** Notifies each browser of the accounts that may decide, unless it was notified before. */
 const request = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]) => {
   const { id, expiresAt } = record.approval
   const all = await liveSubscriptions(deps.db, deps, await wantingPush(deps.db, to))
@@ -146,7 +146,7 @@ const tell = async (deps: Noticing, id: Uuid): Promise<void> => {
   const half = halfOf(record)
   const next = status === 'pending' && half > clock.now() ? half : null
   const isDone = (await deps.db.run(writeDone, { id, status, next })).length > 0
-  // Another process may have taken the notices back while these were under way.
+  // Another process may have withdrawn the notifications while these were under way.
   if (!isDone && sender) await takeBack(sender, id, asked)
 }
 

@@ -11,7 +11,7 @@ import { type Approval, Notification } from './schema.ts'
 
 const most = 200
 
-/** Once for each person and kind of mail, however many addresses and browsers they have. */
+/** One row for each person and kind of mail, however many addresses and browsers the person has. */
 const readNotified = statement('approvals.notified', 'page')`
   select account_id as "accountId", event, min(at) as at from (
      select account_id, case state when 'sent' then 'mailed' else 'mail_refused' end as event, kind, ended_at as at from mails
@@ -25,13 +25,13 @@ const shown = presenter(Notification)
 
 type Notifications = NonNullable<Approval['notifications']>
 
-/** Who was told of an approval, and who opened it: the oldest first. */
+/** The accounts that were told of an approval or opened it, oldest first. */
 export const readNotifications = async (db: Db, id: Uuid): Promise<Notifications> =>
   (await db.query<Row>(readNotified, [id])).map((row) => shown(row))
 
 /**
- * The same, with the caller who opens it now: a person who may decide it. A program that reads it opens nothing. Where nothing can be written, it is
- * read all the same.
+ * The same, plus the caller who opens the approval now, if a person who may decide it; a program's read does not count. If the
+ * database cannot be written, the approval is read anyway.
  */
 export const withOpening = async (
   { clock, db }: Pick<Parts, 'clock' | 'db'>,

@@ -36,10 +36,10 @@ import type { PaymentRecord } from '../queries.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
-/** `voidedAt`: when what it rested on ended. */
+/** `voidedAt`: when the decision lost its grounds. */
 type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
-/** Nothing was paid to the payee of a payment (of table `payments`) before. */
+/** First payment to the payee of a payment (of table `payments`). */
 export const firstPaymentSql = `not exists (
   select from payments earlier
   where ${toSamePayee('earlier', 'payments')} and earlier.status in ${paidPaymentsSql} and earlier.id <> payments.id)`
@@ -75,18 +75,18 @@ const selection = {
   },
   decisions,
   grantLabel: grants.label,
-  /** Its limits go by this account: another one than pays, where the workspace was separated since. */
+  /** The account that the payment's limits go by: differs from the paying account if the workspace was separated since. */
   balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${payments.workspaceId})`,
-  /** The grant that asked for it and those above it, root first. */
+  /** The requesting grant and its ancestors, root first. */
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
-  /** Whether the decisions of more than one person are needed: then an approver of yesterday counts, and one of today does not. */
+  /** Whether more than one person has to decide: then an approver from yesterday counts, and one from today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
-  /** The only accounts that the policies behind it let decide; null: every approver. */
+  /** The only accounts that the payment's policies let decide; null: every approver. */
   onlyApprovers: sql<Uuid[] | null>`${sql.raw(
     namedApproversSql("array(select (v ->> 'id')::uuid from jsonb_array_elements(approvals.policy_versions) as v)"),
   )}`,
-  /** Asked for before writes were lost: it may have been sent in them. */
+  /** Whether the payment was requested before writes were lost: it may have been sent in them. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }
 
@@ -103,13 +103,13 @@ const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
   select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
 const byId = prepare('approvals.by_id', place, 'joined', selectOne)
-/** Its decisions are those of when it was asked: right only behind the lock of the account that pays (`requireLocked`). */
+/** The decisions are those from when it was queried: right only behind the lock of the account that pays (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and the batch's first payment, and the decisions in the order in which they were given. */
 export type ApprovalRecord = Omit<RowOf<typeof byId>, 'payment' | 'batch'> & { payment: PaymentRecord; batch: BatchRow | null }
 
-/** A batch that is not there is read as one whose columns are all null. */
+/** Without a batch, the row's batch columns are all null. */
 const recordOf = (row: ApprovalRecord): ApprovalRecord => (row.approval.batchId === null ? { ...row, batch: null } : row)
 
 /** The decisions that count: the latest one of each account, if it was not voided. */
@@ -125,7 +125,7 @@ export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decisio
 const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
   (await db.run(query, { id, workspaceId })).map(recordOf)[0]
 
-/** Without a workspace for the public message and for signatures, which name none. */
+/** For the public message and for signatures, no workspace is named. */
 export const findApproval = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
   readOne(db, byId, id, workspaceId)
 
@@ -161,7 +161,7 @@ export const listApprovals = async (
   filter: { status?: ApprovalRow['status'] | undefined; createdAfter?: Date; createdBefore?: Date },
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
-/** Accounts that may decide the approvals of a workspace, the oldest members first. `countsFrom`: when an account counts where two are needed. */
+/** Accounts that may decide a workspace's approvals, oldest members first. `countsFrom`: when they count if two are needed. */
 export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'joined', (orm, at) =>
   orm
     .select({
@@ -197,7 +197,7 @@ const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
     .for('update'),
 )
 
-/** An approval under its locks, with every payment that it is about: those of a batch in their order. */
+/** An approval under its locks, with all of its payments: those of a batch in their order. */
 export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
 
 /** Locks the approval alone, for a caller that has locked its payment. */
@@ -207,7 +207,7 @@ export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Pr
   return record
 }
 
-/** The order of the locks: the account that pays, which the caller has locked, then the payments, then the approval. */
+/** Lock order: the account that pays, which the caller has locked; the payments; the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
   const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
   return record && { ...record, payments: locked }
@@ -226,7 +226,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 
 const shownBatch = presenter(BatchSummary)
 
-/** A decision ends when it is voided, and when its account decides otherwise. */
+/** A decision ends when it is voided, and when its account decides differently. */
 const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
   const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
   return decision.voidedAt ?? later?.decidedAt ?? null
@@ -241,7 +241,7 @@ const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['
     voided_at: isoTimeOrNull(endOf(decision, record)),
   })
 
-/** Of the text of an earlier release, which stored none: what it warns of, without the payments. */
+/** Facts for a text from an earlier release, which stored none: its warnings, without the payments. */
 const factsOfText = ({ approval, payment, beneficiary, batch, firstPayment }: ApprovalRecord): Fact[] => {
   if (batch) {
     const warned = [...approval.approveMessage.matchAll(/^Warning, (\d+) times: ([a-z ]+)$/gm)].flatMap(([, count, code]) => {

@@ -17,12 +17,12 @@ import { checkingLabel, isSameText, type NamedLine, type ReportedName, withNameA
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// A name at the rail that changes while an approval waits makes a new text, and voids decisions on the old one. A batch gets a new text
-// when its first checks have ended, or five seconds after it was asked for; then another one when the last of its checks has ended.
+// A name at the rail that changes while an approval waits makes a new text, and voids decisions on the old one. A batch's text is
+// renewed when its first checks end, or five seconds after the request, and again when the last check ends.
 
 const rail: Actor = { accountId: null, origin: null, way: 'rail' }
 
-/** The old texts stay in the audit log: a signature of one is told apart from a wrong one. */
+/** The old texts stay in the audit log, so that a signature of one is told apart from a wrong signature. */
 const renewWith = async (
   tx: Tx,
   { approval, payment, decisions }: LockedApproval,
@@ -38,7 +38,7 @@ const renewWith = async (
   await voidAfterNewText(tx, rail, { approval, decisions })
 }
 
-/** `atLast`: what is not known by now stays unknown in the text. */
+/** `atLast`: a name that is still unknown stays unknown in the text. */
 const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
@@ -62,7 +62,7 @@ const findWaiting = statement('approvals.waiting_for_payee')`
          where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null) end
    order by a.id`
 
-/** In the transaction that writes what a check of a payee's name found; it has locked the account that pays. */
+/** Runs in the transaction that writes the result of a payee's name check, which has locked the account that pays. */
 export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { id: Uuid; workspaceId: Uuid }): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
     const record = await lockApproval(tx, id)
@@ -99,8 +99,8 @@ const endAwaiting = (
   })
 
 /**
- * Returns when the text of an approval says what the rail reports, or after five seconds. It holds no connection meanwhile. With a clock that cannot
- * sleep it does not wait.
+ * Returns when the text of an approval has the name that the rail reports, or after five seconds. Holds no connection meanwhile.
+ * With a clock that cannot sleep, it does not wait.
  */
 export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id: Uuid): Promise<void> => {
   for (;;) {
@@ -113,7 +113,7 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
   }
 }
 
-/** Makes the text again for batches that nobody reads: there no reader does it. */
+/** Makes the new text of batches that nobody reads; otherwise a reader does it. */
 export const renewOverdue = sweepOf(
   'approvals.renew',
   {

@@ -44,7 +44,7 @@ export const readRequestedBy = async (db: Db, { id }: Pick<PaymentRecord, 'id'>)
   return { ...row, requester: label === null ? account : `${label}, an agent of ${account}` }
 }
 
-/** A keyed digest: it binds the destination without revealing it. `account`: at a paybill, where it decides who is paid as the number does. */
+/** A keyed digest: it binds the destination without revealing it. `account`: at a paybill, part of the destination. */
 export const digestOf = (
   { vault, derivations }: Pick<Deciding, 'derivations' | 'vault'>,
   nonce: string,
@@ -57,7 +57,7 @@ export const digestOf = (
 }
 
 type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
-  /** Of a batch the first one, as it is in the table. */
+  /** The first payment of a batch, as the table has it. */
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
   nonce: string
@@ -74,7 +74,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   const { accountId, workspaceId, currency } = payment
   const id = existing(payment.approvalId, 'a held payment has an approval')
   const executeAt = payment.status === 'scheduled' ? payment.executeAt : null
-  // What is scheduled can be approved until it is due.
+  // A scheduled payment can be approved until it is due.
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
   const ids = needs.policyVersions.map((version) => version.id)
   const names = await tx.query<{ name: string | null }>(readApprovers, [ids])
@@ -147,7 +147,7 @@ export const requestApproval = async (
   })
 }
 
-/** Creates the one approval of a batch. The batch and its payments are written already. */
+/** Creates the one approval of a batch, whose row and payments are already written. */
 export const requestBatchApproval = async (
   tx: Tx,
   { config, rails }: Pick<Deciding, 'config' | 'rails'>,

@@ -30,7 +30,7 @@ const decisionRefusals = [
   'beneficiary_frozen',
 ] as const
 
-/** What the decision would say, before it is made. */
+/** The refusal that an approval would get now, shown before the decision. */
 const refusalNow = (refusal: Refusal | undefined) => refusal && { refusal_now: { error: refusal.code, message: refusal.message } }
 
 const answer = (record: ApprovalRecord) => ok(presentApproval(record))

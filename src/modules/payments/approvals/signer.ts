@@ -16,7 +16,7 @@ import type { Parts } from '../../parts.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 
-/** A linked wallet, and the text that it signed. Whether it may decide is checked later, under locks. */
+/** A linked wallet and its signed text. Whether the wallet may decide is checked later, under locks. */
 export type ProvenSigner = { signer: string; accountId: Uuid; signature: string; message: string }
 
 export const messageFor = (
@@ -33,14 +33,14 @@ const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'tex
     .limit(20),
 )
 
-/** The text that is signed now, then the ones before it: a signature of an old text is refused as such, and not as a wrong one. */
+/** The current text, then the older ones: a signature of an old text is refused as such, not as a wrong signature. */
 const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], decision: Decide['decision']) {
   yield messageFor(approval, decision)
   if (approval.renewedAt === null) return
   for (const { message } of await db.run(readOldTexts, { id: approval.id, decision })) yield message
 }
 
-/** Called before the transaction: no transaction waits for the network. Whether the text is the current one is checked again under the lock. */
+/** Runs before the transaction, as no transaction waits for the network. Behind the lock, the text is compared again. */
 export const proveSigner = async (
   db: Database,
   contractWallets: ContractWallets,
@@ -57,7 +57,7 @@ export const proveSigner = async (
 
 export type PasskeySignature = UsedPasskey & { message: string }
 
-/** What a passkey of the caller signed, if it used one. Called before the transaction. */
+/** The signature by the caller's passkey, if there is one. Runs before the transaction. */
 export const proveCaller = async (
   deps: Pick<Parts, 'config' | 'db'>,
   { accountId, workspace }: Principal,
@@ -93,7 +93,7 @@ const readSigning = statement('approvals.signing')`
    where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
      and ${hasDecidingRole('a.id', 'w.id')}`
 
-/** Undefined where the account may not decide, or the wallet is no longer linked to it. */
+/** Undefined if the account may not decide, or the wallet is no longer linked to it. */
 export const signingOf = async (
   tx: Tx,
   record: ApprovalRecord,
@@ -105,8 +105,8 @@ const readSharesOrigin = statement('approvals.shares_origin')`
    select exists (select from deciding join asking using (id)) as shares`
 
 /**
- * Whether a decision comes from where the request came from: the same lineage of grants, or a wallet that it linked, or a session that began with
- * that wallet. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
+ * Whether a decision has the same origin as the request: the same lineage of grants, a wallet that this lineage linked, or a
+ * session that began with that wallet. Otherwise an agent could approve by a sub-agent, or by a wallet that it linked for this.
  */
 export const sharesOrigin = async (
   tx: Tx,

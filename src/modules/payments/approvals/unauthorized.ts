@@ -31,7 +31,7 @@ const readWhole = statement('payments.whole_batches')`
    union select q.id from payments p join payments q on q.batch_id = p.batch_id
    where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`
 
-/** The caller has locked the accounts that pay, and these payments are not sent. */
+/** The caller has locked the accounts that pay. The payments are unsent. */
 const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
   if (rows.length === 0) return
   const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)
@@ -52,8 +52,9 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
 }
 
 /**
- * Cancels what waits, and fails what is about to be sent, where its requester may no longer ask for it. Only for accounts that the transaction locked
- * first: a late lock may move no money, or events would be out of order. There the check before sending refuses, and the sweep ends the payments.
+ * Cancels waiting payments, and fails those about to be sent, if their requester lost the right to ask. It covers only accounts
+ * locked first: a late lock may move no money, or events would be out of order. Elsewhere the check before sending and the sweep
+ * end them.
  */
 export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { accountId, workspaceIds }) => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
@@ -78,7 +79,7 @@ const isDue = statement('payments.is_unauthorized')`
   select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`
 
 const batch = 100
-/** For each kind, the most rows that a run looks at. The next run goes on behind them: every payment is checked again before it is sent. */
+/** The most rows per run and kind; the next run continues behind them. Sending checks every payment again anyway. */
 const maxInRun = 500
 
 export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {

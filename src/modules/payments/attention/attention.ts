@@ -35,13 +35,13 @@ type Refused = Maker & { count: number; id: Uuid; amountMinor: Minor; message: s
 }
 type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month' | 'total'; usedMinor: Minor; limitMinor: Minor }
 
-// SQL text: runs among bounded newest rows, and limits compared as two periods of one table. Each reads a bounded number of rows by an index, so
-// they go together on the connection of pages.
+// SQL text: runs among bounded newest rows, and limits compared as two periods of one table. Each query reads a bounded number of
+// rows by an index, so they share the connection of pages.
 
-/** Those that count in the totals of their day although nothing of them was sent. */
+/** Statuses that count in their day's totals although no money was sent. */
 const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
-/** By the day whose limits count them, less what waits for an approval. */
+/** Totals by counted day, less payments that wait for an approval. */
 const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }>()(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
@@ -64,15 +64,15 @@ const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid
   'page',
 )
 
-/** How many alike within the window are worth a look: four equal payments are seldom meant. */
+/** How many alike payments within the window deserve a look: four equal ones are seldom meant. */
 const alikeFrom = 4
 const window = '90 minutes'
-/** Bounds the work in a busy workspace: what repeats does so among the newest. */
+/** Bounds the work in a busy workspace: repetitions are among the newest payments. */
 const maxRead = 1_000
 
 /**
- * Of each that are alike: the time up to which most were made within the window, whose beginning is searched for in the sorted times. A moving frame
- * would read each of its rows again for each of its ends.
+ * For each kind of alike payments, the window's end with the most of them; its start is searched for in the sorted times. A
+ * moving frame would read each row again for each of its ends.
  */
 const repeated = prepareText<Repeated>()(
   'attention.repeated',
@@ -102,7 +102,7 @@ const repeated = prepareText<Repeated>()(
   'page',
 )
 
-/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+/** `within`: the grant of a delegated reader, who sees the requests of this grant and of those below it. */
 const refused = prepareText<Refused>()(
   'attention.refused',
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
@@ -130,7 +130,7 @@ const otherNames = prepareText<Named & { count: number; reportedName: string | n
   'page',
 )
 
-/** Of the whole service: money in suspense belongs to no workspace yet. */
+/** For the whole service: money in suspense belongs to no workspace yet. */
 const suspended = prepare('attention.suspended', {}, 'pool', (orm) =>
   orm
     .select({
@@ -167,7 +167,7 @@ const shownNames = presenter(NamesDiffer)
 const shownLimit = presenter(LimitNearlyUsed)
 const shownDeposits = presenter(DepositsInSuspense)
 
-/** Money that may be lost first, limits that only slow down last. */
+/** Items in order: money that may be lost first, limits that only slow down last. */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,
   { workspace, grant, permissions, isAdmin }: Pick<Principal, 'workspace' | 'grant' | 'permissions' | 'isAdmin'>,

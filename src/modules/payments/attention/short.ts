@@ -19,15 +19,15 @@ import { queueMail } from '../../mail/service.ts'
 import type { Parts } from '../../parts.ts'
 import { BalanceShortage } from './schema.ts'
 
-// What is scheduled holds no money until its time, so a balance can be too low for it without anyone noticing.
+// A scheduled payment holds no money until its time, so a balance can be too low for it unnoticed.
 
 const hours = [48, 4] as const
 const longestSeconds = hours[0] * 3600
 
-/** With its fees, what is due until a time, of each time at which something is due. */
+/** For each due time, the total due until then, with fees. */
 type Due = { workspaceId: Uuid; holder: Uuid; dueAt: Date; scheduledMinor: Minor }
 
-/** Of the workspaces from `$3` to `$4`. */
+/** For the workspaces from `$3` to `$4`. */
 const readDue = statement('payments.due_soon')`
   select d.workspace_id as "workspaceId", ${balanceAccountSql('w')} as holder, d.execute_at as "dueAt",
      sum(d.minor) over (partition by d.workspace_id order by d.execute_at)::bigint as "scheduledMinor"
@@ -44,7 +44,7 @@ export type Shortage = { missingMinor: Minor; scheduledMinor: Minor; dueAt: Date
 const shown = presenter(BalanceShortage)
 export const presentShortage = (workspaceId: Uuid, shortage: Shortage) => shown({ workspaceId, ...shortage })
 
-/** The first time at which the balance does not cover what is due, with all that is due within two days. */
+/** The first time at which the balance does not cover the payments due, and the total due within two days. */
 export const readShortage = async (db: Db, workspaceId: Uuid, now: Date): Promise<Shortage | null> => {
   const due = await dueSoon(db, now, workspaceId)
   const [first] = due
@@ -60,7 +60,7 @@ const shortageOf = (due: readonly Due[], availableMinor: Minor): Shortage | null
   return { dueAt: first.dueAt, scheduledMinor, missingMinor: scheduledMinor - availableMinor }
 }
 
-/** Who can top up, and who asked for what is due at these times: its members. With the first of what is due. */
+/** Members who can top up or requested payments due at these times, and the first of these payments. */
 const readTold = statement('payments.told_of_shortage')`
   with due as materialized (select id, batch_id, execute_at, initiator_account_id from payments
      where workspace_id = $1 and status = 'scheduled' and execute_at = any($2::timestamptz[]))
@@ -77,7 +77,7 @@ const reached = (dueAt: Date, now: Date): number => Math.min(...hours.filter((ea
 
 type Shorting = Sweeping & Pick<Parts, 'config'>
 
-/** Under the lock, as money may have come in meanwhile. Each time is told of once for each distance. */
+/** Runs under the lock, as money may have come in meanwhile. Each due time is announced once for each distance. */
 const tellOf = ({ db, config }: Shorting, { workspaceId, holder }: Pick<Due, 'workspaceId' | 'holder'>): Promise<void> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, holder)
