@@ -23,7 +23,7 @@ const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uui
 
 type Change = z.output<typeof RepeatedItem>
 
-/** By their place in the earlier batch. An item with the fields of a new one has no place there. */
+/** Changes by item index in the earlier batch. An item with the fields of a new one is refused. */
 const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<number, Change> => {
   const problems: FieldError[] = []
   const changes = new Map<number, Change>()
@@ -62,7 +62,7 @@ const entryOf = ({ payment, payee, frozenAt }: RowOf<typeof itemsToRepeat>, chan
   }
 }
 
-/** The items of a request, whole: its own, or those of the batch that it repeats. */
+/** All items of a request: its own, or those of the batch that it repeats. */
 export const wholeBatch = async (db: Db, principal: Principal, body: CreatePaymentBatch): Promise<WholeBatch> => {
   const { again, items = [], ...rest } = body
   if (again === undefined) {

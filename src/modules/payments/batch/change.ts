@@ -31,7 +31,7 @@ const move = prepareWrite(
       .returning({ id: paymentBatches.id }),
 )
 
-/** To the person who asked for it. */
+/** Mails failed items to the batch's requester. */
 const mailFailures = (tx: Tx, { batch, counts }: BatchRecord): void => {
   const { id, workspaceId, initiatorAccountId, name, totalMinor, currency, itemsCount, status } = batch
   const failed = counts.failed ?? 0
@@ -58,13 +58,13 @@ const publish = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void
   await appendEvents(tx, events)
 }
 
-/** Ends those whose items have all ended: after every change of an item. The caller holds the owning accounts' locks. */
+/** Ends the batches whose items have all ended; runs after every change of an item. The caller has locked the owning accounts. */
 export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void> => {
   const ended = (await tx.query<{ id: Uuid }>(finish, [ids, tx.at])).map(({ id }) => id)
   if (ended.length > 0) await publish(tx, { accountId: null, origin: null, way: 'timer' }, ended)
 }
 
-/** After its items were changed. */
+/** Runs after the batch's items were changed. */
 export const moveBatch = async (tx: Tx, actor: Actor, id: Uuid, to: BatchEnd): Promise<void> => {
   const { at } = tx
   const completedAt = to === 'processing' ? null : at

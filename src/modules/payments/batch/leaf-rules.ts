@@ -17,10 +17,10 @@ export type Leaf = {
   purposeCode: string | null
 }
 
-/** Of the form of new leaves. Version 1 had neither narrative nor purpose; each batch is verified by the leaves that it was made with. */
+/** Form of new leaves. Version 1 had neither narrative nor purpose; a batch is verified by the leaves of its creation. */
 export const leafVersion = 2
 
-/** RFC 8785. Its `type` keeps it from being taken for a leaf of another tree. */
+/** Canonical JSON (RFC 8785). The leaf's `type` tells it apart from a leaf of another tree. */
 export const leafText = (leaf: Leaf): string =>
   canonicalJson({
     type: 'payment_batch_item',
@@ -39,6 +39,6 @@ export const leafText = (leaf: Leaf): string =>
 
 export const payeeOfLeaf = (leaf: string): string => String((JSON.parse(leaf) as { payee: unknown }).payee)
 
-/** Over the leaves in their order, hexadecimal. */
+/** The root over the leaves in their order, hexadecimal. */
 export const rootOfLeaves = (leaves: readonly string[]): string =>
   Buffer.from(rootOf(leaves.length, treeOf(leaves.map((leaf) => leafHash(leaf))))).toString('hex')

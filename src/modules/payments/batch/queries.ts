@@ -28,7 +28,7 @@ const selection = {
       select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
 }
 
-// On the lane `pool`, because it counts the items, and so reads many rows.
+// On the lane `pool`, because the query counts a batch's items and so reads many rows.
 const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, at) =>
   orm
     .select(selection)
@@ -66,7 +66,7 @@ export const batchList = prepare(
   },
 )
 
-/** Its counts are those of now: an item changes without a change of its batch. */
+/** A batch's counts are current: an item changes without a change of its batch. */
 export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changePlaces }, 'pool', (orm, at) =>
   inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, at, batchCondition(at)),
 )
@@ -75,7 +75,7 @@ const paidBefore = sql<Minor | null>`(
   select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
   order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)
 
-/** All lines of a batch in their order: each as the Merkle tree binds it, with the check of the payee's name and its last payment. */
+/** All lines of a batch in order, as its Merkle tree binds them, with the name check and last payment of each payee. */
 export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'pool', (orm, at) =>
   orm
     .select({
@@ -96,7 +96,7 @@ export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'po
     .orderBy(payments.batchIndex),
 )
 
-/** In the order of each batch. */
+/** Items in the order of each batch. */
 export const itemsOf = prepare('payment_batches.items', { batchIds: 'uuid[]' }, 'pool', (orm, at) =>
   orm
     .select({ id: payments.id, batchId: payments.batchId })

@@ -53,7 +53,7 @@ const Destination = z.object(
 export type Destination = z.output<typeof Destination>
 
 /**
- * All items are checked, so that one answer names all that cannot be paid. `to`: null where a field of the destination is wrong. `given`: as it was sent.
+ * All items are checked: one answer names every faulty one. `to`: null if a field of the destination is wrong. `given`: as sent.
  */
 export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null; given?: unknown }
 
@@ -113,7 +113,7 @@ export const CreatePaymentBatch = BodyIn('CreatePaymentBatch', {
   metadata: Metadata.optional(),
 })
 export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
-/** Every item whole, those of an earlier batch included. */
+/** Every item complete, including those of an earlier batch. */
 export type WholeBatch = Omit<CreatePaymentBatch, 'again' | 'items'> & { items: BatchEntry[]; againOf: Uuid | null }
 
 export const CreatePaymentBatchQuery = z.object({

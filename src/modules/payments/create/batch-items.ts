@@ -17,7 +17,7 @@ import type { OfBatch } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
-/** Refusals that stop the whole request, whatever its items are. */
+/** Refusals that stop the whole request, regardless of its items. */
 const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
   'workspace_frozen',
   'account_frozen',
@@ -29,7 +29,7 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
 
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
-/** The order of the answers: a wrong request first, then what is not allowed, then too little money, and last what only has to be confirmed. */
+/** The first class with a fault answers: an invalid request, a denial, too little money, a duplicate to confirm. */
 const classes = [
   [400, 'invalid_request'],
   [403, 'policy_denied'],
@@ -62,7 +62,7 @@ const earlierOf = ({ details = {} }: Refusal) =>
     ),
   )
 
-/** `row`: of a list in CSV, as a spreadsheet numbers it. One entry for each field that is wrong. */
+/** One entry for each wrong field. `row`: spreadsheet row of a CSV batch. */
 const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null) =>
   fieldsOf(refusal).map(({ path, message }) => ({
     index,
@@ -74,10 +74,10 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     fix: fixOf(refusal),
   }))
 
-/** `feesMinor`: of the items whose beneficiaries are known. */
+/** `feesMinor`: fees of the items whose beneficiaries are known. */
 type Payer = { principal: Principal; available: Minor; feesMinor: Minor; currency: string }
 
-/** Whether the list needs more than there is: with the sums for a principal that may read the balance. A scheduled list needs nothing yet. */
+/** Amounts of a batch that exceeds the balance, which only a permitted principal sees. A scheduled batch needs none yet. */
 const shortOf = (
   total: Minor,
   { input, principal, available, feesMinor, currency }: Payer & Pick<BatchRequest, 'input'>,
@@ -110,10 +110,10 @@ export const refusalForItems = (
   const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
   const total = input.items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
   const { funds, sentence } = shortOf(total, { input, ...payer })
-  // Where several codes have this status, the answer has the code of the first item, unless a rule decided.
+  // If several codes have this status, the answer has the first item's code, unless a rule decided.
   const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
   const code = status !== 403 || own.includes(usual) ? usual : own[0]
-  // A balance that does not suffice is said once, and not of each row: no row is wrong.
+  // Insufficient funds are reported once, not for each row: no row is wrong.
   const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(fitting(items), namedFaults))
@@ -135,7 +135,7 @@ export const refusalForItems = (
   })
 }
 
-/** An item whose beneficiary is known. `index`: in the request. `isNew`: it was created with the item. `otherName`: the item names it otherwise. */
+/** `index`: in the request. `isNew`: created with the item. `otherName`: the item's different name for its beneficiary. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
@@ -155,7 +155,7 @@ export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
-/** What an item says of its payment: what it says of its payee is in the beneficiary. */
+/** An item's payment fields; its payee fields are in the beneficiary. */
 const inputOf = (
   { display_name, payment_rail, destination, bank_code, legal_name, type, ...payment }: BatchItem,
   beneficiaryId: Uuid,
@@ -167,7 +167,7 @@ export const itemsById = (request: BatchRequest): KnownItem[] =>
     item.beneficiary_id === undefined ? [] : [{ index, input: inputOf(item, item.beneficiary_id, request), isNew: false }],
   )
 
-/** Where there are accounts behind a destination, the reference is part of who is paid. */
+/** The item's payee: on a rail with accounts behind a destination, the reference is part of it. */
 const payeeOf = ({
   display_name = '',
   destination = '',
@@ -181,13 +181,13 @@ const payeeOf = ({
   account_reference: hasAccounts(payment_rail) ? account_reference : null,
 })
 
-/** In characters: longer ones are refused. */
+/** Maximum length in characters: longer names are refused. */
 const longestName = 120
 
-/** Names are the same if they differ only in capitals and spaces: "ACHIENG  OTIENO" is "Achieng Otieno". */
+/** Names are equal if they differ only in case and spaces: "ACHIENG  OTIENO" is "Achieng Otieno". */
 const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
-/** All items with their beneficiaries: those that are not known yet are created. */
+/** All items with their beneficiaries: missing beneficiaries are created. */
 export const nameItems = async (
   tx: Tx,
   deps: Sealing,

@@ -30,7 +30,7 @@ import {
   unitOf,
 } from './preconditions.ts'
 
-/** The locked state, and what can be spent from their balances: each decision changes these balances, as it changes the usage. */
+/** The locked state with the spendable balances: each decision changes these balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 export type Deployment = Pick<Parts, 'config' | 'rails'>
 export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
@@ -42,27 +42,27 @@ export type DecisionRequest = {
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   traceparent?: string | null
   ofBatch?: OfBatch | undefined
-  /** Of a scheduled payment the time at which it is due. */
+  /** Due time of a scheduled payment. */
   madeAt?: Date
-  /** Of a scheduled payment the fee that it was created with; null: none. */
+  /** Fee that a scheduled payment was created with; null: none. */
   feeMinor?: Minor | null
 }
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
-  /** What the payment was decided from: kept in its audit row, so that it can be decided again. */
+  /** The facts behind the decision, kept in the payment's audit row so that it can be decided again. */
   inputs: Buffer
   charges: readonly Charge[]
   mandate: PaymentMandate | null
   context: PaymentContext
 }
-/** `denied`: by the rules. It moves no money, but it is in the audit log. */
+/** `denied`: refused by a rule. A denial moves no money, but it is in the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
 type Considered = { context: PaymentContext; evaluation: Evaluation }
 type Terms = Considered & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
 
-/** The names of a payment's holds. */
+/** The ids of a payment's hold and its fee's hold. */
 export const holdIds = (feeMinor: Minor | null) => ({
   holdTransferId: newId(),
   feeHoldTransferId: feeMinor ? newId() : null,
@@ -132,7 +132,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
   }
 }
 
-/** The next decision of the same transaction counts what this one uses. */
+/** The next decision of the same transaction counts the usage of this one. */
 export const use = (state: SpendingState, { payment, charges, mandate, decision, context }: Accepted): void => {
   const { beneficiary, lineage } = context
   const { accountId, amountMinor, feeMinor, paymentType, rail, countedDay } = payment
@@ -153,7 +153,7 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
   mandate.rules.paymentsMade += 1
 }
 
-/** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
+/** Batches are sent twice by mistake after a weekend, and single payments by programs after minutes. */
 const leastListWindowSeconds = 72 * 3600
 
 export const paidTo = ({ principal, input }: Pick<DecisionRequest, 'principal' | 'input'>): PaidTo => ({
@@ -162,7 +162,7 @@ export const paidTo = ({ principal, input }: Pick<DecisionRequest, 'principal' |
   accountReference: input.account_reference ?? null,
 })
 
-/** The facts that a payment is decided from. For a scheduled payment, how much of the limits is left is decided when it is due. */
+/** The facts for a payment's decision. For a scheduled payment, the remaining limits are decided when it is due. */
 export const considerPayment = (
   state: LockedState,
   request: DecisionRequest,
@@ -186,7 +186,7 @@ export const considerPayment = (
     amountMinor: input.amount_minor,
     paymentType: input.payment_type ?? rail,
     ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
-    // A repetition is meant only of the payment that it would repeat.
+    // A confirmed repetition covers only the payment that it names.
     duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
     onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
     ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
@@ -196,7 +196,7 @@ export const considerPayment = (
   return { context, evaluation: evaluationOf(context, requested, mandate) }
 }
 
-/** Throws a refusal that no spending rule decides. */
+/** Throws every refusal that is not from a spending rule. */
 export const consider = (state: LockedState, request: DecisionRequest, at: Date, deployment: Deployment): Considered => {
   const considered = considerPayment(state, request, at, deployment)
   const { context, evaluation } = considered
@@ -206,7 +206,7 @@ export const consider = (state: LockedState, request: DecisionRequest, at: Date,
   return considered
 }
 
-/** Decides a payment, writes nothing. Throws a refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money. */
+/** Decides a payment without writing. Throws refusals that no spending rule decides: a freeze, a rail's rules, no money. */
 export const decidePayment = (
   state: SpendingState,
   request: DecisionRequest,

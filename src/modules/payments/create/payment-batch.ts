@@ -43,7 +43,7 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-/** The beneficiaries of the items, with what was last paid to the same destination. */
+/** The beneficiaries of the items, each with the last amount paid to the same destination. */
 export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, at) =>
   orm
     .select({
@@ -71,7 +71,7 @@ const lineOf = (
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: decision.warnings.map(presentWarning),
   }
-  // What the payment says of itself comes last: its account reference is the one that is paid.
+  // The payment's own fields come last: its account reference is the one that is paid.
   return { line, leaf: leafText({ ...line, ...payment, index, destinationDigest: digestOf(deps, nonce, payee) }) }
 }
 
@@ -88,12 +88,12 @@ type Decided = {
   nonce: string
   needs: ReturnType<typeof needsOf>
 }
-/** About ten milliseconds of work. */
+/** About 10 ms of work. */
 const portionSize = 64
 
 /**
- * What the one approval of the whole batch asks for, if any item needs one: the highest count, separation of duties or signatures if any item asks for
- * them, and all policies.
+ * Requirements of the batch's one approval, if any item needs one: the highest count, all policies, and separation of duties or
+ * signatures if any item asks for them.
  */
 const needsOf = (accepted: readonly Accepted[]) => {
   const held = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
@@ -107,7 +107,7 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
-/** Decides all items, one after the other: each sees what the earlier ones used. All items that cannot be paid are found in one request. */
+/** Decides all items in turn: each sees the usage of the earlier ones. One request finds every item that cannot be paid. */
 const decideItems = async (
   deps: Deciding,
   request: BatchRequest,
@@ -131,7 +131,7 @@ const decideItems = async (
   const needs = needsOf(items)
   const batchId = newId()
   const { input, once, rows } = request
-  // The first one's request is that of the batch.
+  // The batch takes its request from its first payment.
   const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first.payment
   const approvalId = needs && newId()
   const status = executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
@@ -152,7 +152,7 @@ const decideItems = async (
     requestHash: once?.bodyHash ?? null,
     completedAt: null,
   }
-  // Each waits with the others, even if it needs no approval itself.
+  // Each item waits with the others, even if it needs no approval itself.
   const waits = { approvalId, status, dispatchDueAt: approvalId || executeAt ? null : at } as const
   const accepted = items.map((one, index) => ({
     ...one,
@@ -248,7 +248,7 @@ const writeBatch = async (
 /** Reads everything that the items depend on: together with the locks, or after their beneficiaries were created. */
 const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
-  // A dry run lists everything that would have to be confirmed.
+  // A dry run lists every duplicate that needs a confirmation.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
   const asks = items.map(({ input, index, otherName }): State['asks'][number] => {
     const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
@@ -266,12 +266,12 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
     read: async (tx) => (naming ? null : readItems(tx, deps.clock, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
       const known = formFaults(deps.rails, request)
-      // New beneficiaries are created before the items are decided, and are undone when nothing else is created.
+      // New beneficiaries are created before the items are decided, and rolled back if the batch is not created.
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, named.items))
       const { balanceAccountId } = principal.workspace
-      // Of a list of which no payee is known, nothing was read yet.
+      // If none of the payees is known, nothing was read yet.
       const { availableMinor: available } =
         state.spending.state.balances.get(balanceAccountId) ?? (await getBalance(tx, balanceAccountId))
       const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
@@ -297,7 +297,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
   })
 }
 
-/** Each batch has its own transaction: it locks its account for longer than single payments do, and these take turns with it at the account's lock. */
+/** Each batch has its own transaction, as it locks its account for longer: single payments take turns with it at the lock. */
 export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
   createAccountQueue({
     name: 'payment batches',
@@ -308,7 +308,7 @@ export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>):
     maxQueued: 200,
   })
 
-/** Decides a batch of payments, all of them or none. Throws its refusal, which is recorded. */
+/** Decides a batch of payments: all or none. Throws the batch's refusal, which is recorded. */
 export const submitBatch = (
   batchQueue: BatchQueue,
   refusals: Refusals,

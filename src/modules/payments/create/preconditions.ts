@@ -15,7 +15,7 @@ import type { PaymentContext } from '../evaluation/context.ts'
 
 type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
-/** At a paybill the reference names the account that is paid: where the beneficiary fixes the account, a payment cannot choose it. */
+/** At a paybill the reference names the paid account: if the beneficiary fixes the account, a payment cannot choose it. */
 const referenceProblem = ({ beneficiary, namedReference: named }: PaymentContext): string | undefined => {
   const { accountReference: account } = payouts[beneficiary.rail]
   const { accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
@@ -30,7 +30,7 @@ const referenceProblem = ({ beneficiary, namedReference: named }: PaymentContext
   return account.form.test(named) ? undefined : account.problem
 }
 
-/** What the rail cannot do at all is refused with 400, before any limit is checked. */
+/** A payment that the rail cannot carry is refused with 400 before any limit is checked. */
 export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): void => {
   const { beneficiary } = context
   if (!rails.payout[beneficiary.rail])
@@ -46,7 +46,7 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
   }
   const reference = referenceProblem(context)
   if (reference !== undefined) problems.push({ path: 'account_reference', message: reference })
-  // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
+  // A list of payment types allows a type or its rail. A type that names a different rail would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
   if (otherRail)
     problems.push({ path: 'payment_type', message: `names a rail that is not the beneficiary's (${beneficiary.rail})` })
@@ -65,7 +65,7 @@ export const checkDueTime = (executeAt: Date | null, at: Date): void => {
   if (executeAt > daysAfter(at, maxDaysAhead)) throw problem(`must be at most ${maxDaysAhead} days from now`)
 }
 
-/** Everything that stops a payment of any amount; freezes and suspensions come first. */
+/** Every stop that is independent of the amount; freezes and suspensions come first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, holder, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
@@ -78,7 +78,7 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
   if (!holder.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
 }
 
-/** The last check of all: only a payment that no rule denies needs the money, and its fee. */
+/** The last check: only a payment that no rule denies needs the money for amount and fee. */
 export const checkBalance = (
   principal: Parameters<typeof maySeeBalance>[0],
   { available, amountMinor, feeMinor }: { available: Minor; amountMinor: Minor; feeMinor: Minor },
@@ -106,7 +106,7 @@ export type OfBatch = Pick<Evaluation, 'listTotals'> &
   Pick<PaymentFacts, 'otherName'> & {
     duplicatesIntended: boolean
     index: number
-    /** Of a list in CSV, the row of each item. */
+    /** Spreadsheet row of each item of a CSV batch. */
     rows: readonly number[] | null
   }
 

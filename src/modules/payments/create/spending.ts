@@ -55,7 +55,7 @@ const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlyS
   return new Set(rows.map(({ id, workspace_id }) => placeOf(workspace_id, id)))
 }
 
-/** Payments that look the same: two of one batch may, too. */
+/** Key of payments that look the same, even two of one batch. */
 const lookOf = (state: LockedState, { input }: Ask): string => {
   const beneficiary = state.beneficiaries.get(input.beneficiary_id)
   const reference = beneficiary?.accountReference ?? input.account_reference ?? null
@@ -63,20 +63,20 @@ const lookOf = (state: LockedState, { input }: Ask): string => {
   return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
 }
 
-/** What payments are decided by: read behind the locks, and changed by each payment that is accepted. */
+/** The state that decides payments: read behind the locks, and changed by each accepted payment. */
 export type Spending = {
   state: SpendingState
   past: readonly PayeePast[]
   mandates: Mandates
-  /** The payments that requests name as the ones that they repeat, with their workspaces. */
+  /** The earlier payments that requests say they repeat, with their workspaces. */
   repeated: ReadonlySet<string>
-  /** Those that were accepted so far, by how they look. */
+  /** Accepted payments by their look. */
   accepted: Map<string, EarlierPayment>
 }
 
-/** Reads everything that these payments depend on, in one round trip that goes out together with the locks. */
+/** Reads everything that these payments depend on, in one round trip together with the locks. */
 export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[]): Promise<Spending> => {
-  // Not `tx.at`: its first read fixes the transaction's instant, and must come after the locks. This code runs before they are granted.
+  // Not `tx.at`: its first read fixes the transaction's instant and must follow the locks, which are not granted yet.
   const now = clock.now()
   const inputs = requests.map(({ input }) => input)
   const query: StateQuery = {
@@ -100,8 +100,8 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
 }
 
 /**
- * What the items of one list add up to under each rule that has an approval threshold, by the rule's id. Items that are refused for another reason than
- * the rules are left out.
+ * Totals of a batch's items under each rule with an approval threshold, by the rule's id. Items that anything but a rule refuses
+ * are left out.
  */
 export const listTotalsOf = (
   { state }: Spending,
@@ -121,8 +121,8 @@ export const listTotalsOf = (
 }
 
 /**
- * Decides the payment at `index` of those that were read, for the principal as it is now, and counts it when it is accepted. `isDue`: a scheduled
- * payment, which was compared with earlier ones when it was scheduled; the calling code counts it (`use`) if nothing else is missing.
+ * Decides the payment at `index` for the principal as it is now, and counts it if accepted. `isDue`: a scheduled payment, which
+ * was compared with earlier ones when it was scheduled; the caller counts it (`use`) if nothing else is missing.
  */
 export const decideNext = (
   { state, past, mandates, repeated, accepted }: Spending,
@@ -132,7 +132,7 @@ export const decideNext = (
   const { input, ofBatch } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
   if (mandate === undefined) return { refusal: notFound('mandate_id') }
-  // Several requests may name it, each with what its chain said then.
+  // Several requests may name the mandate, each with its chain's answer at that time.
   if (mandate) mandate.rules.standing = ask.standing
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }

@@ -14,11 +14,11 @@ import { auditDenial, type Written, writePayments, writtenOut } from './write.ts
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
 /**
- * ONE transaction of two round trips: the first takes the locks and reads everything behind them, the second writes everything and commits. Each
- * request sees what the earlier ones used; a refusal affects no other payment, and writes nothing but its audit row.
+ * ONE transaction of two round trips: the first takes the locks and reads everything behind them, the second writes everything
+ * and commits. Each request sees the usage of the earlier ones; a refusal affects no other payment and writes only its audit row.
  *
- * Locks: the accounts of the balances exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them. The clock of the
- * decisions (`tx.at`) is read once, after the locks.
+ * Locks: the accounts of the balances exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for
+ * them. The decisions' clock (`tx.at`) is read once, after the locks.
  */
 const decidePayments = (
   tx: Tx,
@@ -46,7 +46,7 @@ const decidePayments = (
   })
 }
 
-/** A request is decided at once when no other is being decided. Those that arrive meanwhile are decided together, each with its own answer. */
+/** Decides a request at once unless another is being decided; later arrivals are decided together, each with its answer. */
 export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
   createAccountQueue({
     name: 'payments',
@@ -62,7 +62,7 @@ export const paymentAnswered = signal<{ outcome: string; seconds: number }>('pay
 const outcomeOf = ({ replayed, answer }: CreatedPayment): string =>
   replayed ? 'replayed' : answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
 
-/** Decides a request together with the others that wait. Throws its refusal, which is recorded. */
+/** Decides a request together with the other waiting ones. Throws the request's refusal, which is recorded. */
 export const submitPayment = async (
   { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
   request: Omit<PaymentRequest, 'locks' | 'standing' | 'traceparent'>,

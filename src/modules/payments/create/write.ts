@@ -18,7 +18,7 @@ import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
 import type { Accepted, Refused, SpendingState } from './decide.ts'
 
-/** `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored answer of its idempotency key refer to that snapshot. */
+/** `text`: the payment's wire JSON, kept in `packed`. Events and the idempotency key's stored answer refer to that copy. */
 export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
 
 export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
@@ -26,10 +26,10 @@ export const writtenOut = (accepted: Accepted, principal: Principal): Written =>
   return { ...accepted, principal, text, packed: pack('record', text) }
 }
 
-/** A scheduled payment holds nothing. */
+/** False for a scheduled payment, which holds nothing. */
 const isHeld = ({ payment }: Accepted): boolean => payment.holdTransferId !== null
 
-/** The balances after all of the payments: no reader ever saw the states in between. */
+/** The balances after all payments: no reader ever saw the states in between. */
 const balanceEvents = (holders: readonly Uuid[], state: SpendingState): NewEvent[] =>
   holders.flatMap((accountId) => {
     const account = state.holders.get(accountId)
@@ -47,7 +47,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...holders], state)]
 }
 
-/** The holds of amounts and fees, each with what is left on its account after it. The balances in `state` are those after the last hold. */
+/** The holds of amounts and fees, each with its account's remaining balance. `state` has the balances after the last hold. */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
@@ -66,7 +66,7 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] =>
 }
 
 /**
- * Holds the money of scheduled payments that are due, and counts them in the limits. Returns the events of the balances, to be appended after the
+ * Holds the money of due scheduled payments and counts them in the limits. Returns the balances' events, to be appended after the
  * payments' own. The caller changes the payments' status.
  */
 export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
@@ -91,8 +91,8 @@ export const auditDenial = (
   })
 
 /**
- * One statement for each table. All are sent together with the commit, and a failure of one of them makes the commit fail. Approvals are inserted after
- * the payments that they name.
+ * One statement for each table. All are sent together with the commit, and a failure of one makes the commit fail. Approvals are
+ * inserted after their payments.
  */
 export const writePayments = async (
   tx: Tx,
@@ -120,7 +120,7 @@ export const writePayments = async (
     const after = { status, amount_minor: amountMinor.toString(), ...fee, beneficiary: payee, outcome: decision.outcome }
     audit(tx, principal, 'payment.create', { subject: id, after, inputs })
   }
-  // A batch is approved as a whole, which its own writer asks for.
+  // A batch is approved as a whole: its own writer requests the approval.
   for (const one of accepted) {
     const { approvalId, batchId } = one.payment
     if (approvalId && !batchId) await requestApproval(tx, deps, one, one.principal.originGrantId)

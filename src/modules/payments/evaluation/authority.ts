@@ -5,27 +5,27 @@ import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { existing } from '../../../lib/lists.ts'
 
-/** What stops the requester for now: its account is frozen, or one of its capabilities is disabled. */
+/** A temporary stop of the requester: its account is frozen, or one of its capabilities is disabled. */
 export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
 
 export type Authority = {
-  /** The grant that asked for it and those above it, root first. */
+  /** The requesting grant and its ancestors, root first. */
   lineage: Uuid[]
   /** Whether the requester may still ask for the payment. */
   requested: boolean
   stop: RequesterStop | null
-  /** How many approvals were asked for, and the accounts whose approval holds now; `signers`: those of them who signed it. */
+  /** Number of requested approvals; the accounts whose approval holds now; `signers`: the accounts among them that signed. */
   required: number
   approvers: Uuid[]
   signers: Uuid[]
-  /** Whether only signed approvals were asked for. */
+  /** Whether only signed approvals were requested. */
   signed: boolean
-  /** The decisions among these approvals that contract wallets signed, and their accounts, in the same order. */
+  /** Decisions among these approvals that contract wallets signed, and their accounts, in the same order. */
   contractDecisions: Uuid[]
   contractSigners: Uuid[]
 }
 
-/** Whether as many approvals hold as were asked for then, whatever the rules ask for now: an approval that was taken away is missing. */
+/** Whether as many approvals hold as were requested, whatever the rules ask for now: a withdrawn approval is missing. */
 export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
   (signed ? signers : approvers).length >= required
 
@@ -48,17 +48,17 @@ const read = statement('payments.authority', 'record')`
        from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`
 
-/** What payments rest on now. Who acts on it holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
+/** The current grounds of payments. To act on them, lock the owning accounts, as most changes of these grounds do. */
 export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await db.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (paymentId) => existing(byId.get(paymentId), 'a payment that must exist is missing')
 }
 
-/** What the chains of contract wallets say now about what these signed, by decision. */
+/** By decision, the current answer of a contract wallet's chain about its signature. */
 export type ChainAnswers = ReadonlyMap<Uuid, ChainAnswer>
 
-/** Without the approvals of contract wallets that their chains did not confirm. */
+/** The authority without approvals by contract wallets that their chains did not confirm. */
 export const confirmedBy = (authority: Authority, answers: ChainAnswers): Authority => {
   const { approvers, signers, contractDecisions, contractSigners } = authority
   const unconfirmed = contractSigners.filter((_, index) => answers.get(contractDecisions[index] ?? '') !== 'valid')
@@ -76,8 +76,8 @@ const contractSigned = prepareText<{ id: Uuid; signer: string; signature: string
 )
 
 /**
- * Asks the chains of the contract wallets that approved whether their signatures still count: their owners may have changed. Called before the
- * transaction, because a chain takes time. Where a workspace is given, an approval that does not wait in it costs no query to a chain.
+ * Asks the chains of the approving contract wallets whether their signatures still count, as owners may change. Runs before the
+ * transaction, because a chain takes time. If a workspace is given, only an approval that waits in it queries a chain.
  */
 export const askChains = async (
   { db, contractWallets }: { db: Db; contractWallets: ContractWallets },

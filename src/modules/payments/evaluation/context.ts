@@ -12,10 +12,10 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, type PaidTo, usageKey, type WorkspaceState } from './state.ts'
 
-/** The longest window that a policy may set: no check looks at older payments. */
+/** The longest window that a policy may set: no check reads older payments. */
 const longestWindowSeconds = 604_800
 
-/** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
+/** Two invoices with the same amount differ in their references. At a paybill the reference is the account that is paid. */
 type Lookalike = Pick<CreatePayment, 'beneficiary_id' | 'amount_minor' | 'account_reference'>
 
 const reference = 'coalesce(b.account_reference, r.reference)'
@@ -24,7 +24,7 @@ const looksTheSame = (payment: string): string =>
           and ${payment}.amount_minor = r.amount
           and ${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
-// One plan is made for lists of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
+// One plan serves arrays of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
 const read = statement('payments.past', 'record')`
   select r.n::int, p.id as "paymentId", p.created_at as "createdAt", p.is_unknown as "isUnknown",
      ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as "lastPaid"
@@ -49,8 +49,8 @@ const read = statement('payments.past', 'record')`
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
 /**
- * For each request, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome is
- * unknown comes first, however old it is: to repeat it could pay twice.
+ * For each request, in the same order: the payee's usual amount, and the newest counted payment that looks the same. A payment
+ * with an unknown outcome comes first, however old: repeating it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
@@ -72,7 +72,7 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
   /** The account that holds the balance. */
   holder: { status: string; paymentsEnabled: boolean }
   beneficiary: BeneficiaryState
-  /** The account reference that is used: the beneficiary's own, else the payment's. */
+  /** The account reference in use: the beneficiary's own, else the payment's. */
   accountReference: string | null
   namedReference: string | null
   lineage: readonly Uuid[]
@@ -80,7 +80,7 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
 }
 
-/** A payment that names an account at a paybill pays the payee that this account is, where there is one: its limits and freezes hold. */
+/** The payee of a payment to an account at a paybill is that account's own, if there is one: its limits and freezes apply. */
 export const paidBy = (beneficiary: BeneficiaryState, accountReference: string | null): BeneficiaryState => {
   if (accountReference === null || !beneficiary.takesAnyReference) return beneficiary
   const key = referenceKey(accountReference)
@@ -95,9 +95,7 @@ export const paidBy = (beneficiary: BeneficiaryState, accountReference: string |
   }
 }
 
-/**
- * Undefined when the workspace has no such beneficiary. `withoutUsage`: for what is scheduled; how much of the limits is left is decided when it is due.
- */
+/** Undefined if the workspace has no such beneficiary. `withoutUsage`: for a scheduled payment, as usage counts once due. */
 export const contextOf = (
   state: LockedState,
   { workspaceId, beneficiaryId, accountReference }: PaidTo,
@@ -116,7 +114,7 @@ export const contextOf = (
     totalMinor: used(id, 'total', null),
   })
   const grants = lineage.flatMap((id) => state.grants.get(id) ?? [])
-  // Without one of them its limits, and whether it is frozen or revoked, would not count.
+  // A missing grant's limits, freeze and revocation would not count.
   if (grants.length < lineage.length) throw new Error('a grant that a payment rests on was not read')
   return {
     workspace,
@@ -132,14 +130,14 @@ export const contextOf = (
   }
 }
 
-/** The request: what a decision depends on besides the state. */
+/** The request: the part of a decision's input that is not state. */
 type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
   Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'>
 
 /**
- * The input of the pure engine: numbers that the transaction has locked. The fields are in the order of the text that the stored input is compressed
- * with (`pack`).
+ * The input of the pure engine: numbers that the transaction has locked. Field order matches the text that the stored input is
+ * compressed with (`pack`).
  */
 export const evaluationOf = (
   { workspace, holder, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,

@@ -18,7 +18,7 @@ const addedBy = (key: string): string => `on conflict (${key}) do update
 const oneCounter = addedBy('subject_id, period, period_start, account_id')
 const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
-/** The counters and sums of these payments: everything follows from the payments alone. */
+/** The counters and sums of these payments, derived from the payments alone. */
 const chargesOf = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
@@ -62,8 +62,8 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
 }
 
 /**
- * Adds payments to every counter that counts them and to their owners' totals. The caller holds the owning accounts' locks, so no other transaction
- * writes these rows.
+ * Adds payments to every counter that counts them and to their owners' totals. The caller has locked the owning accounts, so no
+ * other transaction writes these rows.
  */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
@@ -85,13 +85,13 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-/** Takes payments off the counters of the day and month in which each counts. A counter that was deleted is not created again. */
+/** Takes payments off the counters of the day and month that each counts in. A deleted counter is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
   if (paymentIds.length === 0) return
   await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** Moves payments that are approved on a later day than they were created to the counters of that day. `countedDay`: the new day. */
+/** Moves payments that are approved on a later day than their creation to the counters of that day. `countedDay`: the new day. */
 export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)
@@ -106,7 +106,7 @@ const moveUsage = statement('counters.follow_balance')`
 const moveTotals = statement('counters.totals_follow_balance')`
   update spending_totals set account_id = $2 where workspace_id = $1 and account_id = $3`
 
-/** A workspace's limits are counted where it pays from now on. */
+/** Moves a workspace's counters to the account that it pays from now on. */
 export const moveCounters = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> => {
   await Promise.all([moveUsage, moveTotals].map((move) => tx.query(move, [workspaceId, holder, from])))
 }

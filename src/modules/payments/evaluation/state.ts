@@ -17,7 +17,7 @@ import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
 export type WorkspaceState = ZoneSchedule & {
   id: Uuid
-  /** The account that holds its balance. */
+  /** The account that holds the workspace's balance. */
   balanceAccountId: Uuid
   owningAccountId: Uuid
   kind: 'personal' | 'team'
@@ -26,14 +26,14 @@ export type WorkspaceState = ZoneSchedule & {
   frozen: boolean
   closed: boolean
   approverAccountIds: Uuid[]
-  /** Those of them that can sign; empty where no policy that may apply asks for signatures. */
+  /** The approvers that can sign; empty if no policy that may apply asks for signatures. */
   signingAccountIds: Uuid[]
 }
 export type BeneficiaryState = {
   id: Uuid
   workspaceId: Uuid
   payeeId: Uuid
-  /** The payee of the whole paybill, of an account at one; else the payee itself. */
+  /** The paybill's payee for an account at a paybill; else the payee itself. */
   familyId: Uuid
   displayName: string
   rail: RailName
@@ -46,18 +46,18 @@ export type BeneficiaryState = {
   payee: Omit<PayeeFacts, 'typicalAmountMinor'>
   /** Every beneficiary with the same payee, this one included. */
   payeeBeneficiaryIds: readonly Uuid[]
-  /** Those of the paybill at which the payee is an account. */
+  /** Beneficiaries of the paybill at which the payee is an account. */
   paybillBeneficiaryIds: readonly Uuid[]
-  /** The payees that are accounts at this paybill: those that the requests name. */
+  /** The requested payees that are accounts at this paybill. */
   accounts: readonly AccountState[]
 }
 type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; beneficiaryIds: Uuid[] }
 export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
-/** Everything that decisions depend on, as it is under the locks of the deciding transaction. Each decision adds to `usage` and `unapproved`. */
+/** Everything that decisions depend on, read behind the decision's locks. Each decision adds to `usage` and `unapproved`. */
 export type LockedState = {
-  /** The accounts that hold the balances: persons, or rows that hold a team's. */
+  /** The accounts that hold the balances: people's own, or a team's. */
   holders: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
   beneficiaries: ReadonlyMap<Uuid, BeneficiaryState>
@@ -65,13 +65,13 @@ export type LockedState = {
   /** The policies that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
-  /** What was paid without an approval, by `familyDay`, where a threshold may apply. */
+  /** Amounts paid without an approval by `familyDay`, if a threshold may apply. */
   unapproved: Map<string, readonly Unapproved[]>
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }
 
-/** `familyId`: the payee, or of an account at a paybill the paybill. */
+/** `familyId`: the payee, or the paybill of an account at one. */
 export const familyDay = (familyId: Uuid, day: string): string => `${familyId} ${day}`
 
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
@@ -83,14 +83,14 @@ export const addUsage = ({ usage }: LockedState, charges: readonly Charge[], amo
   }
 }
 
-// SQL text, one statement for any number of requests: each list is read from what the one before found. One plan is made for lists of any length, so
-// each row is looked up by itself (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
+// SQL text, one statement for any number of requests: each list is read from the one before. One plan serves lists of any length,
+// so each row is looked up by itself (`offset 0`): a join read a small table as a whole, with the rows of every tenant.
 
-/** A subquery's rows as a list in JSON. Amounts are texts there, because numbers in JSON are not exact. */
+/** A subquery's rows as a JSON list. Amounts are strings there, because JSON numbers are not exact. */
 const list = (columns: string, from: string): string =>
   `(select coalesce(json_agg(r), '[]') from (select ${columns} from ${from}) as r)`
 
-/** The beneficiaries that are asked for, all of their payees' beneficiaries in one row, and the policies that may apply to a payment to them. */
+/** The requested beneficiaries, all beneficiaries of their payees in one row, and the policies that may apply to paying them. */
 const asked = `asked as materialized (
      select b.*, y.paybill_id, y.frozen_at is not null as payee_frozen, coalesce(y.paybill_id, y.id) as family_id
      from unnest($3::uuid[]) as named(id)
@@ -116,7 +116,7 @@ const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId",
   case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
 
-/** A payee that looks like one that was paid is named only while nothing was paid to it itself. */
+/** A lookalike of a paid payee is named only until something was paid to it. */
 const similarTo = `case when b.similar_to_id is not null
     and not exists (select from payments o where o.beneficiary_id = b.id and o.status in ${paidPaymentsSql}) then
     (select json_build_object('beneficiaryId', s.id, 'name', s.display_name) from beneficiaries s
@@ -154,8 +154,8 @@ const approvals = `coalesce((select required_approvals from approvals a where a.
 const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
 
 /**
- * Payments of the day by their number of approvals. They are read only where a policy or a grant has a threshold, which also bounds how many rows
- * nobody approved; approved ones only where a policy asks for several people.
+ * Payments of the day by their number of approvals. They are read only if a policy or a grant has a threshold, which also bounds
+ * the unapproved rows; approved ones only if a policy asks for several people.
  */
 const unapproved = list(
   `u.family_id as "familyId", u.counted_day as day, u.payment_type as "paymentType", u.rail, u.approvals, u.minor::text as "amountMinor",
@@ -173,7 +173,7 @@ const unapproved = list(
     group by 1, 2, 3, 4, 5, 6) as u`,
 )
 
-/** No row locks: who freezes, revokes, archives or changes one of these holds the account's lock, as the deciding transaction does. */
+/** No row locks: a freeze, revocation, archiving or change of one takes the account's lock, as the decision does. */
 const read = statement('payments.state', 'record')`
   with ${asked}
    select
@@ -199,7 +199,7 @@ type StateRow = {
   unapproved: (Unapproved & { familyId: Uuid; day: string })[]
 }
 
-/** Amounts and times are texts in JSON: each becomes what its name says, in place. */
+/** Amounts and times are strings in JSON: each is converted in place, by its name. */
 const revive = (row: Record<string, unknown>): void => {
   for (const name in row) {
     const value = row[name]
@@ -217,7 +217,7 @@ const unique = (items: readonly string[]): string[] => [...new Set(items)]
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
 
-/** A subject whose payments two balances paid has a counter for each. */
+/** A subject that two balances paid for has one counter for each. */
 const usageOf = (rows: StateRow['usage']): LockedState['usage'] => {
   const usage: LockedState['usage'] = new Map()
   for (const { subjectId, period, periodStart, usedMinor } of rows) {
@@ -237,12 +237,12 @@ export type PaidTo = { workspaceId: Uuid; beneficiaryId: Uuid; accountReference:
 
 export type StateQuery = {
   payments: readonly PaidTo[]
-  /** Those that asked for them, and those above these. */
+  /** The requesting grants and their ancestors. */
   grantIds: readonly Uuid[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
-  /** When it is decided: an approver counts by how long it may decide. */
+  /** Time of the decision: an approver counts by how long they may decide. */
   at: Date
-  /** For a policy that is only proposed and asks for signatures. */
+  /** For a proposed policy that asks for signatures. */
   withSigners?: boolean
 }
 

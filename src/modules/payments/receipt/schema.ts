@@ -10,7 +10,7 @@ import { Payment } from '../schema.ts'
 
 const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.string() })
 
-/** Binary parts in base64url. */
+/** Binary fields in base64url. */
 const PasskeyProof = z.object({
   credential_id: z.string().describe('The passkey that signed.'),
   authenticator_data: z.string().describe('What the authenticator added to what it signed, base64url.'),

@@ -22,7 +22,7 @@ import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
 
-/** Each with the seal that covers it, the first at or after the row. As text: a comparison of two columns at once. */
+/** Each audit row with its covering seal, the first at or after the row. Compares two columns at once, so it is text. */
 const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm, at) =>
   orm
     .select({
@@ -51,7 +51,7 @@ const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm,
     .orderBy(sql`a.transaction`, sql`a.id`),
 )
 
-/** In the order in which they are asked for. As text: rows from lists, each of which is one text. */
+/** Policy versions in the requested order, as text: rows from arrays, each of which is one text. */
 const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'joined', (orm, at) =>
   orm
     .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
@@ -62,7 +62,7 @@ const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'te
     .orderBy(sql`w.place`),
 )
 
-/** In their order, with the batch's root. */
+/** A batch's leaves in order, with its root. */
 const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: payments.batchLeaf })
@@ -89,7 +89,7 @@ const shownDecision = presenter(ShownApproval.unwrap().shape.decisions.element)
 const shownMandate = presenter(ShownMandate.unwrap())
 const shownTransfer = presenter(ShownTransfers.element)
 
-/** With signatures, as a verifier needs them. */
+/** The approval with its signatures, as a verifier needs them. */
 export const presentSigned = ({ approval, decisions }: ApprovalRecord): NonNullable<Body['approval']> =>
   shownApproval(approval, {
     messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
@@ -104,7 +104,7 @@ const presentBatch = ({ rows, tree }: Tree, index: number | null): Body['batch']
   return { id, items_count: rows.length, merkle_root: row.root, index, leaf: row.leaf, path }
 }
 
-/** In the order of the decision. */
+/** The policies in the order of the decision. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
   const ids = makePgArray(decided.map(({ id }) => parseId('policy', id) ?? ''))
@@ -114,7 +114,7 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
 }
 
 /**
- * Builds receipts, which `verifier/` checks; undefined where there is no such payment. What several have in common is read once: the log's head,
+ * Builds receipts, which `verifier/` checks; undefined if there is no such payment. Shared parts are read once: the log's head,
  * seals, and the tree of a batch, whose items follow each other.
  */
 export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {

@@ -31,7 +31,7 @@ type RefusalRow = typeof paymentRefusals.$inferSelect
 type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
 type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
-/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+/** `within`: the grant of a delegated reader, who sees the requests of this grant and of those below it. */
 export const refusalList = prepare(
   'payment_refusals.list',
   {
@@ -76,10 +76,10 @@ export const refusalList = prepare(
     ),
 )
 
-/** Of one grant, or of one person without a grant, in 24 hours. */
+/** Limit for a grant, or for a person without a grant, in 24 hours. */
 const mostRecent = 1_000
 
-/** No further than `mostRecent`. */
+/** Counts up to `mostRecent`. */
 const countRecent = statement('payment_refusals.count_recent')`
   select asking, (select count(*) from (
      select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${mostRecent}) as recent)::int as count
@@ -95,14 +95,14 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
     initiated_by: presentMaker({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
     beneficiary: refusal.beneficiaryId && payee ? shownPayee({ ...payee, id: refusal.beneficiaryId }) : null,
     currency,
-    // Stored as it was presented.
+    // Stored as presented.
     decision: refusal.decision as RefusedPayment['decision'],
   })
 
 const isRecorded = ({ status, details }: Refusal): boolean =>
   status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
 
-/** Its beneficiary is what the request names: perhaps another tenant's, or nothing. */
+/** Facts of a refusal. The beneficiary is the one in the request: perhaps another tenant's, or missing. */
 type Facts = Omit<RefusalRow, 'id' | 'createdAt'>
 type Asked = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
 type Fault = { index?: number; error: string; message: string; decision?: Decision | undefined }
@@ -122,13 +122,13 @@ const factsOf = (
   amountMinor: item.amount_minor,
   accountReference: item.account_reference ?? null,
   error,
-  // Not all who may read this may read the balance: the amount that is available is left out.
+  // Not every reader of refusals may read the balance: the available amount is left out.
   message: error === 'insufficient_funds' ? errorRow(error).sentence : message,
   decision: decision ? withoutTrace(decision) : null,
   requestId: origin.requestId ?? '',
 })
 
-/** The payment, each item of a batch that was refused, or the batch as a whole where no item is to blame. */
+/** The payment, each refused item of a batch, or the whole batch if no item is to blame. */
 const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
   const { code: error, message, details } = refusal
   const { principal } = request
