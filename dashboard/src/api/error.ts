@@ -7,7 +7,7 @@ export type FieldProblem = { path: string; message: string }
 type Refused = Pick<PaymentsError, 'status' | 'code' | 'message' | 'details'> &
   Partial<Pick<PaymentsError, 'requestId' | 'shouldRetry'>>
 
-/** A refusal of the service, from its error envelope. `status` 0: the service was not reached. */
+/** Refusal by the service, from its error envelope. `status` 0: the service was not reached. */
 export class ApiError extends PaymentsError {
   constructor({ status, code, message, details, requestId, shouldRetry }: Refused) {
     super({ status, code, message, details, requestId, shouldRetry, retryAfterMs: undefined })
@@ -23,7 +23,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> => ty
 const isFieldProblem = (value: unknown): value is FieldProblem =>
   isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string'
 
-/** For an answer that is no JSON when it is good: a file, a redirect. */
+/** Parses a refusal on a route whose success is not JSON: a file, a redirect. */
 export const toApiError = (status: number, body: unknown, requestId: string | null): ApiError => {
   const envelope = isRecord(body) ? body : {}
   const details = isRecord(envelope.details) ? envelope.details : {}
@@ -35,29 +35,29 @@ export const toApiError = (status: number, body: unknown, requestId: string | nu
 export const unreachable = (): ApiError =>
   new ApiError({ status: 0, code: 'unreachable', message: t('error.unreachable'), details: {} })
 
-/** For what is no call of the API: a file, a document, an answer as it came. */
+/** Fetches something other than an API route: a file, a document, a raw answer. */
 export const reach = (address: string, init?: RequestInit): Promise<Response> =>
   fetch(address, init).catch(() => {
     throw unreachable()
   })
 
-/** A script that an act needs. Without it the act fails as it does without the service. */
+/** Loads a script that an action needs. A failed load shows the same error as an unreachable service. */
 export const loadScript = <Module>(load: () => Promise<Module>): Promise<Module> =>
   load().catch(() => {
     throw unreachable()
   })
 
-/** No one is signed in any more, for whatever reason. */
+/** The session has ended, for whatever reason. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'
 
 export const hasCode = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code
 
-/** The text of an approval was made again since it was read. */
+/** The approval's text has changed since it was read. */
 export const isTextChanged = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'conflict' && error.details.reason === 'message_changed'
 
-/** Codes of the page itself. */
+/** Advice for the page's own codes. */
 const ownAdvice: Readonly<Record<string, string>> = {
   unreachable: t('error.unreachable_advice'),
 }
@@ -69,10 +69,10 @@ const rowOf = (error: unknown): Advice | undefined => {
   return { person, page: advice.page && { ...advice.page, ...(label !== undefined && { label }) } }
 }
 
-/** What a person can do about it, in the service's words. */
+/** Advice to the person, in the service's words. */
 export const adviceFor = (error: unknown): string => {
   if (!(error instanceof ApiError)) return t('error.reload')
-  // With a request ID there is a button beside it that copies the ID.
+  // A button beside the request ID copies it.
   const forSupport = error.requestId ? t('error.give_id') : t('error.contact')
   // Only a form has fields that a person can correct.
   const row = error.code === 'invalid_request' && error.fields.length === 0 ? undefined : rowOf(error)
@@ -86,11 +86,11 @@ export const messageOf = (error: unknown): string => {
   return (error instanceof ApiError ? errorText(error.code) : undefined) ?? error.message
 }
 
-/** What the service said of this request, in English, where the page says in another language what its code means. */
+/** The service's English message, if the page shows a translation of its code instead. */
 export const detailOf = (error: unknown): string | null =>
   error instanceof ApiError && errorText(error.code) ? error.message : null
 
-/** Why a wallet or a passkey signed nothing, for the person at this device: support can do nothing about it. */
+/** A wallet or a passkey signed nothing. Only the person at this device can help, not support. */
 export class DeviceError extends Error {
   override name = 'DeviceError'
 }

@@ -1,6 +1,6 @@
 import { isolated } from '../../../src/lib/text.ts'
 
-/** Fields that hold what people and programs wrote. Others, as a text to sign, stay byte for byte. */
+/** Fields with text that people and programs wrote. Other fields, such as a text to sign, stay byte for byte. */
 const written = new Set([
   'display_name',
   'legal_name',
@@ -15,8 +15,8 @@ const written = new Set([
 ])
 
 /**
- * An answer whose stored texts are kept apart from what the pages write around them: letters that are written from the right would otherwise move
- * an amount that stands beside a name. In one place for all pages, also for those that will be written.
+ * Isolates stored texts in an answer from the text around them: letters written from the right would otherwise move an amount
+ * beside a name. One place covers all pages, present and future.
  */
 export const isolateTexts = <Data>(data: Data): Data => {
   if (Array.isArray(data)) return data.map(isolateTexts) as Data
@@ -30,7 +30,7 @@ export const isolateTexts = <Data>(data: Data): Data => {
 
 const marks = /[\u2068\u2069]/g
 
-/** A request without those marks: a form sends back what it was filled with. */
+/** Removes those marks from a request: a form sends back the texts that it was filled with. */
 export const withoutIsolation = <Data>(data: Data): Data => {
   if (typeof data === 'string') return data.replace(marks, '') as Data
   if (Array.isArray(data)) return data.map(withoutIsolation) as Data

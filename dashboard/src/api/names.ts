@@ -28,8 +28,8 @@ const membersOf = async (workspaceId: string): Promise<Member[]> => {
 }
 
 /**
- * Account ids as the people of these workspaces know them; without any, of this one. The members are read once a name is asked for that is
- * not the reader's own.
+ * Names of accounts as the given workspaces know them. Default: this workspace. The members are read when a page first asks for a
+ * name other than the reader's own.
  */
 export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string) => string) => {
   const { account, workspace } = useSession()
@@ -44,7 +44,7 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
       const members = results.flatMap(({ data }) => data ?? [])
       const areAll = results.every(({ data }) => data !== undefined)
       return (id: string) => {
-        // After the rendering, which may be that of a row in another component.
+        // Waits for the end of the rendering, which may be that of a row in another component.
         if (id !== account.id && !asked) queueMicrotask(() => setAsked(true))
         return nameAmong(members, areAll, account.id, id)
       }
@@ -55,30 +55,30 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
 type Beneficiary = Schemas['Beneficiary']
 
 export type Beneficiaries = {
-  /** What can be offered: the newest ones, or those that match what was searched. */
+  /** Choices to offer: the newest beneficiaries, or the matches of a search. */
   all: Beneficiary[]
-  /** Whether `all` has every beneficiary of the workspace, so that nothing has to be searched. */
+  /** Whether `all` has every beneficiary of the workspace, which makes a search unnecessary. */
   complete: boolean
-  /** Whether someone can be paid: one of them is active, or not all are known. */
+  /** Whether anyone can be paid: a beneficiary is active, or some are not known. */
   hasActive: boolean
   search: (text: string) => void
   isPending: boolean
   nameOf: (id: string) => string
-  /** The name in a choice, with more where others may have the same. */
+  /** Name in a choice, with more details if others may share it. */
   labelOf: (id: string) => string
   find: (id: string) => Beneficiary | undefined
 }
 
 const unnamed = t('a_beneficiary')
 
-/** The names of beneficiaries that something lists: they alone are read. */
+/** Names of the listed beneficiaries. Reads no others. */
 export const useBeneficiaryNames = (ids: readonly string[]): ((id: string) => string) => {
   const { can } = useSession()
   const { data } = useQuery(namedBeneficiariesQuery(can('beneficiary.read') ? ids : []))
   return (id) => data?.data.find((beneficiary) => beneficiary.id === id)?.display_name ?? unnamed
 }
 
-/** Beneficiaries to choose from: the newest hundred, and by search all others. `chosen`: those that are chosen already. */
+/** Beneficiaries to choose from: the newest hundred, and all others by search. `chosen`: ids that are chosen already. */
 export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries => {
   const { can } = useSession()
   const reads = can('beneficiary.read')
@@ -88,7 +88,7 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
   const complete = newest.data ? newest.data.next_cursor === null : false
   const searching = newest.data !== undefined && !complete && settled !== ''
   const found = useQuery({ ...searchedBeneficiariesQuery(settled), enabled: searching, placeholderData: keepPreviousData })
-  // A beneficiary that was found and chosen stays known when something else is searched.
+  // A chosen beneficiary stays known when the search changes.
   const seen = useRef(new Map<string, Beneficiary>())
   for (const beneficiary of [...(newest.data?.data ?? []), ...(found.data?.data ?? [])])
     seen.current.set(beneficiary.id, beneficiary)
@@ -116,7 +116,7 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
 /** The banks that can be paid, as the service lists them; empty until they are read. */
 export const useBanks = () => useQuery(banksQuery).data?.data ?? []
 
-/** The bank's name, or its code where the service no longer lists it. */
+/** The bank's name, or its code if the service no longer lists the bank. */
 export const useBankName = (code: string | null): string | null => {
   const bank = useBanks().find((one) => one.code === code)
   return code === null ? null : (bank?.name ?? t('bank_code', { code }))

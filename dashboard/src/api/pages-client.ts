@@ -1,8 +1,8 @@
 import { type InvalidateOptions, type InvalidateQueryFilters, QueryClient, type QueryKey } from '@tanstack/react-query'
 
 /**
- * What is outdated is read again only where it is shown and was read before. An answer that is on its way to any other query would come as
- * fresh, though it may be older than what outdated it. It is let come, because someone may wait for it, and is out of date at once.
+ * Outdated data is read again only if it is shown and was read before. For any other query, an answer in flight would count as
+ * fresh, although it may be older than the change. Callers may await that answer, so it arrives, and is marked outdated at once.
  */
 export class PagesClient extends QueryClient {
   override invalidateQueries<Key extends QueryKey = QueryKey>(

@@ -25,7 +25,7 @@ type PaymentStatus = Schemas['Payment']['status']
 type Readable = PathWith<'get'>
 type Get<P extends Readable> = 'get' & MethodOf<P>
 type Paging = 'cursor' | 'limit'
-/** The filters of a list as the API has them; one that is undefined is not set. */
+/** Filters of a list as the API has them. An undefined filter is not set. */
 export type Filters<P extends Readable> = {
   [Name in Exclude<keyof Query<P, Get<P>>, Paging>]?: Query<P, Get<P>>[Name] | undefined
 }
@@ -64,7 +64,7 @@ const listing = <P extends Readable>(
 export const rowsOf = <Row>({ data }: { data?: { pages: readonly { data: readonly Row[] }[] } | undefined }): Row[] =>
   data?.pages.flatMap((page) => page.data) ?? []
 
-/** All of a list, for what would be wrong about a part of it; or as much of it as is enough. */
+/** Reads all pages of a list, because a part would mislead; `isEnough` ends it early. */
 export const everyPage = async <Row>(
   read: (cursor: string | undefined) => Promise<PageOf<Row>>,
   isEnough: (items: readonly Row[]) => boolean = () => false,
@@ -78,11 +78,11 @@ export const everyPage = async <Row>(
   return items
 }
 
-/** What is shown stays until what was asked for next is there. */
+/** Shows the previous answer until the next one arrives. */
 const steady = { placeholderData: keepPreviousData } as const
 const forEver = { staleTime: Number.POSITIVE_INFINITY } as const
 
-/** A filter that takes several values, of which a page here chooses one. */
+/** Wraps the one value that a page chooses for a filter of several values. */
 const one = <Value>(value: Value | undefined): Value[] | undefined => (value === undefined ? undefined : [value])
 
 export const accountQuery = reading(['account'], '/v1/accounts/me')
@@ -95,16 +95,16 @@ export const pushSubscriptionsQuery = reading(['push subscriptions'], '/v1/accou
   query: { limit: 100 },
 })
 export const notificationSettingsQuery = reading(['notification settings'], '/v1/accounts/me/notification-settings')
-/** It fails where the service sends no notices. */
+/** Fails if the service sends no push notifications. */
 export const pushKeyQuery = { ...reading(['push key'], '/v1/push/key'), ...forEver, retry: false }
-/** They change with the service's configuration alone. */
+/** Banks change with the service's configuration alone. */
 export const banksQuery = { ...reading(['banks'], '/v1/banks'), ...forEver }
 export const sessionsQuery = listing(['sessions'], '/v1/accounts/me/sessions', {})
 
 export type HistoryFilters = Omit<Filters<'/v1/accounts/me/history'>, 'type'> & {
   type?: Schemas['HistoryEntry']['type'] | undefined
 }
-/** `ofTeam`: of the balance of the workspace, and not of the account's own, which others may share. */
+/** `ofTeam`: the workspace's balance instead of the account's own, which other workspaces may share. */
 export const historyPath = (ofTeam: boolean) => (ofTeam ? '/v1/workspaces/current/history' : '/v1/accounts/me/history')
 export const historyQuery = (filters: HistoryFilters, ofTeam: boolean, limit = 25) =>
   listing(['history', filters, ofTeam, limit], historyPath(ofTeam), { ...filters, type: one(filters.type), limit }, steady)
@@ -125,13 +125,13 @@ export const paymentsSummaryQuery = (filters: Filters<'/v1/payments/summary'>, d
   ...reading(['summary', 'payments', filters, days], '/v1/payments/summary', { query: parametersOf({ ...filters, days }) }),
   ...steady,
 })
-/** Rails that the service, or a provider, has stopped, and why. */
+/** Rails stopped by the service or a provider, with reasons. */
 export const readinessQuery = { ...reading(['readiness'], '/readyz'), refetchInterval: 30_000 }
 export const attentionQuery = reading(['summary', 'attention'], '/v1/payments/attention')
 export type RefusalFilters = Filters<'/v1/payment-refusals'>
 export const refusalsQuery = (filters: RefusalFilters, limit = 25) =>
   listing(['refusals', filters, limit], '/v1/payment-refusals', { ...filters, limit }, steady)
-/** All that is scheduled: a list of a thousand is ten pages. */
+/** All scheduled payments: a batch of a thousand is ten pages. */
 export const scheduledQuery = queryOptions({
   queryKey: ['payments', 'scheduled'],
   queryFn: () =>
@@ -144,7 +144,7 @@ export const paymentQuery = (id: string) => byId(['payment', id], '/v1/payments/
 
 export const batchesQuery = (q: string | undefined) => listing(['payments', 'batches', q], '/v1/payment-batches', { q }, steady)
 export const batchQuery = (id: string) => byId(['payment', 'batch', id], '/v1/payment-batches/{id}', id)
-/** What was asked for never changes. */
+/** The lines of a batch never change. */
 export const batchLinesQuery = (id: string) => ({
   ...byId(['payment', 'batch', id, 'lines'], '/v1/payment-batches/{id}/lines', id),
   ...forEver,
@@ -174,13 +174,13 @@ export type BeneficiaryFilters = Filters<'/v1/beneficiaries'>
 /** The service searches: a workspace may have thousands. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
   listing(['beneficiaries', 'list', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
-/** What one key or agent created or renamed, archived or not: what it did stays done. */
+/** Beneficiaries that one key or agent created or renamed, archived ones included. */
 export const madeByQuery = (grantId: string) => beneficiariesQuery({ made_by_grant_id: grantId, status: 'all' }, 100)
 const beneficiaries = (key: QueryKey, query: Query<'/v1/beneficiaries', 'get'>) =>
   reading(['beneficiaries', ...key], '/v1/beneficiaries', { query })
 export const newestBeneficiariesQuery = beneficiaries(['newest'], { limit: 100, status: 'all' })
 export const searchedBeneficiariesQuery = (q: string) => beneficiaries(['search', q], { q, limit: 20, status: 'active' })
-/** Not asked for at all where nothing is named. */
+/** Reads nothing if `ids` is empty. */
 export const namedBeneficiariesQuery = (ids: readonly string[]) => ({
   ...beneficiaries(['named', [...ids].sort()], { id: ids.slice(0, 100), limit: 100 }),
   enabled: ids.length > 0,
@@ -212,7 +212,7 @@ export const eventsQuery = ({ about, ...days }: EventFilters) =>
     type: one(about && (`${about}.*` as const)),
   })
 
-/** Requests make no event: a page that is opened reads them anew. */
+/** Requests make no event, so each opening of the page reads them. */
 export const requestLogQuery = (filters: Filters<'/v1/request-log'>) =>
   listing(['request-log', filters], '/v1/request-log', { ...filters, limit: 50 }, { ...steady, staleTime: 0 })
 
@@ -227,7 +227,7 @@ export const differencesQuery = listing(['differences'], '/v1/admin/reconciliati
 export const providerAlertsQuery = listing(['provider alerts'], '/v1/admin/provider-alerts', { status: 'open', limit: 50 })
 export const movementsQuery = listing(['movements'], '/v1/admin/provider-movements', { limit: 20 })
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
-/** Of every account of the service. */
+/** Unknown payments in every account of the service. */
 export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })
 export const lateSuccessesQuery = listing(['payments', 'late'], '/v1/admin/payments', { attention: 'late_success', limit: 50 })
 export const paymentByReceiptQuery = (provider_receipt: string) => ({
@@ -249,13 +249,13 @@ export const deviceQuery = (userCode: string) => ({
   retry: false,
 })
 
-/** Every request is about this tab's workspace, and is recorded for people who want to send the same request from a script. */
+/** Sends the request with this tab's workspace. */
 const sendOnce: typeof fetch = async (address, init) => {
   const request = new Request(address, init)
   const workspace = chosenWorkspace()
-  // The person who signs in may not be the one who chose it.
+  // Another person may have chosen the workspace, so a sign-in does not name it.
   const signsIn = new URL(request.url).pathname.startsWith('/v1/auth/')
-  // A request that names its workspace itself is about another one than this tab's.
+  // A request with its own workspace header is about another workspace.
   if (workspace !== null && !signsIn && !request.headers.has('Workspace-Id')) request.headers.set('Workspace-Id', workspace)
   const response = await fetch(request)
   noteServerTime(response.headers.get('date'))
@@ -264,7 +264,7 @@ const sendOnce: typeof fetch = async (address, init) => {
 
 const send: typeof fetch = (address, init) => withProof(() => sendOnce(address, init))
 
-/** Nothing is sent again beneath the cache: it decides what to read again, and a person what to send again. */
+/** No retries beneath the cache: the cache decides what to read again, and a person what to send again. */
 const payments = new Payments({ baseUrl: location.origin, credentials: 'same-origin', retries: 0, fetch: send })
 
 export type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
@@ -275,7 +275,7 @@ type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
   headers?: Record<string, string>
 }
 
-/** What was answered, or the refusal as the pages show it. */
+/** Converts refusals to the errors that the pages show. */
 const shown = async <Data>(answering: Promise<Data>): Promise<Data> => {
   try {
     return await answering
@@ -302,7 +302,7 @@ export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by
 /** A text in CSV, or a body in JSON. */
 export type SentList = string | Body<'/v1/payment-batches', 'post'>
 
-/** A list of payments, checked or paid. */
+/** Checks or pays a batch. */
 export const paymentLists = {
   check: (list: SentList, options: ListOptions) => {
     const { batches } = payments
@@ -320,7 +320,7 @@ export const inWorkspace = (id: string) => ({ headers: { 'Workspace-Id': id } })
 
 type Optional<Fields> = { [Key in keyof Fields]: undefined extends Fields[Key] ? Key : never }[keyof Fields]
 
-/** Fields that may be undefined, as fields that may be absent. */
+/** Makes fields that may be undefined optional. */
 export type Parameters<Fields> = Omit<Fields, Optional<Fields>> & {
   [Key in Optional<Fields>]?: Exclude<Fields[Key], undefined>
 }
@@ -330,7 +330,7 @@ export const parametersOf = <const Fields extends object>(fields: Fields): Param
 
 let chosen = readStored('workspace', 'session')
 
-/** The workspace of this tab. Null: the session's own, where this person worked last. */
+/** This tab's workspace. Null: the session's own, in which the person worked last. */
 export const chosenWorkspace = (): string | null => chosen
 
 export const chooseWorkspace = (id: string | null): void => {

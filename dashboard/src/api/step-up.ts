@@ -1,9 +1,9 @@
 import { createStore } from '../lib/store.ts'
 
-/** For the dialog that asks: how a request that waits for the person's proof is answered. */
+/** State of the step-up dialog: `answer` releases the requests that wait for proof. */
 export const stepUp = createStore<{ answer: (proven: boolean) => void } | null>(null)
 
-/** Between the page that asks and the window in which the person answers: the cookie of both is the same. */
+/** Connects the page that asks with the window of the answer: both share a cookie. */
 const channel = 'step-up'
 
 export const tellProven = (): void => {
@@ -12,14 +12,14 @@ export const tellProven = (): void => {
   windows.close()
 }
 
-/** Returns how to stop listening. */
+/** Returns a function that stops listening. */
 export const onProven = (listener: () => void): (() => void) => {
   const windows = new BroadcastChannel(channel)
   windows.onmessage = listener
   return () => windows.close()
 }
 
-/** Asks the person once, however many requests wait. What is sent to give the proof is not asked for one itself. */
+/** Asks the person once, however many requests wait. The requests of the proof itself never ask. */
 const ask = (): Promise<boolean> =>
   new Promise((resolve) => {
     stepUp.set({
@@ -39,7 +39,7 @@ const isRefused = async (response: Response): Promise<boolean> => {
   return typeof body === 'object' && body !== null && 'error' in body && body.error === 'step_up_required'
 }
 
-/** Sends a request; where the service wants to know again who the person is, asks them and sends it once more. */
+/** Sends a request. If the service asks for step-up, asks the person and sends the request again. */
 export const withProof = async (send: () => Promise<Response>): Promise<Response> => {
   const response = await send()
   if (stepUp.get() !== null || !stepUp.isFollowed() || !(await isRefused(response))) return response

@@ -20,8 +20,8 @@ export const inboxQuery = (workspaceId: string) => ({
 })
 
 /**
- * Whether this person is asked: no one whose decision counts already, no one about a request of their own under separation of duties, and no one but those
- * whom a policy names.
+ * Whether the approval asks this person: a named approver, if the policy names any, whose decision does not count yet. Separation
+ * of duties excludes the requester.
  */
 export const isForMe = (approval: Approval, accountId: string): boolean =>
   (approval.approver_ids?.includes(accountId) ?? true) &&
@@ -34,20 +34,20 @@ const decides = ({ membership }: View): boolean => permissionsOf(membership).has
 
 const byExpiry = (a: InboxItem, b: InboxItem): number => Date.parse(a.approval.expires_at) - Date.parse(b.approval.expires_at)
 
-/** What needs a closer look comes first, then what expires first. */
+/** Sorts approvals that need a closer look first, then by expiry. */
 const byCaution = (a: InboxItem, b: InboxItem): number =>
   Number(needsOpening(b.approval)) - Number(needsOpening(a.approval)) || byExpiry(a, b)
 
 export type Inbox = {
-  /** Approvals that this person can decide, in every workspace: those that need a closer look first, then the most urgent. */
+  /** Approvals that this person can decide, in every workspace: the ones to look at closely first, then the most urgent. */
   forMe: InboxItem[]
   /** Approvals that wait for someone else, in the workspaces that this person can see. */
   others: InboxItem[]
   isPending: boolean
   error: unknown
-  /** When what is shown was read, where it could not be read again. */
+  /** Time of the shown data, if the latest read failed. */
   oldSince: number | null
-  /** There are approvals of more than one workspace, so each row names its own. */
+  /** Whether approvals of several workspaces are shown, so each row names its own. */
   several: boolean
 }
 

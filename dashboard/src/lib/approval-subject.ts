@@ -7,11 +7,11 @@ import { batchTitle, feeWords, shortMoney } from './words.ts'
 
 type Approval = Schemas['Approval']
 
-/** What an approval decides, one payment or a whole batch, as lists and dialogs show it. */
+/** The subject of an approval, a payment or a whole batch, as lists and dialogs show it. */
 export type ApprovalSubject = {
   workspaceId: string
   amountMinor: string
-  /** With the sum; null where nothing is charged. */
+  /** Fee with the total; null without a fee. */
   fee: string | null
   currency: string
   title: string
@@ -19,10 +19,10 @@ export type ApprovalSubject = {
   purpose: string
   note: string | null
   reason: string
-  /** When it is sent, while it is scheduled: until then no money is held for it. */
+  /** Execution time while scheduled: no money is held before then. */
   sentAt: string | null
   isFirstPayment: boolean
-  /** How many payments are decided together. */
+  /** Number of payments decided together. */
   count: number
   initiatedBy: Schemas['PaymentSummary']['initiated_by']
   /** "KES 23,499 to Savannah Supplies" */
@@ -77,7 +77,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
   }
 }
 
-/** Whether a decision counts: a rejection always, an approval only if it is signed where signatures are asked for. */
+/** Whether a decision counts: a rejection always, an approval only if any required signature is there. */
 export const counts = (
   { approval_proof: proof }: Pick<Approval, 'approval_proof'>,
   { decision, via }: Pick<Approval['decisions'][number], 'decision' | 'via'>,
@@ -91,33 +91,30 @@ export const approvalSubject = ({ payment, batch }: Pick<Approval, 'payment' | '
 
 export type Choice = Approval['decisions'][number]['decision']
 
-/** "KES 23,499 to Savannah Supplies": what a decision is about, wherever it is named. */
+/** "KES 23,499 to Savannah Supplies": the subject of a decision, wherever a page names it. */
 export const subjectWords = (approval: Pick<Approval, 'payment' | 'batch'>): string => approvalSubject(approval).words
 
-/** What an approver must see before anything else. A decided approval is no longer looked at. */
+/** Facts that an approver must see first. A decided approval has none. */
 export const factsToSee = ({ status, facts }: Pick<Approval, 'status' | 'facts'>): Approval['facts'] =>
   status === 'pending' ? facts : []
 
 const opened = new Set<string>()
 
-/** A person has the approval's page before them. */
+/** Records that a person has opened the approval's page. */
 export const noteOpened = (id: string): void => void opened.add(id)
 
-/** It needs a closer look: something about it is dangerous or unusual, or it is a batch, whose payments a row does not show. */
+/** Whether an approval needs a closer look: a dangerous or unusual fact, or a batch, whose payments a row does not show. */
 export const needsOpening = (approval: Pick<Approval, 'status' | 'facts' | 'batch'>): boolean =>
   approval.batch !== null || factsToSee(approval).some(isToldFirst)
 
-/** Whether it can be approved together with others: what needs a closer look must be opened first, and what is to be signed is signed by itself. */
+/** Whether bulk approval is possible: signed ones are decided singly, and ones that need a closer look are opened first. */
 export const fitsBulk = (approval: Approval): boolean =>
   approval.approval_proof === 'any' && (!needsOpening(approval) || opened.has(approval.id))
 
-/** A text that is signed, in its parts: its first sentence, the lines that say what is decided, and what binds them. */
+/** Parts of a signed text: its first sentence, the lines of the decision, and the lines that bind them. */
 export type SignedText = { opening: string; lines: string[]; binding: string[] }
 
-/**
- * Its parts have a blank line between them. No line is known by its name: whatever the service writes into the text is in one of the
- * parts.
- */
+/** Splits the text at blank lines, without knowing any line by name: every line of the service ends up in one of the parts. */
 export const readSignedText = (message: string): SignedText => {
   const [opening = '', ...parts] = message.split(/\n\n+/)
   const binding = parts.length > 1 ? (parts.pop() ?? '') : ''
@@ -133,7 +130,7 @@ const textOf = (message: string, label: string): string | undefined =>
 
 const short = (amount: string): string => amount.replace(/\.00$/, '').replace(' ', '\u00a0')
 
-/** "KES 23,499 to Savannah Supplies", "KES 502,899 to 200 people". Of a text that is worded otherwise, its first sentence. */
+/** "KES 23,499 to Savannah Supplies", "KES 502,899 to 200 people", or the first sentence of any other text. */
 export const titleOfText = (message: string): string => {
   const amount = textOf(message, 'Amount')
   const beneficiary = textOf(message, 'Beneficiary')
@@ -144,7 +141,7 @@ export const titleOfText = (message: string): string => {
   return readSignedText(message).opening
 }
 
-/** The SHA-256 of a text, in hexadecimal: sent with a decision, so that what was shown is what is decided. Undefined where the page has no cryptography. */
+/** SHA-256 in hexadecimal, sent to bind a decision to the shown text. Undefined if the page has no cryptography. */
 export const digestOfText = async (message: string): Promise<string | undefined> => {
   if (!crypto.subtle) return undefined
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message))

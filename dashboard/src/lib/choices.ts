@@ -15,7 +15,7 @@ export const chooseTheme = (choice: Theme): void => {
   theme.set(choice)
 }
 
-/** Single-key shortcuts conflict with some tools (dictation), so they can be turned off. */
+/** Single-key shortcuts conflict with some tools (dictation), so a person can turn them off. */
 export const shortcutsOn = createStore(readStored('shortcuts') !== 'off')
 
 export const switchShortcuts = (on: boolean): void => {
@@ -40,7 +40,7 @@ export const usePageKey = (onKey: (event: KeyboardEvent) => void): void => {
 
 const sequenceMs = 900
 
-/** Keys by name: `a`, `?`, or a sequence such as `g p`. */
+/** Actions by key: `a`, `?`, or a sequence such as `g p`. */
 export type Shortcuts = Readonly<Record<string, () => void>>
 
 export const useShortcuts = (shortcuts: Shortcuts): void => {
@@ -58,13 +58,13 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
   })
 }
 
-/** How this browser announces a new approval. */
+/** Ways in which this browser announces a new approval. */
 export type NotifyChoices = {
   toast: boolean
   badge: boolean
-  /** Who gets notices here while the page is closed, and by which subscription. Off until a person switches them on. */
+  /** Account and subscription that get push notifications here. Off until a person switches them on. */
   push: { account: string; id: string } | null
-  /** Someone has approved here. Nobody is asked about notices before that, and nobody twice. */
+  /** Someone has approved here. The page offers push notifications only after that, and only once. */
   approved: boolean
   asked: boolean
 }

@@ -8,7 +8,7 @@ import advice from '../../../texts/advice.sw.json' with { type: 'json' }
 import errors from '../../../texts/errors.sw.json' with { type: 'json' }
 import failures from '../../../texts/failures.sw.json' with { type: 'json' }
 
-/** What the API and the rails say in English by their codes, for whoever reads Swahili: one file, so that it is loaded at once. */
+/** Swahili texts for the codes of the API and the rails, in one file that loads at once. */
 export type CodeTexts = {
   errors: Readonly<Record<ErrorCode, { sentence: string }>>
   advice: Readonly<Record<ErrorCode, { person: string; page?: string }>>
@@ -17,7 +17,7 @@ export type CodeTexts = {
   deposits: Readonly<Record<keyof typeof depositActions, string>>
 }
 
-// Nothing is imported here that other pages have: they wait for this file.
+// Imports nothing that other pages share: they wait for this file.
 export const swahiliCodes: CodeTexts = {
   ...{ errors, advice, failures },
   rails: Object.assign({}, ...Object.values(swahili).map(({ payouts }) => payouts)),

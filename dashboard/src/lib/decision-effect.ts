@@ -4,7 +4,7 @@ import { t } from './language.ts'
 import { fullTime } from './time.ts'
 import { moneyText } from './words.ts'
 
-// What a decision does to what it is about, said before it and after it.
+// Effects of a decision on its subject, for before and after it.
 
 type Approval = Schemas['Approval']
 
@@ -44,7 +44,7 @@ const rejectionEffect = (approvals: readonly Approval[]): string => {
 export const effectOfChoice = (choice: Choice, approvals: readonly Approval[]): string =>
   choice === 'approve' ? approvalEffect(approvals) : rejectionEffect(approvals)
 
-/** The result of a decision, from the service's answer: the first of two approvals sends nothing yet, and neither does the last one of what is scheduled. */
+/** Result of a decision. The first of two approvals sends nothing yet, nor does the last one of a scheduled payment. */
 export const decidedWords = (approval: Approval): string => {
   const what = subjectWords(approval)
   const at = sentAtOf(approval)
@@ -54,7 +54,7 @@ export const decidedWords = (approval: Approval): string => {
   return t('decided.recorded', { given: approval.approvals_given, count: approval.required_approvals })
 }
 
-/** What the payment, or the whole list, leaves in the account. */
+/** Balance that the payment or batch leaves in the account. */
 export const balanceWords = (approval: Approval): string | null => {
   const { currency, sentAt } = approvalSubject(approval)
   const left = approval.context?.available_after_minor

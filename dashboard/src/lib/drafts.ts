@@ -13,25 +13,25 @@ const read = <Value>(key: string, account: string, address: string): Value | nul
   return draft?.account === account && draft.address === address ? draft.value : null
 }
 
-/** A draft belongs to the person who typed it: it is deleted when they sign out, and no one else sees it. */
+/** Deletes all drafts at sign-out: a draft belongs to the person who typed it. */
 export const forgetDrafts = (): void => {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key)
   } catch {
-    // Nothing was kept.
+    // Without storage there are no drafts.
   }
 }
 
-/** The fields of a form that is soon typed again. */
+/** Fields of a form that is quick to fill in again. */
 export const useFields = <Value>(initial: Value | (() => Value)) => {
   const [value, setValue] = useState<Value>(initial)
   return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })) }
 }
 
 /**
- * The state of a form that survives the end of a session: kept in this tab while the form is open, restored after the same person has
- * signed in again, and deleted when they leave the page or `clear` it after it was sent. Only for the same address: another one may name
- * another beneficiary, payment or limit to start with.
+ * Form state that survives the end of a session. This tab keeps it while the form is open, and restores it after the same person
+ * has signed in again. Leaving the page or `clear` deletes it. Bound to the address: another may name another beneficiary,
+ * payment or limit.
  */
 export const useDraft = <Value>(name: string, account: string, initial: () => Value) => {
   const key = prefix + name
@@ -54,7 +54,7 @@ export const useDraft = <Value>(name: string, account: string, initial: () => Va
   return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })), clear }
 }
 
-/** The value once it has not changed for a moment, so that typing does not send a request for each letter. */
+/** Returns a value once it has been stable for `ms`, so typing does not send a request for each letter. */
 export const useDebounced = <Value>(value: Value, ms = 250): Value => {
   const [settled, setSettled] = useState(value)
   const content = JSON.stringify(value)
@@ -66,7 +66,7 @@ export const useDebounced = <Value>(value: Value, ms = 250): Value => {
   return settled
 }
 
-/** Filters live in the address, so that a view can be kept and shared. */
+/** Keeps filters in the address, so a view can be saved and shared. */
 export const useFilters = (apart: readonly string[] = []) => {
   const [params, setParams] = useSearchParams()
   const change = (apply: (next: URLSearchParams) => void, replace = true) =>
@@ -85,7 +85,7 @@ export const useFilters = (apart: readonly string[] = []) => {
   const names = [...params.keys()].filter((name) => !apart.includes(name))
   return {
     get: (name: string) => params.get(name),
-    /** `replace`: going back leads to what was before it. */
+    /** `replace`: the back button skips this change. */
     set: (name: string, value: string, replace = true) => change((next) => put(next, name, value), replace),
     field: (name: string) => ({
       value: params.get(name) ?? '',
@@ -95,7 +95,7 @@ export const useFilters = (apart: readonly string[] = []) => {
       change((next) => {
         for (const [name, value] of Object.entries(values)) put(next, name, value)
       }),
-    /** From the first day to the last one, as a list is asked for them. */
+    /** Bounds for a list: the start of the first day and the end of the last. */
     days: { created_after: dayStart(params.get('from')), created_before: dayEnd(params.get('to')) },
     any: names.length > 0,
     clear: () =>

@@ -4,12 +4,12 @@ import { railFacts, rails } from './rails.ts'
 import { fullTime } from './time.ts'
 import { capitalized } from './words.ts'
 
-/** The labels of the API's field names. The service's messages about a field are English sentences, so their labels are English too. */
+/** Labels of API fields. Messages of the service about a field are English sentences, so these labels are English too. */
 const labels: Readonly<Record<PolicyWireField, string>> & Readonly<Record<string, string>> = english
 
-/** Terms of the API that no page has. */
+/** API terms that no page shows. */
 const terms: readonly (readonly [term: RegExp, words: string])[] = [
-  // The amount is named by what is said of it.
+  // The rest of the message already names the amount.
   [/(^|; )amount_minor: (?=[A-Z])/g, '$1'],
   // "the amount: must be more" → "the amount must be more"
   [/(^|; )([a-z_]+): (?=(must|is|may) )/g, '$1$2 '],
@@ -18,10 +18,10 @@ const terms: readonly (readonly [term: RegExp, words: string])[] = [
   [/\bgrant that initiated the payment/g, `${labels.initiating_grant} the payment`],
 ]
 
-/** Pages name people, not accounts. */
+/** Removes account ids, because pages name people instead. */
 export const withoutIds = (message: string): string => message.replace(/ \(acc_[^)]*\)/, '')
 
-/** A message of the service as a sentence with labels in place of field names, and times in the workspace's zone. */
+/** Turns a message of the service into a sentence with field labels and times in the workspace's zone. */
 export const plainWords = (message: string): string =>
   capitalized(
     [...Object.entries(labels), ...rails.map((rail) => [rail, railFacts[rail].label] as const)].reduce(

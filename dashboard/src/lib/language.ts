@@ -4,9 +4,9 @@ import english from '../../../texts/pages.en.json' with { type: 'json' }
 import type { CodeTexts } from './code-texts.ts'
 import { readStored } from './store.ts'
 
-// The texts are in `texts/<part>.<language>.json`. A key that one language lacks does not compile. What lazy pages alone say has files of its own.
+// Texts are in `texts/<part>.<language>.json`. A missing key does not compile. Lazy pages have files of their own.
 
-/** Each by its own name. */
+/** Each language in its own name. */
 export const languageOptions = [
   { value: 'en', label: 'English' },
   { value: 'sw', label: 'Kiswahili' },
@@ -17,19 +17,19 @@ type Text = string | { one: string; other: string }
 export type Key = keyof typeof english
 const isLanguage = (text: string | undefined): text is Language => languageOptions.some(({ value }) => value === text)
 
-/** "sw acc_1": what was chosen in this browser, and for whose account. */
+/** "sw acc_1": the language chosen in this browser, and the account that it belongs to. */
 export const [kept, keptFor] = readStored('language')?.split(' ') ?? []
 
-/** What was chosen in this browser, or else the browser's own language. */
+/** The language chosen in this browser, or the browser's own. */
 export const language: Language = isLanguage(kept) ? kept : navigator.language.startsWith('sw') ? 'sw' : 'en'
 
-/** Dates and numbers are written as in Kenya: 24 hours, the day before the month. */
+/** Formats of Kenya: 24 hours, the day before the month. */
 export const locale = `${language}-KE`
 
 const plural = new Intl.PluralRules(locale)
 const numbers = new Intl.NumberFormat(locale)
 
-/** Another language is loaded only where it is read; without it, English is shown. Modules wait for it, so that texts may stand outside of functions. */
+/** Loads Swahili only for its readers; English is the fallback. Modules await it, so constants may hold texts. */
 const inLanguage = async <Texts>(english: Texts, readSwahili: () => Promise<{ default: Texts }>): Promise<Texts> =>
   language === 'sw'
     ? readSwahili().then(
@@ -49,13 +49,13 @@ export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>
   }
   return {
     isKey: (text: string): text is keyof Texts & string => Object.hasOwn(texts, text),
-    /** A text with its values, in the form that `count` asks for. Numbers are grouped: "1,000 payments". */
+    /** A text with its values, in the plural form for `count`. Groups digits: "1,000 payments". */
     t: (key: keyof Texts, values: Readonly<Record<string, string | number>> = {}): string =>
       formOf(key, values).replace(/\{(\w+)\}/g, (hole, name: string) => {
         const value = values[name] ?? hole
         return typeof value === 'number' ? numbers.format(value) : value
       }),
-    /** The same with links, times and the like in it. */
+    /** A text with elements in it, such as links and times. */
     rich: (key: keyof Texts, values: Readonly<Record<string, ReactNode>>): ReactNode[] =>
       formOf(key, values)
         .split(/\{(\w+)\}/)
@@ -74,7 +74,7 @@ export { facts as factTexts }
 
 const textOf = <Text>(texts: Readonly<Record<string, Text>> | undefined, code: string | null): Text | undefined =>
   code !== null && texts && Object.hasOwn(texts, code) ? texts[code] : undefined
-/** What the API says in English, by its code. Undefined where English is read. */
+/** Translation of an API error, by its code. Undefined in English. */
 export const errorText = (code: string) => textOf(codes?.errors, code)?.sentence
 export const adviceText = (code: string) => textOf(codes?.advice, code)
 export const railText = (rail: string) => textOf(codes?.rails, rail)

@@ -1,7 +1,7 @@
 import english from '../../../texts/lists.en.json' with { type: 'json' }
 import { readTexts } from './language.ts'
 
-/** What the pages of lists say. */
+/** Texts of the batch pages. */
 export const {
   t: tList,
   rich: richList,

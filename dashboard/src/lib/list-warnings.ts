@@ -4,7 +4,7 @@ import { type FactType, factTitle } from '../../../src/lib/approval-facts.ts'
 
 type Code = Schemas['Decision']['warnings'][number]['code']
 
-/** Those of a repeated payment and of another name in the list stand apart. */
+/** Warnings and their facts. Repeated payments and differing names are shown elsewhere. */
 const facts: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_differs'>, FactType>> = {
   new_payee: 'new_payee',
   changed_payee: 'changed_payee',
@@ -15,7 +15,7 @@ const facts: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_differs'
 
 type Item = Pick<Schemas['PaymentBatchPreview']['items'][number], 'index' | 'warnings'>
 
-/** "No person has confirmed 2 beneficiaries (rows 3 and 7)": what to look at before a list is created. */
+/** "No person has confirmed 2 beneficiaries (rows 3 and 7)": warnings to check before a batch is created. */
 export const warningsOfList = (items: readonly Item[], rowOf: (index: number) => number | undefined): string =>
   Object.entries(facts)
     .flatMap(([code, type]) => {

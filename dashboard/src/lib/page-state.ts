@@ -2,22 +2,22 @@ import { createStore } from './store.ts'
 
 const { dataset } = document.documentElement
 
-/** The service writes into the page that the browser sent no session, so no request is needed to find that out. */
+/** The service marks the page if the browser sent no session, which saves a request. */
 export const hasNoSession = (): boolean => dataset.session === 'none'
 
-/** A sign-in at a provider ends with its outcome in the address. */
+/** A sign-in at a provider leaves its outcome in the address. */
 let signedInHere = new URLSearchParams(location.search).has('outcome')
 
 /** Whether a person has signed in since this page was loaded. */
 export const hasSignedInHere = (): boolean => signedInHere
 
-/** From now on there may be a session. */
+/** A session may exist from now on. */
 export const expectSession = (): void => {
   delete dataset.session
   signedInHere = true
 }
 
-/** The service writes into the page which providers are simulated. */
+/** The service marks the page if its providers are simulated. */
 export const isMoneySimulated = (): boolean => dataset.rails === 'sandbox'
 export const isIdentitySimulated = (): boolean => dataset.identity === 'sandbox'
 export const hasFees = (): boolean => dataset.fees === 'charged'
@@ -27,7 +27,7 @@ export const sessionEnded = createStore(false)
 
 let expected = false
 
-/** The next page is opened from here, not loaded: its content gets the focus, as after every change of page. */
+/** The next page opens from here without a reload: its content gets the focus, as after every page change. */
 export const expectArrival = (): void => {
   expected = true
 }

@@ -4,13 +4,13 @@ import { t } from './language.ts'
 
 type Payment = Pick<Schemas['Payment'], 'status' | 'failure_code' | 'execute_at' | 'completed_at' | 'approval_id'>
 
-/** Whether a payment that has ended was given to its provider. */
+/** Whether an ended payment was given to its provider. */
 export const wasSent = ({ status, failure_code: code }: Pick<Payment, 'status' | 'failure_code'>): boolean =>
   status === 'succeeded' || (status === 'failed' && (code === null || !unsentFailures.includes(code)))
 
 /**
- * Whether money was held for a payment that has ended unpaid. What is scheduled holds nothing until its time. Null: it ended behind its time, where the
- * payment does not say whether it was held by then.
+ * Whether money was held for a payment that ended unpaid. A scheduled payment holds nothing until its time. Null: it ended after
+ * that time, and the payment does not say whether money was held.
  */
 const wasHeld = ({
   status,
@@ -26,7 +26,7 @@ const wasHeld = ({
   return code === 'policy_changed' ? null : true
 }
 
-/** What became of the amount of a payment that has ended unpaid; empty where it is not known. */
+/** Sentence about the money of a payment that ended unpaid; empty if it is not known whether money was held. */
 export const heldWords = (payment: Payment): string => {
   const held = wasHeld(payment)
   if (held === null) return ''

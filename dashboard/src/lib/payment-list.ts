@@ -15,11 +15,11 @@ import { isListKey, tList } from './list-texts.ts'
 import { keepStored, readStoredJson } from './store.ts'
 import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.ts'
 
-/** What a column of a file means: a column of the API, `metadata.<name>`, or nothing that is sent. Null: not said yet. */
+/** Meaning of a file's column: an API column, `metadata.<name>`, or `-` for one to leave out. Null: not chosen yet. */
 export type ListColumn = { title: string; meaning: string | null }
-/** As a spreadsheet numbers it. */
+/** `number`: the row number in the spreadsheet. */
 export type ListRow = { number: number; cells: string[] }
-/** A list as it is edited here: its name (of its file), its columns, and its rows. Empty rows are left out. `repeats`: the earlier list that is paid again, with its rows. */
+/** A batch being edited. `name` comes from the file; empty rows are left out. `repeats`: the earlier batch to pay again. */
 export type PaymentList = {
   name: string
   titlesAt: number
@@ -37,7 +37,7 @@ const readRemembered = (): Readonly<Record<string, unknown>> => ({ ...(readStore
 const isMeaning = (value: unknown): value is string =>
   typeof value === 'string' && (value === leftOut || value.startsWith('metadata.') || listColumns.some((name) => name === value))
 
-/** The same file comes next month: its columns are known then. They say nothing about a person, so they outlive the session. */
+/** Remembers column meanings for next month's file. They reveal nothing about a person, so they outlive the session. */
 export const rememberColumns = ({ columns, repeats }: PaymentList): void => {
   if (repeats) return
   const said = columns.flatMap(({ title, meaning }) => (title === '' || meaning === null ? [] : [[titleKey(title), meaning]]))
@@ -70,7 +70,7 @@ export const readList = async (text: string, name = ''): Promise<PaymentList | P
         rows.some(({ cells }) => cells[place]),
       ),
     })),
-    // A cell without a title stays: it shows that the cells of its row have moved.
+    // Keeps a cell without a title, which shows that the cells of its row have shifted.
     rows: rows.map(({ number, cells }) => ({ number, cells: cells.slice(0, Math.max(width, filledWidth(cells))) })),
   }
 }
@@ -80,11 +80,11 @@ export const readListFile = async (file: File, charset?: string): Promise<Paymen
   return typeof text === 'string' ? readList(text, file.name.replace(/\.\w+$/, '').slice(0, longestName)) : text
 }
 
-/** Of a list that is paid again: an id says nothing to a person, and a name is that of the beneficiary. */
+/** Hides beneficiary ids in a repeated batch: they mean nothing to a person. */
 export const isShown = ({ repeats }: PaymentList, { meaning }: ListColumn): boolean => !repeats || meaning !== 'beneficiary_id'
 export const isEditable = ({ repeats }: PaymentList, { meaning }: ListColumn): boolean => !repeats || meaning !== leftOut
 
-/** Titles are known in English; pages say what they mean in the person's language. */
+/** Column words in the person's language. Files are recognised by English titles. */
 export const columnWords = (column: string): string => {
   const key = `column.${column}`
   return isListKey(key) ? tList(key) : labelOfColumn(column)
@@ -92,12 +92,12 @@ export const columnWords = (column: string): string => {
 
 const isKept = ({ meaning }: ListColumn): boolean => meaning !== null && meaning !== leftOut
 
-/** Why none of a row's cells can be trusted; null for nothing. */
+/** Why no cell of a row can be trusted; null if there is no fault. */
 export const rowFault = ({ columns }: PaymentList, { cells }: ListRow): string | null =>
   rowProblem(cells, columns.length) ??
   (columns.some((column, place) => isKept(column) && cells[place]?.trim()) ? null : tList('nothing_paid'))
 
-/** What is not said or contradicts itself, so that the list cannot be sent. */
+/** Missing or contradictory column meanings that prevent sending. */
 export const listProblem = ({ columns, rows }: PaymentList): string | null => {
   if (rows.length > maxRows) return tList('too_long', { length: rows.length, maxRows })
   const [unknown] = columns.filter(({ meaning }) => meaning === null)
@@ -112,7 +112,7 @@ export const listProblem = ({ columns, rows }: PaymentList): string | null => {
   return has('destination', 'beneficiary_id') === 0 ? tList('say_phone') : null
 }
 
-/** What a person calls a field: the title of its column in the file, else the name that the documentation has too. */
+/** A person's word for a field: its column title in the file, else the label in the documentation. */
 export const fieldName = ({ columns }: PaymentList, param: string): string => {
   const names = param === 'amount_minor' || param === 'amount' ? ['amount', 'amount_minor'] : [param]
   return columns.find(({ meaning }) => meaning !== null && names.includes(meaning))?.title || columnWords(param)
@@ -120,7 +120,7 @@ export const fieldName = ({ columns }: PaymentList, param: string): string => {
 
 const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The list as it is sent: each row at its place in the file, so that both number it alike. A row that has moved stays one that cannot be read. */
+/** CSV to send. Each row stays at its place in the file, so row numbers agree. A shifted row stays unreadable. */
 export const writeList = (list: PaymentList): string => {
   const kept = list.columns.map((column, place) => ({ ...column, place })).filter(isKept)
   const lines = Array.from({ length: list.rows.at(-1)?.number ?? 0 }, () => '')
@@ -136,14 +136,14 @@ export const writeList = (list: PaymentList): string => {
   return `${lines.join('\n')}\n`
 }
 
-/** The rows as the service reads them, with what is wrong with them. */
+/** Rows as the service reads them, with their faults. */
 export const asRead = async (list: PaymentList, currency: string): Promise<Pick<ReadList, 'items' | 'faults'>> => {
   const { readPaymentList } = await loadScript(() => import('../../../src/lib/payment-list.ts'))
   const read = readPaymentList(writeList(list), { maxItems: maxRows, currency })
   return 'items' in read ? read : { items: [], faults: new Map() }
 }
 
-/** Two files for a spreadsheet: the rows that can be paid, and those that cannot, with the reason in a last column. By the rows' numbers. */
+/** Two files for a spreadsheet: the payable rows, and the faulty ones with a reason column. `reasons`: by row number. */
 export const correctedFiles = ({ columns, rows }: PaymentList, reasons: ReadonlyMap<number, string>) => {
   const titles = columns.map(({ title }) => title)
   const wrong = rows.filter(({ number }) => reasons.has(number))

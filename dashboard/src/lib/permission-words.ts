@@ -4,13 +4,13 @@ import { readTexts } from './language.ts'
 
 english satisfies Readonly<Record<Permission, string>>
 
-/** What a permission lets its holder do. */
+/** Description of each permission. */
 export const { t: wordsOfPermission } = await readTexts(
   english,
   () => import('../../../texts/permissions.sw.json', { with: { type: 'json' } }),
 )
 
-/** They let money move or rules change: worth a second look. */
+/** Permissions that move money or change rules: worth a second look. */
 const powerful: readonly Permission[] = [
   'account.manage',
   'key.manage',

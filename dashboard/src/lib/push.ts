@@ -3,13 +3,13 @@ import { chooseNotify, notifyChoices } from './choices.ts'
 
 const worker = '/push-worker.js'
 
-/** On an iPhone only once the site is on the home screen. */
+/** An iPhone has these only after the site is on its home screen. */
 export const canPush = (): boolean => 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window
 
 const subscriptionHere = async (): Promise<PushSubscription | null> =>
   (await (await navigator.serviceWorker.getRegistration(worker))?.pushManager.getSubscription()) ?? null
 
-/** A subscription under another key of the service is of no use any more: it makes room. */
+/** Subscribes. A subscription under an old key of the service is useless, so it is replaced. */
 const subscribe = async (key: string): Promise<PushSubscriptionJSON> => {
   await navigator.serviceWorker.register(worker)
   const { pushManager } = await navigator.serviceWorker.ready
@@ -21,7 +21,7 @@ const subscribe = async (key: string): Promise<PushSubscriptionJSON> => {
   return (await made).toJSON()
 }
 
-/** Asks the person where the browser has not asked yet. False: they, or the browser, refused. */
+/** Asks for permission if the browser has not asked yet. False: the person or the browser refused. */
 export const switchPushOn = async (account: string): Promise<boolean> => {
   if ((await Notification.requestPermission()) !== 'granted') return false
   const { public_key: key } = await api.GET('/v1/push/key')
@@ -32,7 +32,7 @@ export const switchPushOn = async (account: string): Promise<boolean> => {
   return true
 }
 
-/** In this browser, also what it shows still. The service is told apart, or ends the subscription with the session. */
+/** Unsubscribes this browser and closes its notifications. The service is told separately, or when the session ends. */
 export const forgetPush = async (): Promise<void> => {
   chooseNotify({ push: null })
   await (await subscriptionHere())?.unsubscribe()
@@ -44,7 +44,7 @@ export const switchPushOff = async (id: string): Promise<void> => {
   if (notifyChoices.get().push?.id === id) await forgetPush()
 }
 
-/** Switched on by the same person in an earlier session, with which it ended: it is made again. */
+/** Restores push notifications for the same person, if the end of an earlier session stopped them. */
 export const keepPush = async (account: string): Promise<void> => {
   const { push } = notifyChoices.get()
   if (push?.account !== account || !canPush() || Notification.permission !== 'granted') return

@@ -6,7 +6,7 @@ import { failureText, railText, t } from './language.ts'
 import { fullTime } from './time.ts'
 
 export type { RailName }
-/** What the pages say about a payment method, in the reader's language: it stands in its provider's folder. */
+/** Texts about each payment method in the reader's language, from its provider's folder. */
 export const railFacts = Object.fromEntries(
   Object.entries(payoutWords).map(([rail, words]) => {
     const own = railText(rail)
@@ -16,7 +16,7 @@ export const railFacts = Object.fromEntries(
 
 export const isProvider = (text: string): text is Provider => providers.some((provider) => provider === text)
 
-/** Who carries a payment: "M-PESA". */
+/** Name of the provider: "M-PESA". */
 export const providerOf = (rail: RailName): string => providerLabel(providerOfRail(rail))
 
 export const isRail = (text: string): text is RailName => Object.hasOwn(railFacts, text)
@@ -25,7 +25,7 @@ export const rails: readonly RailName[] = Object.keys(railFacts).filter(isRail)
 
 export const railOptions = rails.map((rail) => ({ value: rail, label: railFacts[rail].label }))
 
-/** A payment type in words: a payment method, or a type of the workspace's own. */
+/** Label of a payment type: a payment method, or a type of the workspace's own. */
 export const typeLabel = (type: string): string => (isRail(type) ? railFacts[type].label : type.replaceAll('_', ' '))
 
 type Payee = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'destination_mask' | 'created_at'>
@@ -33,7 +33,7 @@ type Payee = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'des
 const withDestination = ({ display_name: name, payment_rail: rail, destination_mask: mask }: Payee): string =>
   `${name} (${railFacts[rail].label}, ${mask})`
 
-/** Payees in a choice, no two alike: by name where all are known and no other has it, else with the destination, or when they were added. */
+/** Unique labels for a choice. A name alone if all are known and it is unique, else with destination, or date added. */
 export const payeeLabels = (payees: readonly Payee[], areAll: boolean): ((payee: Payee) => string) => {
   const wordings = [...(areAll ? [({ display_name: name }: Payee) => name] : []), withDestination]
   const uses = new Map<string, number>()
@@ -46,13 +46,13 @@ export const payeeLabels = (payees: readonly Payee[], areAll: boolean): ((payee:
 
 type Payment = Schemas['Payment']
 
-/** Why it failed, in the service's sentence. Never a code. */
+/** Reason for a failure in the service's words, never a code. */
 export const failureWords = (payment: Payment): string =>
   failureText(payment.failure_code)?.sentence ??
   payment.failure_message ??
   t('not_accepted', { providerOf: providerOf(payment.payment_rail) })
 
-/** What can be done about it, for payments and top-ups; empty where the code is not known. */
+/** Remedy for a failed payment or top-up; empty for an unknown code. */
 export const failureFix = ({ failure_code: code }: { failure_code: string | null }): string => {
   if (code === null || !isFailureCode(code)) return ''
   const { actor, fix } = failureRow(code)

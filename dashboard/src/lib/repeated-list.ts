@@ -17,7 +17,7 @@ const repeatedColumns: readonly [title: string, meaning: string, of: (payment: P
   [t('purpose_code'), 'purpose_code', ({ purpose_code: code }) => code],
 ]
 
-/** The rows of an earlier list, each to the same beneficiary. */
+/** Rows of an earlier batch, each to the same beneficiary. */
 export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readonly Payment[]): PaymentList => {
   const payments = read.toSorted((one, other) => (one.batch_index ?? 0) - (other.batch_index ?? 0))
   const notes = [...new Set(payments.flatMap(({ metadata }) => Object.keys(metadata)))]
@@ -39,7 +39,7 @@ export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readon
 
 const changeable = ['amount_minor', 'account_reference', 'narrative', 'purpose_code', 'metadata'] as const
 
-/** An item of the earlier list as it is now; null: left out. An empty cell clears its field. */
+/** Changes to an item of the earlier batch. `now` undefined: left out. An empty cell clears its field. */
 const changeOf = (
   index: number,
   before: Readonly<Record<string, unknown>>,
@@ -51,13 +51,13 @@ const changeOf = (
   return { batch_index: index, ...Object.fromEntries(other.map((name) => [name, now[name] ?? cleared(name)])) }
 }
 
-/** Rows are numbered as those of the earlier list are; a file has its titles above them. */
+/** Adds one to row numbers: a file has its titles above the rows, the earlier batch does not. */
 const belowTitles = (list: PaymentList, rows: readonly ListRow[]): PaymentList => ({
   ...{ ...list, titlesAt: 1 },
   rows: rows.map(({ number, cells }) => ({ number: number + 1, cells })),
 })
 
-/** What is sent of a list, which of its cells cannot be read, and the rows that a refusal names. */
+/** The request body of a batch, its unreadable cells, and a function for the rows that a refusal names. */
 export const sentList = async (list: PaymentList, currency: string) => {
   const rowOf = (index: unknown) => list.rows[Number(index)]?.number
   const named = (details: Readonly<Record<string, unknown>>): RowFault[] => faultsIn(details, rowOf)

@@ -7,8 +7,8 @@ type Named = Check & { name: string }
 const isNamed = (check: Check): check is Named => check.name !== null
 
 /**
- * The last name that was reported, and the one before it that is another person's: a number may have been given to someone else. A name
- * with hidden letters is no other name than the whole one that it fits.
+ * The last reported name, and the latest earlier one of another person: the number may have a new holder. A partly hidden name
+ * counts as equal to a full name that fits it.
  */
 export const nameBefore = (newestFirst: readonly Check[]): { last: Named; before: Named } | null => {
   const [last, ...earlier] = newestFirst.filter(isNamed)

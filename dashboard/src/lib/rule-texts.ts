@@ -4,7 +4,7 @@ import { readTexts } from './language.ts'
 
 english satisfies Readonly<Record<`${AnyRule}.${'passed' | 'stopped'}`, string>>
 
-/** What a rule found, and what the terms of rules are called. */
+/** Findings of rules, and the names of rule terms. */
 export const { t: tRule, isKey: isRuleText } = await readTexts(
   english,
   () => import('../../../texts/rules.sw.json', { with: { type: 'json' } }),

@@ -14,7 +14,7 @@ import { capitalized, listWords, moneyText } from './words.ts'
 export type Decision = Schemas['Decision']
 export type TraceEntry = NonNullable<Decision['trace']>[number]
 
-/** From this amount on a first agent asks. */
+/** Approval threshold suggested for a first agent. */
 export const starterThreshold = '500000'
 
 const kinds: Readonly<Record<TraceEntry['source']['kind'], string>> = {
@@ -25,7 +25,7 @@ const kinds: Readonly<Record<TraceEntry['source']['kind'], string>> = {
   rail: tRule('source.rail'),
 }
 
-/** "Policy “Office”": whose rule it is. */
+/** "Policy “Office”": the source of a rule. */
 export const sourceWords = ({ source, rule }: Pick<TraceEntry, 'source' | 'rule'>): string => {
   const { kind, name } = source
   if (rule === 'eligible_approvers') return tRule('approvers')
@@ -35,7 +35,7 @@ export const sourceWords = ({ source, rule }: Pick<TraceEntry, 'source' | 'rule'
   return name ? `${kinds[kind]} “${name}”` : kinds[kind]
 }
 
-/** A line of the trace. `at`: when it was checked, because the day's use is that day's. */
+/** A line of the trace. `at`: time of the check, because daily use refers to that day. */
 export const traceWords = (entry: TraceEntry, currency: string, at: number): string => {
   const { rule, outcome, required_approvals: needed = 0, eligible_approvers: able = 0 } = entry
   const money = (minor: string | undefined) => moneyText(minor ?? '0', currency)
@@ -56,7 +56,7 @@ export const traceWords = (entry: TraceEntry, currency: string, at: number): str
   )
 }
 
-/** The service's explanation of a decision, with times in the workspace's zone. What a rail refuses is a message about a field. */
+/** The service's explanation, with times in the workspace's zone. A rail's refusal is a message about a field. */
 export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string => {
   const text = withoutIds(explanation).replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) =>
     shortTime(instant),
@@ -64,7 +64,7 @@ export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): 
   return /^[a-z_]+: /.test(text) ? `${plainWords(text)}.` : text
 }
 
-/** What the hard limits leave: the largest amount that could be sent with approval. */
+/** Largest amount that the hard limits allow with approval. */
 const maxWithApproval = (trace: readonly TraceEntry[]): string | null => {
   const rooms = trace.flatMap(({ rule, limit_minor: limit, used_minor: used }) => {
     return limit === undefined || ruleOf(rule).bound !== 'limit' ? [] : [BigInt(limit) - BigInt(used ?? '0')]
@@ -73,7 +73,7 @@ const maxWithApproval = (trace: readonly TraceEntry[]): string | null => {
   return least !== null && least > 0n ? least.toString() : null
 }
 
-/** The smallest changes that would let it pass. Where an approval is needed no amount below the threshold is named: that teaches splitting. */
+/** Smallest changes that would let the payment pass. Names no amount below an approval threshold: that teaches splitting. */
 export const remedyWords = ({ remedy, trace }: Pick<Decision, 'remedy' | 'trace'>, currency: string): string[] => {
   if (!remedy) return []
   const asks = (trace ?? []).some(({ outcome }) => outcome === 'require_approval')
@@ -132,10 +132,10 @@ export const controlsWords = (
 
 type Bound = Pick<Schemas['SpendingPolicy'], 'binds' | 'created_by'>
 
-/** The key or agent that a policy binds is the one that created it. */
+/** Label of the key or agent that the policy binds: the one that created it. */
 const boundTo = ({ binds, created_by: { label } }: Bound): string | null => (binds === 'all' ? null : (label ?? tRule('a_key')))
 
-/** How this page names what the terms of a policy name. */
+/** Words for policy terms, with this page's names. */
 export const termWords = ({ currency, nameOf, personOf }: Pick<Words, 'nameOf' | 'personOf'> & { currency: string }): Words => ({
   money: (minor) => moneyText(minor, currency),
   nameOf,
@@ -143,7 +143,7 @@ export const termWords = ({ currency, nameOf, personOf }: Pick<Words, 'nameOf' |
   typeName: typeLabel,
 })
 
-/** What a policy does, in one sentence: the service's own words, with this page's names. `bound`: the stored policy, if there is one. */
+/** A policy in one sentence: the service's words with this page's names. `bound`: the stored policy, if any. */
 export const policySentence = (
   terms: PolicyWire,
   bound: Bound | null,

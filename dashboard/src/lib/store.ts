@@ -23,10 +23,10 @@ export const useStore = <Value>(store: ReturnType<typeof createStore<Value>>): V
 
 type Kind = 'local' | 'session'
 
-// Named, because a browser without storage refuses the object itself.
+// A function, because a browser without storage throws at the object itself.
 const storageOf = (kind: Kind): Storage => (kind === 'local' ? localStorage : sessionStorage)
 
-/** What this browser keeps under a name, or for this tab alone. Null where it keeps nothing. */
+/** A value stored in this browser, or in this tab alone. Null if nothing is stored. */
 export const readStored = (name: string, kind: Kind = 'local'): string | null => {
   try {
     return storageOf(kind).getItem(name)
@@ -35,17 +35,17 @@ export const readStored = (name: string, kind: Kind = 'local'): string | null =>
   }
 }
 
-/** Null deletes it. Without storage it lasts as long as the page. */
+/** Stores a value; null deletes it. */
 export const keepStored = (name: string, text: string | null, kind: Kind = 'local'): void => {
   try {
     if (text === null) storageOf(kind).removeItem(name)
     else storageOf(kind).setItem(name, text)
   } catch {
-    // Nothing is kept.
+    // Without storage the value is lost.
   }
 }
 
-/** What was kept as JSON, as it is: whoever reads it looks what it has. */
+/** Parsed JSON of a stored value, unchecked: callers validate it. */
 export const readStoredJson = (name: string, kind: Kind = 'local'): unknown => {
   try {
     return JSON.parse(readStored(name, kind) ?? 'null')

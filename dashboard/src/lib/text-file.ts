@@ -5,10 +5,10 @@ export const ofFile = (problem: string): Problem => ({ problem: t('this_file', {
 
 const noReader: Problem = { problem: t('file_unreachable') }
 
-/** A tenth of what a page weighs, so it is loaded with the first file. */
+/** Loads the reader with the first file, because it is a tenth of a page's size. */
 export const loadFileReader = () => import('../../../src/lib/table-file.ts').catch(() => noReader)
 
-/** The text of a file, whatever program saved it. `charset`: the encoding that the person chose. */
+/** Text of a file from any program. `charset`: the encoding that the person chose. */
 export const readTextFile = async (file: Blob, charset?: string): Promise<string | Problem> => {
   const reader = await loadFileReader()
   if ('problem' in reader) return reader
@@ -21,14 +21,14 @@ const charsets = [
   ['macintosh', t('excel.mac')],
   ['windows-1250', t('excel.europe')],
 ] as const
-/** Of text that any other reading would make nonsense of. */
+/** The only choice for UTF-16 text, which any other encoding would garble. */
 const unicodeText = ['utf-16le', t('unicode')] as const
 
 export type Encoding = { charset: string; label: string; sample: string }
 
 /**
- * How a file can be read that does not say its encoding: each with a line whose letters differ from one to the next, so that a person sees which
- * is right. None where the encoding is not what is wrong with it.
+ * Possible encodings of a file, each with a line whose letters differ, so a person can see which is right. Empty if the encoding
+ * is not the problem.
  */
 export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
   const found: Encoding[] = []

@@ -4,7 +4,7 @@ import { locale, t } from './language.ts'
 
 let zone: string | undefined
 
-/** Times and days are those of the workspace, because its limits are; before a person is signed in, those of this machine. */
+/** The workspace's zone, because limits use it. Before sign-in, undefined: this machine's zone. */
 export const pageZone = (): string | undefined => zone
 
 export const setPageZone = (name: string): void => {
@@ -13,21 +13,21 @@ export const setPageZone = (name: string): void => {
 
 const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** "Nairobi time" of "Africa/Nairobi". */
+/** "Nairobi time" for "Africa/Nairobi". */
 export const zoneWords = (name: string): string =>
   t('time.zone', { place: (name.split('/').at(-1) ?? name).replaceAll('_', ' ') })
 
-/** "Africa/Nairobi", with the day from which it decides while that is to come. */
+/** "Africa/Nairobi", with its first day if that is in the future. */
 export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string; time_zone_from: string | null }): string => {
   const from = time_zone_from === null ? 0 : Date.parse(time_zone_from)
   const zone = time_zone.replaceAll('_', ' ')
   return from > now() ? t('time.zone_from', { zone, day: dayLabel(localDate(from)) }) : zone
 }
 
-/** An address may say anything where a day is expected. */
+/** An address can hold anything in place of a day. */
 const isDay = (day: string | null): day is string => day !== null && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
 
-/** The instants at which a day typed into `<input type="date">` begins and ends there. */
+/** Instants at which a day from `<input type="date">` begins and ends. */
 export const dayStart = (day: string | null): string | undefined =>
   isDay(day) ? startOfDate(day, zoneHere()).toISOString() : undefined
 export const dayEnd = (day: string | null): string | undefined => {
@@ -36,7 +36,7 @@ export const dayEnd = (day: string | null): string | undefined => {
   return startOfDate(next.toISOString().slice(0, 10), zoneHere()).toISOString()
 }
 
-/** A format in the zone of the page, which is known only when a person is signed in; made once for each zone. */
+/** A formatter in the page's zone, which is only known after sign-in. Cached for each zone. */
 const zoned = (options: Intl.DateTimeFormatOptions): ((at: Date) => string) => {
   let format: Intl.DateTimeFormat | undefined
   let made: string | undefined
@@ -62,17 +62,17 @@ const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', day: 'numeric
 const dayMonthYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
-/** The date that a calendar of the workspace shows at an instant: "2026-11-21". */
+/** Date in the workspace's zone at an instant: "2026-11-21". */
 export const localDate = (at: number): string => new Date(localMs(at, zoneHere())).toISOString().slice(0, 10)
 
 export const fullTime = (at: string): string => dateTime(new Date(at))
-/** "21 Nov, 09:41:07": a log's line, whose day is not in a heading. */
+/** "21 Nov, 09:41:07": a log line without a day heading. */
 export const timeWithDay = (at: string): string => `${dayLabel(localDate(Date.parse(at)))}, ${clock(new Date(at))}`
 
-/** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
+/** "21 Nov" for a calendar date (2026-11-21), in any zone of this machine. */
 export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))
 
-/** "Nov" of a month (2026-11), with the year where it is another. */
+/** "Nov" for a month (2026-11), with the year if it is not this one. */
 export const monthLabel = (month: string): string =>
   (month.slice(0, 4) === localDate(now()).slice(0, 4) ? monthOfYear : monthOfOtherYear).format(new Date(`${month}-01T00:00:00Z`))
 
@@ -81,7 +81,7 @@ export const monthsAfter = (month: string, months: number): string => {
   return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
 }
 
-/** A short form: relative while it is near, else a date. The clocks agree to 3 seconds, so that what was just done is never yet to come. */
+/** Relative if recent, else a date. Clock skew below 3 seconds must not put a past event in the future. */
 export const shortTime = (at: string): string => {
   const time = new Date(at)
   const seconds = (time.getTime() - now()) / 1000
@@ -102,18 +102,18 @@ export const remainingText = (ms: number): string => {
   return `${minutes}:${String(seconds % 60).padStart(2, '0')}`
 }
 
-/** For an `<input type="datetime-local">`: local time to the minute. */
+/** Value of an `<input type="datetime-local">`: local time to the minute. */
 export const localInput = (at: Date): string => new Date(localMs(at.getTime(), zoneHere())).toISOString().slice(0, 16)
 
-/** The instant that such an input names. */
+/** Instant of such an input. */
 export const fromLocalInput = (text: string): Date => {
   const local = Date.parse(`${text}Z`)
   const zone = zoneHere()
-  // The offset at that time, not at the same reading of UTC: they differ around a change of clocks.
+  // Uses the offset at that local time, because the offset at the same reading of UTC differs around a clock change.
   return new Date(local - offsetMs(local - offsetMs(local, zone), zone))
 }
 
-/** "Today", "Yesterday", "Monday, 2 November", for the head of a day in a list. */
+/** "Today", "Yesterday", "Monday, 2 November": the heading of a day in a list. */
 export const dayHeading = (date: string): string => {
   const today = localDate(now())
   if (date === today) return t('time.today')
@@ -121,10 +121,10 @@ export const dayHeading = (date: string): string => {
   return (date.slice(0, 4) === today.slice(0, 4) ? weekday : dayMonthYear).format(new Date(`${date}T00:00:00Z`))
 }
 
-/** "09:41", under the head of its day. */
+/** "09:41", under a day heading. */
 export const timeOfDay = (at: string): string => hourAndMinute(new Date(at))
 
-/** What a limit's day and month are called when they were those of an instant: "today" and "this month" only while they are. */
+/** Words for the day and month of a limit at an instant: "today" and "this month" only if still current. */
 export const periodWords = (at: number): { day: string; month: string } => {
   const [date, today] = [localDate(at), localDate(now())]
   const year = date.slice(0, 4) === today.slice(0, 4)
@@ -139,7 +139,7 @@ export const periodWords = (at: number): { day: string; month: string } => {
 
 let skewMs = 0
 
-/** The service's clock decides when things expire, not this machine's. Its Date header has whole seconds, so small differences mean nothing. */
+/** Follows the service's clock, which decides expiry. Its Date header has whole seconds, so small differences are ignored. */
 export const noteServerTime = (date: string | null): void => {
   const server = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(server)) return

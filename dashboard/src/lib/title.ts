@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { createStore } from './store.ts'
 
-/** The number of pending approvals, shown in the tab's title and icon. */
+/** Number of pending approvals, for the tab's title and icon. */
 export const waitingCount = createStore(0)
 
 let page = ''

@@ -7,11 +7,11 @@ export const listWords = (items: readonly string[], last: 'and' | 'or' = 'and'):
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** The name of a batch, or how large it is. */
+/** Name of a batch, or its number of payments. */
 export const batchTitle = ({ name, items_count: count }: Pick<Schemas['PaymentBatch'], 'name' | 'items_count'>): string =>
   name ?? t('list_of', { payments: t('payments', { count }) })
 
-/** Items in their order, those with one key together where the first of them stands. Null: it stands alone. */
+/** Groups items by key, at the place of each group's first item. Null: a group of its own. */
 export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => string | null): [Item, ...Item[]][] => {
   const groups = new Map<unknown, [Item, ...Item[]]>()
   for (const item of items) {
@@ -25,7 +25,7 @@ export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => st
 
 export type PaymentStatus = Schemas['Payment']['status']
 
-/** The API's own type: a payment status that is new there fails the type check until it has its tone and, in `texts/`, its words. */
+/** Keyed by the API's own type: a new payment status fails the type check until it has a tone and, in `texts/`, its words. */
 export const paymentTones = {
   scheduled: 'info',
   pending_approval: 'warn',
@@ -41,7 +41,7 @@ export const paymentTones = {
 
 export const isPaymentStatus = (text: string): text is PaymentStatus => Object.hasOwn(paymentTones, text)
 
-/** In the order in which the filter lists them. */
+/** Statuses in the order of the filter. */
 export const paymentStatuses: readonly PaymentStatus[] = Object.keys(paymentTones).filter(isPaymentStatus)
 
 export const statusText = (status: string): string =>
@@ -62,7 +62,7 @@ export type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'em
 export const memberName = (member: Omit<Member, 'account_id'>): string =>
   member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : t('member'))
 
-/** Who it is, for a reader. Only where all members are known is one who is not among them a former one. */
+/** Name of an account for a reader. An unknown account is a former member only if all members are known. */
 export const nameAmong = (members: readonly Member[], areAll: boolean, own: string, id: string): string => {
   if (id === own) return t('you')
   const member = members.find((candidate) => candidate.account_id === id)
@@ -70,7 +70,7 @@ export const nameAmong = (members: readonly Member[], areAll: boolean, own: stri
   return t(areAll ? 'former_member' : 'someone')
 }
 
-/** A provider's identifier of a person: enough to recognise it, not to copy it. */
+/** Shortens a provider's identifier of a person: recognisable, but not copyable. */
 export const maskSubject = (subject: string): string =>
   subject.length > 8 ? `${subject.slice(0, 3)}…${subject.slice(-3)}` : subject
 
@@ -83,18 +83,18 @@ export const initials = (name: string): string =>
 
 type InitiatedBy = Schemas['PaymentSummary']['initiated_by']
 
-/** Who requested a payment: a person by name, or a key or agent and its owner. */
+/** Requester of a payment: a person by name, or a key or agent and its owner. */
 export const requesterWords = ({ label: agent, account_id: account }: InitiatedBy, people: (id: string) => string): string => {
   const person = people(account)
   if (agent === null) return person
   return person === t('you') ? t('your_agent', { agent }) : t('agent_of', { agent, person })
 }
 
-/** Who made something: a person by name, or a key or an agent. */
+/** Creator of a record: a person by name, or a key or agent. */
 export const makerText = ({ account_id: account, grant_id: grantId, label }: Schemas['Maker'], people: (id: string) => string) =>
   grantId === null ? capitalized(people(account)) : t('by_key_or_agent', { name: label ?? t('key_or_agent') })
 
-/** "1,234.50" of an amount in minor units; a minus is a real minus sign. */
+/** "1,234.50" for an amount in minor units. Negative amounts have a real minus sign. */
 export const majorText = (minor: string): string => {
   const negative = minor.startsWith('-')
   const digits = (negative ? minor.slice(1) : minor).padStart(3, '0')
@@ -102,17 +102,17 @@ export const majorText = (minor: string): string => {
   return `${negative ? '\u2212' : ''}${whole}.${digits.slice(-2)}`
 }
 
-/** "KES 1,234.50", in one line however narrow it is. */
+/** "KES 1,234.50", never broken across lines. */
 export const moneyText = (minor: string, currency: string): string => `${currency}\u00a0${majorText(minor)}`
 
-/** "KES 15.00 (KES 1,015.00 in total)": the fee of an amount. Null where nothing is charged. */
+/** "KES 15.00 (KES 1,015.00 in total)": the fee of an amount. Null without a fee. */
 export const feeWords = (minor: string, fee: string, currency: string): string | null =>
   fee === '0' ? null : t('with_fee', { fee: moneyText(fee, currency), sum: moneyText(sumMinor([minor, fee]), currency) })
 
-/** For titles and sentences: "KES 23,499", cents only where there are some. */
+/** "KES 23,499" for titles and sentences. Cents only if there are any. */
 export const shortMoney = (minor: string, currency: string): string => moneyText(minor, currency).replace(/\.00$/, '')
 
-/** For the axis of a chart: "1.2M", "450k", "900". */
+/** "1.2M", "450k", "900": for the axis of a chart. */
 export const roundMoney = (minor: string): string => {
   if (minor.startsWith('-')) return `−${roundMoney(minor.slice(1))}`
   const major = Number(minor) / 100
@@ -124,36 +124,36 @@ export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((
 
 export const unreadableAmount = t('unreadable_amount')
 
-/** What a person typed ("1,500", "1500.5") in minor units, or null when it is no amount. */
+/** Parses typed text ("1,500", "1500.5") to minor units; null if invalid. */
 export const parseMajor = (text: string): string | null => {
   const match = /^(\d{1,15})(?:\.(\d{0,2}))?$/.exec(text.replace(/[,\s\u00a0]/g, ''))
   if (!match?.[1]) return null
   return BigInt(match[1] + (match[2] ?? '').padEnd(2, '0')).toString()
 }
 
-/** "12345.5" as it is typed becomes "12,345.5"; what is no amount stays as it is. */
+/** Groups digits while typing: "12345.5" becomes "12,345.5". Invalid text stays as it is. */
 export const groupDigits = (text: string): string => {
   const match = /^(\d[\d,]*)(\.\d{0,2})?$/.exec(text)
   return match?.[1] ? match[1].replaceAll(',', '').replace(/\B(?=(\d{3})+$)/g, ',') + (match[2] ?? '') : text
 }
 
-/** An amount as it goes into a field again: "1500", "1500.50". */
+/** Value for an amount field: "1500", "1500.50". */
 export const editableMajor = (minor: string | null | undefined): string =>
   minor == null ? '' : majorText(minor).replaceAll(',', '').replace(/\.00$/, '')
 
-/** How many times an amount is another one: "2.4", and from ten on in whole numbers. */
+/** Ratio of two amounts: "2.4", and whole numbers from ten on. */
 export const multipleOf = (minor: string, of: string): string => {
   const times = Number(minor) / Number(of)
   return times >= 10 ? Math.round(times).toLocaleString(locale) : String(Math.round(times * 10) / 10)
 }
 
-/** Of a limit. Nothing where more is used than a lowered limit allows. */
+/** Rest of a limit: 0 if the limit was lowered below its use. */
 export const leftOf = ({ used, limit }: { used: string; limit: string }): string =>
   compareMinor(used, limit) > 0 ? '0' : (BigInt(limit) - BigInt(used)).toString()
 
 export const compareMinor = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
 
-/** How much of a limit is used, 0 to 1. */
+/** Used share of a limit, 0 to 1. */
 export const share = (used: string, limit: string): number => {
   const total = BigInt(limit)
   if (total === 0n) return 1

@@ -22,7 +22,7 @@ export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
 
 type Listener = {
   onEvent: (event: LiveEvent) => void
-  /** The missed events are no longer in the stream: everything has to be read again. */
+  /** The stream no longer has the missed events: read everything again. */
   onReset: () => void
   onState: (state: ConnectionState) => void
 }
@@ -30,8 +30,8 @@ type Listener = {
 const longestPauseMs = 30_000
 
 /**
- * One EventSource that doesn't give up. The browser itself resumes after a broken connection (with Last-Event-ID); after an answer
- * that is no stream (503, a restart) it stops for good, so then we open a new one, later each time.
+ * An EventSource that never gives up. The browser resumes after a broken connection (with Last-Event-ID), but stops for good
+ * after an answer that is not a stream (503, a restart). This opens a new one, with growing pauses.
  */
 const connect = (listener: Listener): (() => void) => {
   let source: EventSource | null = null
@@ -64,7 +64,7 @@ const connect = (listener: Listener): (() => void) => {
       timer = setTimeout(open, Math.min(longestPauseMs, 1000 * 2 ** failures))
     }
   }
-  // A network that went away leaves the stream open and silent: the system knows before the stream does.
+  // The system notices a lost network earlier than the stream, which stays open and silent.
   const lose = () => {
     source?.close()
     listener.onState('reconnecting')
@@ -90,7 +90,7 @@ type Message =
 
 /**
  * One stream for all tabs of a person: over HTTP/1.1 a browser has six connections for a site, and streams would take them all.
- * The tab that holds the lock has the stream and passes its events to the others; when it closes, the next one takes over.
+ * The tab with the lock has the stream and passes events to the others. When it closes, the next tab takes over.
  */
 export const connectShared = (account: string, listener: Listener): (() => void) => {
   if (!('locks' in navigator) || !('BroadcastChannel' in window)) return connect(listener)
@@ -134,7 +134,7 @@ export const connectShared = (account: string, listener: Listener): (() => void)
       })
     })
 
-  // Events may be missed between two leaders: the new one reads everything again.
+  // A change of leader may miss events: the new leader reads everything again.
   const leading = navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : null))
   leading
     .then(() => {

@@ -5,7 +5,7 @@ import { createStore } from '../lib/store.ts'
 import { type ConnectionState, connectShared, type LiveEvent } from './connection.ts'
 import { refreshEverything, refreshLists } from './refresh.ts'
 
-/** Which queries an event makes out of date, by the first part of its type. Names are the first part of query keys. */
+/** Queries that an event outdates, by the first part of its type. Names are the first part of query keys. */
 const affected: Readonly<Record<EventResource, readonly string[]>> = {
   balance: ['account', 'workspace', 'workspaces', 'history', 'summary'],
   topup: ['topup', 'account', 'history', 'summary'],
@@ -59,7 +59,7 @@ const isNew = (id: string): boolean => {
   return true
 }
 
-/** The second part of these keys is a workspace, so that an event in one does not reload the others. */
+/** Queries with a workspace as the second part of their key: an event of one workspace does not reload the others. */
 const ofOneWorkspace = new Set(['inbox'])
 
 const staleFrom = (events: readonly LiveEvent[]) => {
@@ -69,7 +69,7 @@ const staleFrom = (events: readonly LiveEvent[]) => {
     names.has(String(key[0])) && (!ofOneWorkspace.has(String(key[0])) || workspaces.has(String(key[1])))
 }
 
-/** Keeps the page current: an event says what changed, and that is read again. */
+/** Keeps the page current: reads again what an event has changed. */
 export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (event: LiveEvent) => void }) => {
   const client = useQueryClient()
   const latest = useRef(onEvent)
@@ -99,7 +99,7 @@ export const Live = ({ accountId, onEvent }: { accountId: string; onEvent?: (eve
         connection.set(state)
         if (state === 'live' && interrupted) refreshEverything(client)
         interrupted = state === 'reconnecting'
-        // The stream of an ended session is closed: the account's query finds that out.
+        // The service closes the stream of an ended session. The account query notices that.
         if (interrupted) void client.invalidateQueries({ queryKey: ['account'] })
       },
     })

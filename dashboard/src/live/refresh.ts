@@ -1,16 +1,16 @@
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query'
 
 export type PageOf<Row> = { data: Row[]; next_cursor: string | null }
-/** Of an event: what it is about, and that as it is now. */
+/** An event's type, and its resource as of now. */
 type Change = { type: string; data: Record<string, unknown> }
 type Row = { id: string }
 
-/** A row from an event. `stays`: whether it still belongs in the list. */
+/** A row from an event. `stays`: whether the list still contains it. */
 type Patch<Item> = { id: string; row: Item; stays: boolean }
 
 /**
- * A list of which the first page was read again and single rows are known anew. Rows that the fresh page pushed out of the first page
- * stay where they were; deeper pages keep their cursors, so that nothing of them has to be read again.
+ * Merges a fresh first page and single changed rows into a list. Rows that the fresh page pushed out stay in place. Deeper pages
+ * keep their cursors, so none is read again.
  */
 const mergeFirstPage = <Item extends Row>(
   pages: readonly PageOf<Item>[],
@@ -27,7 +27,7 @@ const mergeFirstPage = <Item extends Row>(
       if (!patch) return [row]
       return patch.stays ? [patch.row] : []
     })
-  // Ids sort by time, newest first: what is newer than the fresh page's last row and not in it is gone from the list.
+  // Ids sort by time, newest first. A row newer than the fresh page's last row but missing there has left the list.
   const older = (row: Item) => last !== undefined && fresh.next_cursor !== null && row.id < last.id
   const pushedOut = first ? patched(first.data.filter((row) => !read.has(row.id) && older(row))) : []
   const deeper = rest.map((page) => ({ ...page, data: patched(page.data).filter((row) => !read.has(row.id)) }))
@@ -37,12 +37,12 @@ const mergeFirstPage = <Item extends Row>(
 
 type List = InfiniteData<PageOf<Row>>
 
-/** Lists whose events carry the very row that the list shows. */
+/** Lists whose events carry the row that the list shows. */
 const rowsOf: Readonly<Record<string, string>> = { payment: 'payments', beneficiary: 'beneficiaries', approval: 'approvals' }
 
 const isRow = (data: Record<string, unknown>): data is Record<string, unknown> & Row => typeof data.id === 'string'
 
-/** Whether a changed row still matches the filter: only the status of a payment changes. */
+/** Whether a changed row still matches the filter: of a payment, only the status changes. */
 const fits = (filters: unknown, data: Record<string, unknown>): boolean => {
   if (typeof filters === 'string') return filters === 'all' || filters === data.status
   const { status } = (filters ?? {}) as { status?: readonly unknown[] }
@@ -51,14 +51,14 @@ const fits = (filters: unknown, data: Record<string, unknown>): boolean => {
 
 const patchesFor = (query: Query, events: readonly Change[]): Patch<Row>[] =>
   events.flatMap(({ type, data }) => {
-    // What was refused became no payment.
+    // A refused payment request has no payment.
     if (type === 'payment.refused' || rowsOf[type.split('.')[0] ?? ''] !== query.queryKey[0] || !isRow(data)) return []
     return [{ id: data.id, row: data, stays: fits(query.queryKey[1], data) }]
   })
 
 const isList = (data: unknown): data is List => typeof data === 'object' && data !== null && 'pages' in data
 
-/** Only the first page is read again, however many are shown below it; the row of the event is replaced in its place. */
+/** Reads only the first page again, however many are shown. The event's row is replaced in place. */
 const refreshOne = async (client: QueryClient, query: Query, data: List, events: readonly Change[]): Promise<void> => {
   const key = query.queryKey
   const { queryFn } = query.options
@@ -73,13 +73,13 @@ const refreshOne = async (client: QueryClient, query: Query, data: List, events:
   }
   let fresh: PageOf<Row>
   let count: number
-  // Beside a read of the whole list, or of a further page, nobody knows which of the two is the newer one.
+  // During a read of the whole list or a further page, the newer of the two results would be unclear.
   do {
     await query.promise?.catch(() => undefined)
     count = query.state.dataUpdateCount
     fresh = (await queryFn(context as Parameters<typeof queryFn>[0])) as PageOf<Row>
   } while (query.promise || query.state.dataUpdateCount !== count)
-  // It is no longer shown, and was outdated meanwhile.
+  // The list is no longer shown, and was outdated meanwhile.
   if (query.state.isInvalidated && !query.isActive()) return
   const patches = patchesFor(query, events)
   client.setQueryData<List>(key, (now) => {
@@ -94,16 +94,16 @@ const refreshList = async (client: QueryClient, query: Query, events: readonly C
   if (!isList(state.data)) return
   if (query.isActive())
     return refreshOne(client, query, state.data, events).catch(() => client.invalidateQueries({ queryKey, exact: true }))
-  // It is not shown: only its first page is kept, and read again when it is.
+  // A hidden list keeps only its first page, which is read again when shown.
   const { pages, pageParams } = state.data
   client.setQueryData<List>(queryKey, { pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) })
   void client.invalidateQueries({ queryKey, exact: true, refetchType: 'none' })
 }
 
-/** Of each list that is being refreshed, the events that came meanwhile. */
+/** Events that arrived during the refresh of a list. */
 const waiting = new WeakMap<Query, Change[]>()
 
-/** One refresh of a list after the other: of two reads at once, the older one might end last. */
+/** Refreshes a list once at a time: of two reads at once, the older might end last. */
 const refreshInTurn = async (client: QueryClient, query: Query, events: readonly Change[]): Promise<void> => {
   const running = waiting.get(query)
   if (running) return void running.push(...events)
@@ -114,7 +114,7 @@ const refreshInTurn = async (client: QueryClient, query: Query, events: readonly
   waiting.delete(query)
 }
 
-/** After a break anything may have changed: every list restarts at its first page, and everything that is shown is read again. */
+/** Anything may have changed during a break: lists restart at the first page, and all shown data is read again. */
 export const refreshEverything = (client: QueryClient): void => {
   for (const query of client.getQueryCache().getAll()) {
     const { data } = query.state
@@ -124,7 +124,7 @@ export const refreshEverything = (client: QueryClient): void => {
   void client.invalidateQueries()
 }
 
-/** Every paged list with one of these names; single queries are not touched. */
+/** Refreshes every paged list with one of these names, but no single queries. */
 export const refreshLists = (
   client: QueryClient,
   isStale: (key: readonly unknown[]) => boolean,

@@ -33,14 +33,14 @@ export const PaletteFrame = ({ onChange, onClose, children, ...input }: FramePro
 
 let early = ''
 
-/** What was typed before the palette was loaded. */
+/** Text typed before the palette was loaded. */
 export const takeEarlyText = (): string => {
   const text = early
   early = ''
   return text
 }
 
-/** The field, while what it searches is still loading: no key is lost, and none is a shortcut of the page behind it. */
+/** The search field while the palette loads: no key is lost or taken as a shortcut of the page behind. */
 export const EarlyPalette = ({ onClose }: { onClose: () => void }) => {
   const [text, setText] = useState('')
   const keep = (value: string) => {

@@ -20,7 +20,7 @@ type Entry = {
   title: string
   note?: string
   icon: IconName
-  /** More words that match it. */
+  /** Further words that match the entry. */
   also?: string
   run: () => void
 }
@@ -34,7 +34,7 @@ const rank = (entry: Entry, words: readonly string[]): number | null => {
   return title.includes(first) ? 1 : 2
 }
 
-/** The entries that contain every word; those whose title starts with the text first. Groups keep their order. */
+/** Entries with every word; titles that start with the text come first. Groups keep their order. */
 const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const ranked = entries.flatMap((entry) => {
@@ -70,7 +70,7 @@ const useActions = (go: Go): Entry[] => {
   ]
 }
 
-/** Everything that the palette can open. The service searches the payments, over all of them. */
+/** All entries of the palette. The service searches the payments. */
 const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const { currency, workspace } = useSession()
   const [, navigate] = useLocation()
@@ -139,7 +139,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   ]
   const found = query.length > 1 ? rowsOf(matching) : []
   const batches = query.length > 1 ? rowsOf(named).slice(0, perGroup) : []
-  // Several payments of one list are found by opening it.
+  // Several matches in one batch become one entry that opens the batch.
   const several = new Set(
     [...Map.groupBy(found, ({ batch_id }) => batch_id)].flatMap(([id, all]) => (id !== null && all.length > 1 ? [id] : [])),
   )
@@ -181,7 +181,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   return { entries, payments }
 }
 
-/** Search and commands: a combobox over a list, so that the focus stays in the field. */
+/** Search and commands: a combobox over a list, so the focus stays in the field. */
 export const Palette = ({ onClose }: { onClose: () => void }) => {
   const id = useId()
   const [text, setText] = useState('')

@@ -8,15 +8,15 @@ import { useChange } from '../ui/form.tsx'
 
 const settings = '/v1/accounts/me/notification-settings'
 
-/** Loads the page anew, which forms survive. */
+/** Reloads the page. Forms survive it. */
 const chooseLanguage = (choice: Language, accountId: string | null): void => {
   keepStored('language', [choice, ...(accountId === null ? [] : [accountId])].join(' '))
   if (choice !== language) location.reload()
 }
 
-/** The language that is not shown, by its own name. A person who is signed in gets mails in it too. */
+/** The language that is not shown, in its own name. Choosing it also changes the language of the person's mails. */
 export const useOtherLanguage = () => {
-  // Whoever asks for the account fills it.
+  // Other components load the account.
   const { data: account } = useQuery({ ...accountQuery, enabled: false })
   const { value: lang, label: children } = language === 'en' ? languageOptions[1] : languageOptions[0]
   const { mutate } = useChange(async () => account && api.PATCH(settings, { body: { language: lang } }), {
@@ -26,18 +26,18 @@ export const useOtherLanguage = () => {
   return { lang, onClick: () => mutate(), children }
 }
 
-/** What a person chose before they signed in becomes their setting. */
+/** A choice before sign-in becomes the person's setting. */
 const isChosenBefore = kept !== undefined && keptFor === undefined
 let isAdopted = false
 
-/** At a sign-in. Swahili follows a person into a browser where they have not chosen yet. English is also the setting of people who never chose. */
+/** At sign-in, Swahili follows a person to a browser without a choice. English may just be the default. */
 export const useOwnLanguage = (accountId: string): void => {
   const { data } = useQuery({ ...notificationSettingsQuery, enabled: hasSignedInHere() && keptFor !== accountId })
   useEffect(() => {
     // The account page reads and changes the settings too.
     if (!data || isAdopted || keptFor === accountId) return
     isAdopted = true
-    // What fails now is not tried again: the choice is in the account's menu.
+    // A failure is not retried: the choice is in the account menu.
     if (isChosenBefore && data.language !== language) void api.PATCH(settings, { body: { language } }).catch(() => undefined)
     chooseLanguage(isChosenBefore || data.language === 'en' ? language : data.language, accountId)
   }, [data, accountId])

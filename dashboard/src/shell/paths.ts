@@ -8,8 +8,8 @@ const decoded = (path: string): string | null => {
 }
 
 /**
- * Only pages of this site: a crafted address must not lead to another site, nor into the middle of a link or a sign-in (/v1, /link),
- * which the service refuses too. Dot segments and percent-encoding are resolved before the check.
+ * Allows only pages of this site. A crafted address must not lead to another site, nor into the middle of a link or a sign-in
+ * (/v1, /link). The service refuses these too. Resolves dot segments and percent-encoding before the check.
  */
 export const safeReturn = (value: string | null): string => {
   if (!value?.startsWith('/') || /^\/[/\\]/.test(value) || /[\u0000-\u001f\\]/.test(value)) return '/'
@@ -17,7 +17,7 @@ export const safeReturn = (value: string | null): string => {
   return path === null || /^\/(\/|(v1|link)(\/|$))/i.test(path) ? '/' : value
 }
 
-/** The sign-in page, which leads back to this one. `ended`: says that a session has ended. */
+/** Sign-in page that leads back to this page. `ended`: says that a session has ended. */
 export const signInPath = (from: string, ended = false): string => {
   const params = new URLSearchParams({ ...(from !== '/' && { return_to: from }), ...(ended && { reason: 'session_ended' }) })
   return params.size === 0 ? '/sign-in' : `/sign-in?${params}`
@@ -26,7 +26,7 @@ export const signInPath = (from: string, ended = false): string => {
 /** Paths that the service answers itself rather than these pages. */
 export const isServerPath = (path: string): boolean => /^\/(v1|link|docs|openapi\.json|\.well-known)(\/|$|\?)/.test(path)
 
-/** Where the window ends in which a person confirmed who they are. */
+/** Last page of the step-up window. */
 export const confirmedPath = '/sign-in/confirmed'
 
 const places: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ export const activityHref = (subject: { id: string } | null): string | null => {
   return place ? place + subject.id : null
 }
 
-/** The page of what a request was about: of the last thing that its path names. */
+/** The page of a request's resource: the last one in its path. */
 export const requestHref = (path: string): string | null =>
   path
     .split('/')

@@ -4,19 +4,19 @@ import { useStore } from '../lib/store.ts'
 import { laterPart } from '../ui/later.tsx'
 import { useSession } from './session.tsx'
 
-// Few pages need any of it.
+// Few pages need this code.
 const PushAsk = laterPart(async () => (await import('../pages/account/push-devices.tsx')).PushAsk)
 
 const keep = async (account: string): Promise<void> => {
   if (notifyChoices.get().push) await (await import('../lib/push.ts')).keepPush(account)
 }
 
-/** Notices in this browser: kept from one session to the next, and offered once, after the first approval here. */
+/** Push notifications in this browser: renewed in each session, and offered once, after the first approval here. */
 export const PushOffer = () => {
   const { account } = useSession()
   const { approved, asked, push } = useStore(notifyChoices)
   useEffect(() => {
-    // What fails now is tried again when the next page is loaded.
+    // A failure is retried when the next page loads.
     keep(account.id).catch(() => undefined)
   }, [account.id])
   if (!approved || asked || push) return null

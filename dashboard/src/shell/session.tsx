@@ -31,12 +31,12 @@ export type Session = {
   workspace: Schemas['Workspace']
   membership: Schemas['WorkspaceView']['membership']
   currency: string
-  /** What the workspace pays from; null where it is not this reader's to see. */
+  /** Balance that the workspace pays from; null if this reader may not see it. */
   balance: Schemas['Workspace']['balance']
   ownsBalance: boolean
-  /** The balance is the team's own: history and statements are the workspace's, and not the account's. */
+  /** The team has its own balance: history and statements belong to the workspace, not the account. */
   ofTeam: boolean
-  /** This account made the workspace. */
+  /** This account created the workspace. */
   owns: boolean
   can: (permission: Permission) => boolean
 }
@@ -52,7 +52,7 @@ export const useSession = (): Session => {
 export const permissionsOf = ({ status, role }: Schemas['WorkspaceView']['membership']): ReadonlySet<Permission> =>
   effectivePermissions(status === 'active' ? role : null, null)
 
-/** Shows its children to people who are signed in, and the sign-in page to others. */
+/** Shows its children to signed-in people, and redirects others to the sign-in page. */
 export const SignedIn = ({ children }: { children: ReactNode }) => {
   const [location] = useLocation()
   const client = useQueryClient()
@@ -69,7 +69,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
     void client.resetQueries()
   }, [lost, client])
 
-  // From now on every request names it, so that a switch in another tab does not change this one.
+  // Every later request names this workspace, so a switch in another tab does not change this one.
   const current = view.data?.workspace.id
   useEffect(() => {
     if (current && chosenWorkspace() === null) chooseWorkspace(current)
@@ -91,7 +91,7 @@ export const SignedIn = ({ children }: { children: ReactNode }) => {
 
 type InProps = { account: Session['account']; view: Schemas['WorkspaceView']; children: ReactNode }
 
-/** As this account in one of its workspaces, which need not be this tab's. */
+/** A session of this account in one of its workspaces, which may differ from this tab's. */
 export const SessionIn = ({ account, view: { workspace, membership }, children }: InProps) => {
   useOwnLanguage(account.id)
   const permissions = permissionsOf(membership)
@@ -114,7 +114,7 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
   )
 }
 
-/** The page while the session loads, in the size of what follows. */
+/** The page while the session loads, in its final size. */
 const ShellFrame = ({ children }: { children?: ReactNode }) => (
   <div className="shell">
     <aside className="sidebar no-print" aria-hidden="true" />
@@ -131,8 +131,8 @@ const ShellFrame = ({ children }: { children?: ReactNode }) => (
 )
 
 /**
- * Everything that was loaded belongs to the previous workspace, so it is dropped. The service stores the choice: the next sign-in
- * starts in this workspace.
+ * Drops all loaded data, which belongs to the previous workspace. The service stores the choice: the next sign-in starts in this
+ * workspace.
  */
 export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
   const client = useQueryClient()
@@ -142,7 +142,7 @@ export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
     chooseWorkspace(id)
     navigate(to)
     void client.resetQueries()
-    // It only affects the next sign-in; a refusal changes nothing in this tab.
+    // Affects only the next sign-in: a refusal changes nothing in this tab.
     void api.PUT('/v1/workspaces/current', { body: { workspace_id: id } }).catch(() => undefined)
   }
 }
@@ -154,7 +154,7 @@ export const useOpenIn = (): ((workspaceId: string, path: string) => void) => {
   return (id, path) => (id === workspace.id ? navigate(path) : switchTo(id, path))
 }
 
-/** A form for people who may submit it; for others, why it is missing and whom to ask. `action`: such as "make payments". */
+/** Shows a form to people who may submit it. For others, says why it is missing and whom to ask. `action`: "make payments". */
 export const Allowed = ({ permission, action, children }: { permission: Permission; action: string; children: ReactNode }) => {
   const { can, workspace, membership } = useSession()
   if (can(permission)) return children
@@ -168,7 +168,7 @@ export const Allowed = ({ permission, action, children }: { permission: Permissi
   )
 }
 
-/** A link may have been opened in another workspace: looks for its target in each of the person's own workspaces. */
+/** Looks for a link's target in the person's other workspaces: the link may have been opened in the wrong one. */
 const useWorkspaceOf = (path: string, lost: boolean) => {
   const { workspace } = useSession()
   const views = useQuery({ ...workspacesQuery, enabled: lost })
@@ -186,7 +186,7 @@ const useWorkspaceOf = (path: string, lost: boolean) => {
   })
 }
 
-/** Shown when a request failed. `path`: the API's path of the resource, to look for it in the person's other workspaces. */
+/** Shown after a failed request. `path`: API path of the resource, to look for it in the person's other workspaces. */
 const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
   const lost = hasCode(error, 'not_found')
   const [location] = useLocation()
@@ -202,17 +202,17 @@ const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; o
   return <Failure error={error} onRetry={onRetry} />
 }
 
-/** A record that a page is about, until it is there: that it is loading, or why it failed. */
+/** Shown until a page's record is there: that it is loading, or why it failed. */
 export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unknown>; path: string; rows?: number }) => {
   if (query.isPending) return <SkeletonCard rows={rows} />
   return query.isError && <LoadFailure error={query.error} path={path} onRetry={() => void query.refetch()} />
 }
 
-/** Loads a new page afterwards, so that nothing stays in memory for the next person. `to`: where the next sign-in leads. */
+/** Loads a new page afterwards, so no data stays in memory for the next person. `to`: return path of the next sign-in. */
 export const useSignOut = (to = '/') =>
   useMutation({
     mutationFn: async () => {
-      // The service ends the subscription with the session; the notices that are shown still are the browser's.
+      // The service ends the subscription with the session. Visible notifications are the browser's, so they are closed here.
       if (notifyChoices.get().push) await import('../lib/push.ts').then(({ forgetPush }) => forgetPush()).catch(() => undefined)
       return api.POST('/v1/auth/logout')
     },

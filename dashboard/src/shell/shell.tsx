@@ -51,7 +51,7 @@ const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: numb
 
 const firstField = ':is(.main form, .main search) :is(input, select, textarea)[autofocus]'
 
-/** After a change of page the focus moves to the new page's content, unless the page has focused a field. */
+/** Moves the focus to the new page's content, unless the page has focused a field. */
 const useArrival = (location: string) => {
   const main = useRef<HTMLElement>(null)
   const last = useRef('')
@@ -59,7 +59,7 @@ const useArrival = (location: string) => {
     if (last.current === location) return
     const arrived = last.current !== '' || takeArrival()
     last.current = location
-    // What the page itself has focused stays focused.
+    // The page's own focus stays.
     if (main.current?.contains(document.activeElement) && document.querySelector(firstField)) return
     if (arrived) scrollTo(0, 0)
     if (arrived) main.current?.focus({ preventScroll: true })
@@ -136,7 +136,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
 
 const patienceMs = 1500
 
-/** Over the page, so that nothing moves when it appears. Not shown for a short break. */
+/** Overlays the page, so nothing moves when it appears. A short break does not show it. */
 const ConnectionBar = () => {
   const state = useStore(connection)
   const [visible, setVisible] = useState(false)
@@ -189,7 +189,7 @@ const FrozenBanner = () => {
 
 const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] => 'payment' in data && 'decisions' in data
 
-/** Follows the stream, and announces an approval that waits for this person. */
+/** Follows the stream, and announces approvals that wait for this person. */
 const Attention = ({ waiting }: { waiting: number }) => {
   const { account, workspace, currency } = useSession()
   const { badge } = useStore(notifyChoices)
@@ -210,7 +210,7 @@ const Attention = ({ waiting }: { waiting: number }) => {
         run: () => openIn(event.workspace_id ?? workspace.id, '/'),
       })
     if (event.type !== 'approval.requested' || !isApproval(event.data) || !isForMe(event.data, account.id)) return
-    // An event may come before the list does.
+    // An event may arrive before the list.
     const list = await client.ensureQueryData(workspacesQuery).catch(() => undefined)
     const view = list?.data.find((candidate) => candidate.workspace.id === event.workspace_id)
     if (!view || !permissionsOf(view.membership).has('approval.decide')) return
@@ -225,11 +225,11 @@ const Attention = ({ waiting }: { waiting: number }) => {
 
 const pay: NavItem = { href: '/payments/new', label: t('nav.pay'), icon: 'plus', keys: 'n' }
 
-/** "Pay" has an entry of its own: while it is current, "Payments" is not. */
+/** "Pay" has its own entry: while it is current, "Payments" is not. */
 const isCurrentTab = ({ href }: NavItem, location: string): boolean =>
   isCurrent(href, location) && !(href === '/payments' && location === pay.href)
 
-/** The navigation of a phone: the most used pages, and a menu with the rest. */
+/** The phone's navigation: the most used pages, and a menu with the rest. */
 export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: () => void }) => {
   const { can } = useSession()
   const [location] = useLocation()

@@ -35,7 +35,7 @@ export const SinglePage = ({ title, children, wide = false, aside }: Props) => {
   )
 }
 
-/** On every page where no real money moves. */
+/** Shown on every page without real money. */
 export const SandboxBadge = () =>
   isMoneySimulated() ? (
     <span className="sandbox-badge" title={t('brand.simulated')}>

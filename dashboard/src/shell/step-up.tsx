@@ -17,11 +17,11 @@ type Asked = 'no' | 'in a window' | { blocked: string }
 
 const startProof = () => api.POST('/v1/auth/proof/options')
 
-/** Shown where a passkey was there before this session began: others prove nothing of it. */
+/** Offered only for passkeys older than this session: newer ones prove nothing. */
 const ByPasskey = ({ onProven }: { onProven: () => void }) => {
   const proving = useQuery({ queryKey: ['proof'], queryFn: startProof, enabled: hasPasskeys(), gcTime: 0 })
   const prove = useMutation({
-    // A challenge of its own, as the dialog may have been open for long.
+    // Requests a fresh challenge, because the dialog may have been open for long.
     mutationFn: async () => {
       const passkey = await answerWithPasskey(await startProof())
       return api.POST('/v1/auth/proof', { body: { passkey } })
@@ -45,7 +45,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   const identities = account?.identities ?? []
   const wallets = identities.filter(({ provider }) => provider === 'wallet')
   const flow = useWalletFlow({
-    // Only what is linked proves anything: another wallet signs nothing for it.
+    // Accepts only a linked wallet: any other proves nothing.
     prepare: (address) => {
       if (wallets.some(({ subject }) => subject.toLowerCase() === address.toLowerCase())) return prepareSignIn('link')(address)
       throw new WrongAccountError(t('proof.not_linked', { address: shortAddress(address) }))
@@ -54,7 +54,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
     done: () => answer(true),
   })
   useEffect(() => onProven(() => answer(true)), [answer])
-  /** In a window of its own, because this page keeps what was typed. The window is opened by the press itself, or the browser blocks it. */
+  /** Uses a separate window, so this page keeps typed text. The press itself opens the window, or the browser blocks it. */
   const begin = () => {
     const opened = window.open('', '', 'popup,width=520,height=720')
     return (url: Promise<string>) =>
@@ -93,7 +93,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   )
 }
 
-/** Opens when a request of any page was refused until the person proves who they are. */
+/** Opens when the service refused a request until the person confirms their identity. */
 export const StepUp = () => {
   const asking = useStore(stepUp)
   return asking && <Asking answer={asking.answer} />

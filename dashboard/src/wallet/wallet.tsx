@@ -10,10 +10,10 @@ import { QrCode } from '../ui/qr-code.tsx'
 /** EIP-1193. */
 export type Provider = { request: (call: { method: string; params?: readonly unknown[] }) => Promise<unknown> }
 
-/** EIP-6963. `icon` is a data: URI by that standard; anything else is not shown. */
+/** EIP-6963. `icon` is a data: URI by that standard; no other icon is shown. */
 export type Wallet = { id: string; name: string; icon: string | null; provider: Provider }
 
-/** The wallet works, but this page needs another one of its accounts. */
+/** The wallet works, but this page needs another account of it. */
 export class WrongAccountError extends DeviceError {}
 
 const codeOf = (error: unknown): number | null =>
@@ -34,7 +34,7 @@ const request = async (provider: Provider, method: string, params: readonly unkn
   }
 }
 
-/** The address the wallet shows us now; asks for permission the first time. */
+/** The address that the wallet shows us now. Asks for permission the first time. */
 export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
   const accounts = await request(provider, 'eth_requestAccounts')
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
@@ -42,7 +42,7 @@ export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
   return first
 }
 
-/** Lets the person pick another of the wallet's accounts, where the wallet can (EIP-2255). */
+/** Lets the person pick another account, if the wallet supports it (EIP-2255). */
 export const chooseAccount = async ({ provider }: Wallet): Promise<void> => {
   await request(provider, 'wallet_requestPermissions', [{ eth_accounts: {} }])
 }
@@ -50,7 +50,7 @@ export const chooseAccount = async ({ provider }: Wallet): Promise<void> => {
 const toHex = (text: string): string =>
   `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** EIP-191, the readable text as it is. */
+/** EIP-191, the readable text unchanged. */
 export const signText = async ({ provider }: Wallet, address: string, text: string): Promise<string> => {
   const signature = await request(provider, 'personal_sign', [toHex(text), address])
   if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError(t('wallet.no_signature'))
@@ -98,18 +98,18 @@ type State = { step: WalletStep; wallet: Wallet | null; address: string | null; 
 
 export type WalletFlow = State & {
   start: (wallet: Wallet) => void
-  /** Back to the choice of wallets, with a request to the wallet for another account. */
+  /** Returns to the choice of wallets, and asks the wallet for another account. */
   changeAccount: () => void
 }
 
 type Options<Result> = {
-  /** The text to sign for this address; only the service makes it. */
+  /** The text to sign for an address. Only the service writes it. */
   prepare: (address: string) => Promise<string>
   send: (signed: { address: string; message: string; signature: string }) => Promise<Result>
   done: (result: Result) => void
 }
 
-/** Connect, sign, send: each step is shown, so that a person knows whether to look at this page or at the wallet. */
+/** Connects, signs and sends. Each step is shown, so a person knows whether to look at this page or the wallet. */
 export const useWalletFlow = <Result,>({ prepare, send, done }: Options<Result>): WalletFlow => {
   const [state, setState] = useState<State>({ step: 'idle', wallet: null, address: null, error: null })
   const run = async (wallet: Wallet, anew: boolean) => {
@@ -140,7 +140,7 @@ export const useWalletFlow = <Result,>({ prepare, send, done }: Options<Result>)
   }
 }
 
-/** Links that open this page in a wallet's own browser, where a phone has the wallet as an app. */
+/** Links that open this page in a wallet's own browser, for phones with the wallet app. */
 const walletLinks = (page: string): readonly { name: string; href: string }[] => {
   const bare = page.replace(/^https?:\/\//, '')
   return [
@@ -153,7 +153,7 @@ const walletLinks = (page: string): readonly { name: string; href: string }[] =>
 /** On a phone or tablet the wallet is an app. Elsewhere it is an extension, or on another device. */
 const isHandheld = (): boolean => matchMedia('(pointer: coarse) and (hover: none)').matches
 
-/** Where to find a wallet when this browser has none: its app on the same phone, or a phone beside this screen. */
+/** Where to get a wallet if this browser has none: its app on this phone, or on a phone beside this screen. */
 export const NoWallet = () => {
   const handheld = isHandheld()
   return (
@@ -208,12 +208,12 @@ const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
   )
 }
 
-/** What a button does with the wallet or provider that it names: "Sign with …". */
+/** Button labels that name a wallet or provider: "Sign with …". */
 export type WithLabel = Extract<Key, `${string}_with`>
 
 type PickerProps = { flow: WalletFlow; label: WithLabel; action?: ReactNode; fallback?: ReactNode }
 
-/** The wallets that this browser offers (EIP-6963), and the state of a signature by one of them. `fallback`: shown where it offers none. */
+/** Wallets of this browser (EIP-6963), and the state of a signature by one of them. `fallback`: shown if there are none. */
 export const WalletPicker = ({ flow, label, action, fallback = <NoWallet /> }: PickerProps) => {
   const wallets = useWallets()
   const busy = flow.step !== 'idle'
