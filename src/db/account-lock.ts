@@ -13,10 +13,10 @@ const tryTake = statement('locks.try_accounts')`
   select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
    from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`
 
-/** The last eight bytes of a UUIDv7 are random: two accounts that share a key would only wait for each other. */
+/** The last eight bytes of a UUIDv7 are random. Two accounts that share a key only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 
-/** Of an account that no other transaction knows yet. */
+/** For accounts that no other transaction knows yet. */
 export const noteLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   for (const account of accounts) tx.accountLocks.set(account, 'exclusive')
 }
@@ -48,19 +48,19 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
 }
 
 /**
- * The first lock of every writer, before its first write: it needs no transaction id, so ids are assigned in the order of an account's effects.
- * Held until the commit; statements that follow in the same flush see what the holder before committed.
+ * The first lock of every writer, before its first write. It takes no transaction id, so ids follow the order of an account's
+ * effects. Held until the commit; later statements of the same flush see what the previous holder committed.
  */
 export const lockAccounts = async (tx: Tx, locks: AccountLocks): Promise<void> => {
   if (await lock(tx, locks)) throw new Error('an account was locked after the first write of its transaction')
 }
 
-/** For accounts that are known only after a write: another member's grants, the account behind a token. Not for writers that move money. */
+/** For accounts known only after a write (another member's grants, the account behind a token). Not for writers of money. */
 export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise<void> => void (await lock(tx, { exclusive }))
 
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
-/** With `wait` waits for all of them; else takes those that are free, and returns the accounts that another transaction holds. */
+/** With `wait`, waits for all locks. Otherwise locks the free accounts and returns those that another transaction holds. */
 export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
   if (wait) {
     await lockAccounts(tx, locks)
@@ -75,7 +75,7 @@ export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Pro
 
 export const holdsLock = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'
 
-/** For work that relies on its caller's lock. A deferred statement that moves money calls it too, because it must not wait for a lock. */
+/** For work that relies on its caller's lock. Deferred statements that move money call it too: they must not wait for a lock. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   if (accounts.some((account) => !holdsLock(tx, account))) throw new Error('an account whose lock this needs is not locked')
 }

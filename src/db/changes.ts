@@ -5,12 +5,12 @@ import type { Db } from './client.ts'
 import { ownedBy, type Selected } from './list-queries.ts'
 import { type Places, prepareText } from './prepare.ts'
 
-// Rows in the order of their changes. A trigger writes the transaction of each change to the row (`changed`), also for the version before.
+// Rows in the order of their changes. A trigger sets `changed` (the changing transaction), also for the previous version.
 
-/** `seen`: before this transaction everything had ended when the list was begun, so a row changed until then goes by its time alone. */
+/** `seen`: transactions before this one had ended when the list began, so rows changed before it are compared by time alone. */
 export type ChangePlace = { transaction: string; id: Uuid; seen: string }
 
-/** A part of the list. `settled`: it ends before this transaction, the oldest that may still change a row. */
+/** One page. `settled`: the oldest transaction that may still change a row; the page ends before it. */
 export type ChangesRequest = { place: ChangePlace; since: Date; settled: string; take: number }
 
 export const changePlaces = {
@@ -47,8 +47,8 @@ export const inOrderOfChange = <Query>(
     .limit(at.take)
 
 /**
- * Where the changes after a time begin: at the transaction of an audit row that is 20 minutes older, more than a transaction lasts and clocks differ.
- * At the beginning if the clock is set, and for times before the workspace's first change with a transaction: older rows have '0'.
+ * The start of the changes after a time: the transaction of an audit row 20 minutes older (transactions and clock differences are
+ * shorter). All changes if the clock was set, or for times before the workspace's first tracked change (older rows: '0').
  */
 const edgesOf = (table: string) =>
   prepareText<{ settled: string; start: string }>()(

@@ -2,34 +2,34 @@ import { daysAfter } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Db } from './client.ts'
 
-/** What a check may need besides the data. */
+/** Facts that a check may need besides the data. */
 export type CheckFacts = {
   now: Date
   eventRetentionDays: number
   encryptionKeyIds: readonly string[]
   tokenSecretIds: readonly string[]
-  /** A sealed value; undefined where its key is not configured, or the row is not the one that it was sealed for. */
+  /** Opens a sealed value. Undefined if its key is not configured, or if it was sealed for another row. */
   open: (sealed: { ciphertext: Buffer; keyId: string }, context: readonly string[]) => Buffer | undefined
   /** A payee's fingerprint, under each secret that is configured. */
   fingerprints: (text: string) => readonly Buffer[]
-  /** What a provider knows an order by. */
+  /** The ids by which a provider knows an order. */
   orderOf: (seed: readonly string[], generation: number) => { orderId: Uuid; reference: string }
   attemptOf: (order: { orderId: Uuid }, send: number) => Uuid
   /** The key of the audit log's seals; undefined for a secret that is not configured. */
   sealMac: (keyId: string, digest: string) => Buffer | undefined
-  /** Checks what was created and changed since, and every account whose balance moved; null: everything. The service rewrites no older row. */
+  /** Checks rows created or changed since, and accounts whose balance moved; older rows never change. Null: everything. */
   since: Date | null
   /** A seal that was recorded outside of the database. */
   head?: { sequence: number; hash: Buffer }
 }
 
 /**
- * `sealedThrough`: the end of the last seal before the period. What a seal covers had ended when it was made, so rows of the period have later
- * transactions, and are found by the index on `transaction`.
+ * `sealedThrough`: the last seal before the period. Sealed transactions had ended, so rows of the period have later transactions
+ * and the index on `transaction` finds them.
  */
 export type Period = CheckFacts & { sealedThrough: string } & Portions
 
-/** A check that reads row after row begins behind the row `behind`, and says how far it came while it found nothing. */
+/** `behind`: the last row already checked. `onPortion`: reports progress while no breach is found. */
 export type Portions = { behind?: Uuid | undefined; onPortion?: (last: Uuid, rows: number) => Promise<void> }
 
 /** A promise about the data, as a query for its breaches: the `subject` of each row is one breach. */
@@ -40,7 +40,7 @@ export type Check = {
   find: (db: Db, facts: Period) => Promise<string[]>
 }
 
-/** What the query of a check may name, as `$since`. */
+/** Values that the query of a check can name, such as `$since`. */
 const places: Readonly<Record<string, { type: string; of: (facts: Period) => unknown }>> = {
   since: { type: 'timestamptz', of: ({ since }) => since?.toISOString() ?? '-infinity' },
   now: { type: 'timestamptz', of: ({ now }) => now },
@@ -62,7 +62,7 @@ export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, 
   return db.query<Row>(numbered, values)
 }
 
-/** How many breaches of one promise are named. */
+/** The maximum of breaches named per promise. */
 export const most = 50
 
 export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<string, string>>>>): Check[] =>

@@ -1,7 +1,7 @@
 import { getTableColumns, type Table } from 'drizzle-orm'
 import { toSnakeCase } from 'drizzle-orm/casing'
 
-/** A table's columns under the names of its record: `created_at as "createdAt"`. `alias`: the table's, in a join; `except`: columns to leave out. */
+/** A table's columns by record name: `created_at as "createdAt"`. `alias`: the table's, in a join. `except`: columns to omit. */
 export const columnsOf = (table: Table, alias?: string, except: readonly string[] = []): string =>
   Object.keys(getTableColumns(table))
     .filter((name) => !except.includes(name))

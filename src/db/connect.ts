@@ -13,14 +13,14 @@ import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
 const { builtins } = pg.types
 const bigintArray = 1016
 
-/** A time in another zone, or far from now, is left to the driver. */
+/** Times in another zone, or far from now, are left to the driver. */
 const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
 const instant: (text: string) => unknown = (text) => {
   const parts = utc.exec(text)
   return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
 }
 
-/** How values are read where the driver's own way does not fit: money is exact, and a day has no time zone. */
+/** Parsers that replace the driver's own: money is exact, and a day has no time zone. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(builtins.INT8, BigInt)
 types.setTypeParser(builtins.DATE, String)
@@ -32,11 +32,11 @@ export type DatabaseOptions = {
   poolSize: number
   logger: Logger
   clock: Clock
-  /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
+  /** Lock waits end after two thirds of it. A connection that does not answer is destroyed after four thirds. */
   statementTimeoutMs: number
-  /** Behind a transaction pooler (PgBouncer) its settings replace ours, and statements have names only if it keeps prepared ones. */
+  /** A transaction pooler (PgBouncer) replaces settings, and statements have names only if the pooler keeps prepared ones. */
   pooler?: Pick<Pooler, 'keepsStatements'> | undefined
-  /** How long each caller waited for a connection. */
+  /** Called with each caller's wait for a connection. */
   onPoolWait?: ((seconds: number) => void) | undefined
 }
 
@@ -44,12 +44,12 @@ const searchSettings = statement('search.settings')`
   select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
    set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-/** Lookups are fast: when one is not answered within this time, the database does not respond. The driver closes the connection. */
+/** Lookups are fast. If one takes longer than this, the database does not respond, and the driver closes the connection. */
 const longestAnswerMs = 5_000
 
 /**
- * One connection that many requests share for reads. It is opened when first needed, and again after it was lost; reads under way then fail as 503.
- * A second one of the kind was not faster.
+ * One connection that many requests share for reads, opened on first use and after a loss. Reads under way then fail as 503. A
+ * second connection of the same kind was not faster.
  */
 const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
@@ -100,7 +100,7 @@ export const connect = (options: DatabaseOptions): Database => {
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: options.statementTimeoutMs,
-    // A server that answers cancels the statement first, by its own time-out. A frozen one is left after this time.
+    // A responsive server cancels the statement first, by its own timeout. This one ends the wait for a frozen server.
     query_timeout: Math.ceil((options.statementTimeoutMs * 4) / 3),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -123,7 +123,7 @@ export const connect = (options: DatabaseOptions): Database => {
     if (!closing) options.logger.warn({ error: error.message }, message)
   }
   pool.on('error', lost('an idle database connection was lost'))
-  // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
+  // Without this listener, a backend that dies inside a transaction crashes the process.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
   const pooled: Use = async (send) => {
     const client = await checkOut()
@@ -138,7 +138,7 @@ export const connect = (options: DatabaseOptions): Database => {
   }
 
   const lookups = openShared(connection, lost('the connection for lookups was lost'))
-  // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
+  // A page takes Postgres ten times as long as a lookup: on one connection, credential lookups would wait for pages.
   const pages = openShared(connection, lost('the connection for pages was lost'))
 
   const recoveryPoint = createRecoveryPoint(options.clock)

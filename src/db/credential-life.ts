@@ -8,7 +8,7 @@ export type SessionTimes = { revokedAt: Date | null; expiresAt: Date; lastUsedAt
 
 const isPast = (time: Date | null, now: Date): boolean => time !== null && time <= now
 
-/** One that is both revoked and expired counts as revoked. */
+/** A grant that is both revoked and expired counts as revoked. */
 export const grantLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   if (revokedAt) return 'revoked'
   return isPast(expiresAt, now) ? 'expired' : 'active'
@@ -20,7 +20,7 @@ export const keyLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   return isPast(expiresAt, now) ? 'expired' : 'active'
 }
 
-/** A session ends at its expiry, or when it was not used for this many days. */
+/** A session ends at its expiry, or after this many days without use. */
 export const sessionEnd = ({ expiresAt, lastUsedAt }: Pick<SessionTimes, 'expiresAt' | 'lastUsedAt'>, idleDays: number): Date => {
   const idleEnd = daysAfter(lastUsedAt, idleDays)
   return idleEnd < expiresAt ? idleEnd : expiresAt

@@ -6,7 +6,7 @@ type DatabaseError = Error & { code: string; severity?: unknown }
 const isDatabaseError = (error: Error): error is DatabaseError =>
   'code' in error && typeof error.code === 'string' && (/^[0-9A-Z]{5}$/.test(error.code) || connectionCodes.has(error.code))
 
-/** The error of the database or of its connection, at any depth of wrapping. */
+/** The database or connection error at any depth of wrapping. */
 const pgError = (error: unknown): DatabaseError | undefined => {
   if (!(error instanceof Error)) return undefined
   return isDatabaseError(error) ? error : pgError(error.cause)
@@ -19,17 +19,17 @@ export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].inclu
 const connectionCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'],
   ...['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
-  // Written to a socket that was closed a moment before.
+  // A write to a socket that was closed a moment before.
   ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ])
 
-/** The server takes no writes any more: it was demoted, or a person made it read-only. */
+/** The server accepts no writes any more: it was demoted, or a person made it read-only. */
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === '25006'
 
-// Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled, read-only.
+// Shut down, crashed, starting, too many connections, statement or lock timeout, disk full, out of memory, cancelled, read-only.
 const unavailableStates = /^(08|53|57P|57014|55P03|25006|25P0[2-4]|58)/
 
-/** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect is not known. */
+/** A lost connection has no SQLSTATE, and whether a COMMIT on it took effect is unknown. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   return /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout/i.test(
@@ -37,7 +37,7 @@ const isConnectionLost = (error: unknown): boolean => {
   )
 }
 
-/** The server accepted the connection and lost it, or is starting: it is running, or will be soon. */
+/** The server accepted the connection and then lost it, or is starting: it runs, or will soon. */
 export const isInterrupted = (error: unknown): boolean => {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
@@ -58,7 +58,7 @@ export const translateDatabaseError = (error: unknown): unknown => {
   return unavailable({ cause: error })
 }
 
-/** The stack without the message, which it begins with and which can have several lines. */
+/** The stack without the error's message, with which it begins and which can have several lines. */
 const placesOf = ({ message, stack = '' }: Error): string => {
   const begin = message === '' ? 0 : stack.indexOf(message) + message.length
   return stack
@@ -69,7 +69,7 @@ const placesOf = ({ message, stack = '' }: Error): string => {
     .join('\n')
 }
 
-/** Never the message of a database error: it contains the bound values. Drizzle puts them into its own error's too. */
+/** Excludes the message of a database error: it contains the bound values. Drizzle copies them into its own message too. */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: typeof error }
   const state = sqlState(error)

@@ -1,16 +1,16 @@
 export type JoinOptions<Key, Value> = {
   /** Returns an answer for every key, in the same order. */
   query: (keys: readonly Key[]) => Promise<readonly Value[]>
-  /** How many queries may be under way at once: later keys wait, and are sent together in the next query. */
+  /** Maximum of concurrent queries. Later keys wait for the next query. */
   inFlight: number
   maxKeys: number
-  /** `turn`: joins what one turn of the event loop asks for. `flush`: what one run of code asks for, to leave with its other statements. */
+  /** `turn`: joins the keys of an event-loop turn. `flush`: joins those of one run of code, to leave with its statements. */
   until?: 'turn' | 'flush'
 }
 
 let due: (() => void)[] = []
 
-/** What different queries wait for leaves in one system call. */
+/** Queries of one turn leave in one system call. */
 const atEndOfTurn = (send: () => void): void => {
   if (due.push(send) > 1) return
   setImmediate(() => {
@@ -25,8 +25,8 @@ export const endOfTurn = (): Promise<void> => new Promise(atEndOfTurn)
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
 /**
- * One query for all keys that are asked for in one turn of the event loop, or while earlier queries are under way. Every answer is read after its
- * key was asked for.
+ * One query for all keys requested in one turn of the event loop, or while earlier queries run. Each answer is read after the
+ * request for its key.
  */
 export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
   const { query, inFlight, maxKeys, until = 'turn' } = options

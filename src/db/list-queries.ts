@@ -8,8 +8,8 @@ export type Selected<Query> = {
 }
 
 /**
- * The rows of one owner, without an equality: with one, where a database has few owners, reading the primary key past everybody else's rows seems
- * cheaper to the planner, and the list of a workspace that wrote nothing for long reads all that others wrote since.
+ * The rows of one owner, without an equality. With an equality and few owners, the planner prefers the primary key and reads
+ * everybody else's rows: the list of a workspace that has been quiet for long would read all later rows of others.
  */
 export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(array[${id}]::uuid[])`
 
@@ -17,7 +17,7 @@ export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(ar
 export const ofLineage = (grantId: AnyColumn, root: SQL): SQL =>
   sql`exists (select from grants g where g.id = ${grantId} and (g.id = ${root} or g.ancestor_ids @> array[${root}]))`
 
-/** A page, newest first. `owner`: of `ownedBy`, which is then one of the conditions; none in the lists of all tenants. */
+/** A page, newest first. `owner`: the column of `ownedBy`, which must be a condition; omitted in lists of all tenants. */
 export const newestFirst = <Query>(
   query: Selected<Query>,
   { owner, id }: { owner?: PgColumn; id: PgColumn },
@@ -29,16 +29,16 @@ export const newestFirst = <Query>(
     .orderBy(...(owner ? [desc(owner)] : []), desc(id))
     .limit(at.take)
 
-/** A page that is found by its ids alone: with the other columns, the generic plan reads past all that does not match, for a status that few have. */
+/** A page found by ids alone. With other columns, the generic plan reads past every mismatch (for a status few rows have). */
 export const amongIds = (id: PgColumn, page: SQLWrapper): SQL => sql`${id} = any(array(${page}))`
 
-/** What a sweep is read with: what is due by then, behind the row that it has processed. */
+/** Parameters of a sweep: rows due by `now`, after the last processed row. */
 export const duePlaces = { now: 'timestamptz', since: 'text', behind: 'uuid', take: 'rows' } as const
 
-/** A due time as text, with its microseconds, for the place behind it. */
+/** A due time as text, with its microseconds, for the next sweep's position. */
 export const dueText = (due: PgColumn): SQL.Aliased<string> => sql<string>`${due}::text`.as('due')
 
-/** In the order of the partial index on its time: so a sweep reads nothing that is not due. */
+/** Rows in the order of the partial index on the due time, so that a sweep reads no row that is not due. */
 export const dueBehind = <Query>(
   query: Selected<Query>,
   { id, due }: { id: PgColumn; due: PgColumn },
@@ -52,30 +52,30 @@ export const dueBehind = <Query>(
 
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-/** A pattern of `like`; the text is taken literally. */
+/** A `like` pattern that matches the text literally. */
 export const containing = (text: string): string => `%${literal(text)}%`
 
 export const beginningWith = (text: string): string => `${literal(text)}%`
 
 /**
- * How far an id's time may be from its row's: one process takes both from one clock. Where the clock is set (tests, a sandbox) they are further
- * apart, and the condition on ids is left out.
+ * The maximum difference between an id's time and its row's time: one process takes both from one clock. If the clock is set
+ * (tests, a sandbox) they differ more, and the condition on ids is omitted.
  */
 export const idSlack = `interval '10 minutes'`
 
 /**
- * `owner`: the column that begins an index with the ids behind it (`ownedBy`). `unordered`: its reader does not ask for that order, so the bounds have
- * the owner with the id.
+ * `owner`: the leading column of an index with the ids behind it (`ownedBy`). `unordered`: the reader does not need that order,
+ * so the bounds pair the owner with the id.
  */
 export type Timed = { id: AnyColumn; at: AnyColumn; owner: { column: AnyColumn; id: SQL } | undefined; unordered?: boolean }
 
-/** Rows from one side of a time, looked for among the ids: without that, a list of old rows reads everything newer first, and the other way round. */
+/** Rows on one side of a time, found by their ids: otherwise a list of old rows reads everything newer first, and vice versa. */
 const beside = ({ id, at, owner, unordered }: Timed, time: SQL, isAfter: boolean): SQL | undefined => {
   const slack = sql.raw(idSlack)
   const order = isAfter ? desc : asc
   const beyond = isAfter ? sql`< first_id_at(${time} - ${slack})` : sql`>= first_id_at(${time} + ${slack})`
   const isOutside = isAfter ? sql`<= ${time}` : sql`>= ${time}`
-  // Null if that row is not surely outside, or does not exist.
+  // Null if that row may be inside, or does not exist.
   const nearest = sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
   const bound = sql`coalesce(${nearest}, '${sql.raw(isAfter ? firstId : lastId)}')`
   const compared = isAfter ? sql`>` : sql`<`

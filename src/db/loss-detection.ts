@@ -6,7 +6,7 @@ import type { Place, RecoveryPoint, RecoveryPointFile } from './recovery-point.t
 import { createSendLogs, type SendLogs } from './send-logs.ts'
 import { statement } from './statement.ts'
 
-/** The server of a statement, on its present course: a promoted standby has another timeline, a restored server another start. */
+/** The server that runs the statement. A promoted standby has another timeline, a restored server another start time. */
 export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || extract(epoch from pg_postmaster_start_time())::text`
 
 const look = statement('loss_detection.look')`
@@ -23,7 +23,7 @@ const missing = statement('loss_detection.missing')`
      where not exists (select from audit_seals s where s.sequence = x.sequence and s.hash = decode(x.hash, 'hex'))
    limit 100`
 
-/** Sent once, when this process learns of a loss. */
+/** Sent once, when this process detects a loss. */
 export const lossNoticed = signal<null>('loss')
 
 type LossState = 'looking' | 'trusted' | 'lost'
@@ -32,7 +32,7 @@ export type LossDetection = ReturnType<typeof createLossDetection>
 
 const checkEveryMs = 1_000
 const warnOfClockMs = 1_000
-/** After a change of server: another process may remember something else, and find a loss. */
+/** Grace period after a change of server: another process may remember more, and find a loss. */
 const graceMs = 2_000
 
 const findMissing = async (db: Db, recoveryPoint: RecoveryPoint): Promise<string[]> => {
@@ -58,8 +58,8 @@ export type LossCause = 'lost_writes' | 'unknown_sender'
 type Declare = (cause: LossCause) => Promise<void>
 
 /**
- * Notices that a database lost what it had committed: a standby that lagged was promoted, an earlier copy was started. Rails are called from a server
- * only after this process's recovery point was found on it: its log is not behind, and has the newest commits, orders and seal.
+ * Detects that a database lost committed writes: a lagging standby was promoted, or an earlier copy was started. Rails are called
+ * only once the server has this process's recovery point: its log is not behind, and has the newest commits, orders and seal.
  */
 export const createLossDetection = (
   { clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: LossDetectionDeps,
@@ -67,7 +67,7 @@ export const createLossDetection = (
 ) => {
   const { recoveryPoint } = db
   if (file) recoveryPoint.loadFrom(file)
-  /** Whether it is known that no other process sends from an original of this database. */
+  /** Whether no other process can send from an original of this database. */
   let sendersKnown = recoveryPoint.place() !== undefined
   let held: readonly string[] = []
   let state: LossState = 'looking'
@@ -89,7 +89,7 @@ export const createLossDetection = (
   }
 
   const trust = (place: Place) => {
-    // A provider may have proven a loss while this look was under way.
+    // A provider may have proven a loss during this check.
     if (state === 'lost') return
     const from = recoveryPoint.place()?.server
     if (from !== undefined && from !== place.server)
@@ -100,7 +100,7 @@ export const createLossDetection = (
     if (from !== place.server) recoveryPoint.trust(place)
   }
 
-  /** Rails on which an order may be paid twice are paused, in the database, before anything is sent. */
+  /** Pauses rails that might pay an order twice, in the database, before anything is sent. */
   const knowsSenders = async (): Promise<boolean> => {
     if (sendersKnown) return true
     const unknown = await sendLogs.findUnknown()
@@ -117,7 +117,7 @@ export const createLossDetection = (
     return true
   }
 
-  /** `asked`: the doubts that this look answers. */
+  /** `asked`: the number of doubts that this check answers. */
   const examine = async (place: Place, asked: number) => {
     const last = recoveryPoint.place()
     if (last?.system === place.system && place.position < last.position)
@@ -125,7 +125,7 @@ export const createLossDetection = (
     const lost = await findMissing(db, recoveryPoint)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
     if (!(await knowsSenders())) return
-    // Before the first attempt names one of them.
+    // The send log must be registered before the first attempt names it.
     await sendLogs.renew(true)
     if (asked !== doubts) return
     if (last === undefined || last.server === place.server) return trust(place)
@@ -151,7 +151,7 @@ export const createLossDetection = (
       return
     }
     if (state === 'lost') {
-      // A person has looked, and resumed.
+      // A person has reconciled, and resumed the rails.
       recoveryPoint.forget()
       isDeclared = false
       state = 'looking'
@@ -180,27 +180,27 @@ export const createLossDetection = (
   onSignal(db, connectionLost, doubt)
 
   return {
-    /** The server from which rails may be called; undefined while nothing may be sent. */
+    /** The server from which rails may be called. Undefined while nothing may be sent. */
     trusted: (): string | undefined => (state === 'trusted' ? trusted : undefined),
     state: (): LossState => state,
-    /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
+    /** The difference between this machine's clock and the database's at the last check. The service uses the database's. */
     clockDiffersByMs: () => clockDiffersByMs,
-    /** Nothing is sent until `check` has looked. */
+    /** Blocks sending until the next `check`. */
     doubt,
     check,
-    /** Proof from outside: a provider reports about an attempt that is not there. */
+    /** External proof: a provider reports an attempt that does not exist here. */
     reportLoss: (what: string): void => lose({ what }),
     /** Rails paused because of an unregistered process. */
     held: (): readonly string[] => held,
-    /** For the time of a hold: until a person has compared and resumed. */
+    /** Whether writes may be lost: true until a person has reconciled and resumed. */
     mayHaveLost: (): boolean => state === 'lost' || held.length > 0,
-    /** How a loss is declared: it pauses the rails for all processes. Each process does it, and tries again until it succeeds. */
+    /** Sets how a loss is declared: rails pause for all processes. Each process declares it, and retries until it succeeds. */
     declareWith: (given: Declare): void => {
       declare = given
     },
     start: (): void => {
       const tick = () => {
-        // Without the database there is nothing to send.
+        // Without the database nothing is sent anyway.
         check().catch((error: unknown) => logger.debug(describeError(error), 'the server could not be looked at'))
       }
       tick()

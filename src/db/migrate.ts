@@ -6,30 +6,30 @@ import { type Migration, migrationsFolder, readMigrations, readReleases } from '
 import { addressed } from './settings.ts'
 import { withClient } from './start.ts'
 
-// A number that no other lock uses: processes that start together apply the migrations one after another.
+// A number that no other lock uses. Processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
 
-/** Less than `deadlock_timeout` (1 s): a statement that waits in a circle with a migration goes on before Postgres ends one of both. */
+/** Less than `deadlock_timeout` (1 s): the migration gives way before Postgres ends a statement that deadlocks with it. */
 const lockTimeoutMs = 500
 const pollMs = 200
 
 export type MigrateOptions = {
   folder?: string
-  /** The last migration to apply; without it all of the folder. */
+  /** The last migration to apply. Default: all in the folder. */
   last?: string
-  /** No process of an earlier release runs any more: what only those need is taken away too. */
+  /** No process of an earlier release runs: also removes what only earlier releases need. */
   finish?: boolean
-  /** For how long a migration that does not get its locks is tried again. */
+  /** How long a migration that does not get its locks is retried. */
   patienceMs?: number
-  /** Between two tries: the service works off what waited during one. */
+  /** The pause between two tries, in which the service works off its queue. */
   pauseMs?: number
   /** `holders`: the oldest transactions of the database. */
   onContended?: (contended: { migration: string; tries: number; holders: readonly string[] }) => void
 }
 
 /**
- * Brings a database up to date with the folder; returns what it applied. Safe to call from several processes at once. `url`: of Postgres itself, not
- * of a pooler. A migration that cannot lock its tables within half a second is undone and tried again: a waiting ALTER TABLE blocks everybody behind it.
+ * Applies the folder's pending migrations and returns them. Several processes may call it at once. `url`: of Postgres, not of a
+ * pooler. A migration that gets no lock within half a second is undone and retried: a waiting ALTER TABLE blocks everybody else.
  * @throws StartupError for a migration that was edited or skipped, or that got no lock in time
  */
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
@@ -37,7 +37,7 @@ export const migrate = async (url: string, options: MigrateOptions = {}): Promis
   return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
     await takeTurn(client)
     const pending = await pendingOf(client, expected, options)
-    // A role that may not create anything may still find that there is nothing to do.
+    // A role without the right to create may still find that nothing is pending.
     if (pending.length > 0)
       await client.query(
         `create schema if not exists drizzle;
@@ -56,7 +56,7 @@ const upTo = (migrations: readonly Migration[], last: string | undefined): reado
 }
 
 export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migrationsFolder): (() => Promise<boolean>) => {
-  // Read once: a newer release may be being installed beside this one.
+  // Read once: the folder may change while a newer release is installed beside this one.
   const expected = readMigrations(folder)
   return async () => {
     const applied = await appliedIn(pool)
@@ -64,7 +64,7 @@ export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migration
   }
 }
 
-/** Polls: what waits in one statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
+/** Polls: a session that waits in one statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
 const takeTurn = async (client: pg.Client) => {
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [migrationLock])
@@ -73,7 +73,7 @@ const takeTurn = async (client: pg.Client) => {
   }
 }
 
-/** The hashes of what was applied, and the time of each in the journal. */
+/** The hash of each applied migration, with its time in the journal. */
 const appliedIn = async (db: Pick<pg.Client | pg.Pool, 'query'>): Promise<Map<string, bigint>> => {
   const journal = await db.query<{ known: boolean }>(`select to_regclass('drizzle.__drizzle_migrations') is not null as known`)
   if (!journal.rows[0]?.known) return new Map()
@@ -87,7 +87,7 @@ const isIn = (applied: ReadonlyMap<string, bigint>, { hash, releasedHash }: Migr
   applied.has(hash) || (releasedHash !== undefined && applied.has(releasedHash))
 
 /**
- * What only an earlier release needs goes when the operator says that none of it runs, with the release after, or at once from a database that is new.
+ * Remnants for an earlier release go when the operator confirms that none runs, with the next release, or if the database is new.
  */
 const pendingOf = async (
   client: pg.Client,
@@ -114,7 +114,7 @@ const pendingOf = async (
 const otherTables = `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
   and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') order by c.relname limit 4`
 
-/** Tables or migrations of another program: ours would stand between them, or fail half way. */
+/** Refuses the tables or migrations of another program: ours would mix with them, or fail half way. */
 const refuseForeign = async (client: pg.Client, applied: Map<string, bigint>, [first]: readonly Migration[]) => {
   if (!first || isIn(applied, first)) return
   const { rows } = await client.query<{ name: string }>(otherTables)
@@ -138,7 +138,7 @@ const untilLocked = async (
       await (migration.inTransaction ? applyInTransaction(client, migration) : applyInSteps(client, migration))
       return
     } catch (error) {
-      // 55P03: the lock was not free in time. 40P01: it was waited for in a circle.
+      // 55P03: lock timeout. 40P01: deadlock.
       if (!(error instanceof LocksNotFree) && !['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error
       const holders = await oldTransactions(client)
       if (performance.now() + pauseMs > giveUpAt)
@@ -169,8 +169,8 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
 const namedTable = /\b(?:alter\s+table(?:\s+if\s+exists)?(?:\s+only)?|references|on)\s+(?:"?public"?\.)?"?(\w+)/gi
 
 /**
- * Locks all tables that the migration names and does not create, within the time for one lock. Locked one by one, each could wait that long while
- * those before it are held.
+ * Locks all tables that the migration names and does not create, within the timeout of one lock. One by one, each lock could wait
+ * that long while the earlier ones are held.
  */
 const lockTables = async (client: pg.Client, { statements }: Migration) => {
   const named = statements.flatMap((statement) => [...statement.matchAll(namedTable)].map(([, name = '']) => name))
@@ -182,17 +182,17 @@ const lockTables = async (client: pg.Client, { statements }: Migration) => {
   if (rows.length === 0) return
   await client.query(`set local statement_timeout = ${lockTimeoutMs}`)
   await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`).catch((cause: unknown) => {
-    // In the migration's own statements 57014 is an operator who cancels it.
+    // In the migration's own statements, 57014 is an operator who cancels it.
     throw sqlState(cause) === '57014' ? new LocksNotFree('the locks were not free in time', { cause }) : cause
   })
   await client.query('set local statement_timeout to default')
 }
 
-/** For what PostgreSQL refuses in a transaction. A try that failed in the middle runs all statements again, so each may be repeated. */
+/** For statements that PostgreSQL refuses in a transaction. A retry runs all of them again, so each must be repeatable. */
 const applyInSteps = async (client: pg.Client, migration: Migration) => {
   for (const written of migration.statements)
     for (const statement of await forEachPart(client, written)) {
-      // CONCURRENTLY takes a lock that blocks nobody, and then waits for older transactions to end.
+      // CONCURRENTLY takes a lock that blocks nobody, then waits for older transactions to end.
       const blocksNobody = /\bconcurrently\b/i.test(statement)
       await client.query(`set lock_timeout = ${blocksNobody ? 0 : lockTimeoutMs}`)
       await dropInvalid(client, statement)
@@ -204,7 +204,7 @@ const applyInSteps = async (client: pg.Client, migration: Migration) => {
 
 const eachPart = /^\s*-- each part of (\w+) without (\w+)$/m
 
-/** A statement below `-- each part of <divided table> without <index>` runs for each part that lacks the index, with its name for `{part}`. */
+/** Below `-- each part of <table> without <index>`: runs for each part (`{part}`) of the divided table that lacks the index. */
 const forEachPart = async (client: pg.Client, statement: string): Promise<readonly string[]> => {
   const [, table, index] = eachPart.exec(statement) ?? []
   if (table === undefined) return [statement]
@@ -220,7 +220,7 @@ const forEachPart = async (client: pg.Client, statement: string): Promise<readon
 
 const newIndex = /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+"?([a-z0-9_]+)"?/i
 
-/** A CREATE INDEX CONCURRENTLY that failed leaves an index that is never used, which IF NOT EXISTS takes for the finished one. */
+/** A failed CREATE INDEX CONCURRENTLY leaves an invalid index, which IF NOT EXISTS accepts as the finished one. */
 const dropInvalid = async (client: pg.Client, statement: string) => {
   const name = newIndex.exec(statement)?.[1]
   if (name === undefined) return
@@ -228,7 +228,7 @@ const dropInvalid = async (client: pg.Client, statement: string) => {
   if (rows.length > 0) await client.query(`drop index concurrently if exists ${client.escapeIdentifier(name)}`)
 }
 
-/** Under both hashes: a process of the release that brought it looks for its own. */
+/** Recorded under both hashes: a process of the release that brought the migration checks its own. */
 const record = (client: pg.Client, { hash, releasedHash = hash, at }: Migration) =>
   client.query('insert into drizzle.__drizzle_migrations (hash, created_at) select distinct unnest($1::text[]), $2::bigint', [
     [hash, releasedHash],

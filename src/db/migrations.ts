@@ -8,20 +8,20 @@ export const migrationsFolder = fileURLToPath(new URL('../../migrations', import
 export type Migration = {
   tag: string
   hash: string
-  /** SHA-256 of the file as it was released, where statements were moved out of it since. */
+  /** SHA-256 of the file as released, if statements were moved out of it since. */
   releasedHash?: string
   /** The journal's time, in milliseconds, which orders migrations. */
   at: number
   statements: readonly string[]
   /** False for a file that begins with `-- no transaction`. */
   inTransaction: boolean
-  /** For a file with the line `-- after the upgrade`: it takes away what the version before needs. */
+  /** True for a file with the line `-- after the upgrade`: it removes what the previous version needs. */
   afterUpgrade: boolean
 }
 
 /**
- * `last`: its last migration. `migrations`: the SHA-256 of each file that this release brought. `amended`: files of it out of which statements were
- * moved since, with the file's hash today and the reason.
+ * `last`: the release's last migration. `migrations`: the SHA-256 of each file that it brought. `amended`: files that have since
+ * lost statements to other files, with today's hash and the reason.
  */
 export type Release = {
   version: string

@@ -7,7 +7,7 @@ export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'm
 const create = statement('periods.create')`select create_periods($1, $2, now() + $3::interval) as created`
 const drop = statement('periods.drop')`select drop_periods($1, now() - make_interval(days => $2), $3) as period`
 
-/** The next period is there before it begins, also when the job fails for days. */
+/** How far ahead the next period is created, so that a job may fail for days. */
 const ahead = { week: '10 days', month: '35 days' } as const
 
 /** Creates the current period and the next one, by the database's clock. */
@@ -15,6 +15,6 @@ export const createPeriods = async (db: Db, divided: readonly Divided[]): Promis
   for (const { table, unit } of divided) await db.query(create, [table, unit, ahead[unit]])
 }
 
-/** Drops the periods that ended more than `days` ago, or detaches them for an archive. Answers their names. */
+/** Drops the periods that ended more than `days` ago, or detaches them for an archive. Returns their names. */
 export const dropPeriods = async (db: Db, table: Divided['table'], days: number, detach: boolean): Promise<string[]> =>
   (await db.query<{ period: string }>(drop, [table, days, detach])).map(({ period }) => period)

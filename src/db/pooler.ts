@@ -1,7 +1,7 @@
 import { only } from '../lib/lists.ts'
 import { withClient } from './start.ts'
 
-/** A program that gives its connections to others between our transactions. `otherwise`: settings that differ from those that the service needs. */
+/** A program that shares connections between clients' transactions. `otherwise`: settings other than required. */
 export type Pooler = { keepsStatements: boolean; otherwise: string[] }
 
 const marker = 'payments_service_probe'
@@ -9,8 +9,8 @@ const marker = 'payments_service_probe'
 export type Server = { version: number; pooler: Pooler | undefined }
 
 /**
- * A pooler gives each client a process id of its own. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under
- * names of its own; an older one (Debian 12 has 1.18) loses them, so statements go to it without names.
+ * A pooler gives each client its own process id. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared
+ * statements under its own names. Older ones (1.18 in Debian 12) lose them, so statements go unnamed.
  */
 export const probeServer = (url: string, settings: Readonly<Record<string, string>>): Promise<Server> =>
   withClient({ connectionString: url }, async (client) => {

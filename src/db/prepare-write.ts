@@ -16,19 +16,19 @@ const casing = new CasingCache('snake_case')
 type Written = Complete & { readonly _: { readonly returning: unknown } }
 type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : B['_']['returning']
 
-/** Declares a change or removal of rows under a condition; its rows are what it returns. */
+/** Declares an update or a deletion under a condition; its rows are what it returns. */
 export const prepareWrite = <const P extends Parameters, B extends Written>(
   name: string,
   parameters: P,
   build: (orm: Writer, at: Places<P>) => B,
 ): Prepared<Values<P>, RowOf<B>> => declareForms(name, 'pool', parameters, (at) => build(orm, at))
 
-// One parameter for each column, a list of its values: one statement for any number of rows.
+// One parameter per column, with a list of values: one statement for any number of rows.
 
 type Row = Readonly<Record<string, unknown>>
 type Columns = readonly (readonly [key: string, column: PgColumn])[]
 
-/** As the driver gets it: a document that is a text already, bytes that are packed already. */
+/** A value in the driver's form: a serialised document, packed bytes. */
 export class Sent {
   readonly value: string | Buffer | null
   constructor(value: string | Buffer | null) {
@@ -40,7 +40,7 @@ export type RowToInsert<T extends PgTable> = {
   readonly [Name in keyof InferInsertModel<T>]: InferInsertModel<T>[Name] | Sent
 }
 type Name<T extends PgTable> = keyof InferInsertModel<T> & string
-/** A row with its id and these columns; what else it has is not written. */
+/** A row with its id and these columns; its other columns are not written. */
 type Changed<T extends PgTable, Column extends Name<T>> = Required<Pick<RowToInsert<T>, Column | ('id' & Name<T>)>>
 
 const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
@@ -53,7 +53,7 @@ const sentValue = (value: unknown, column: PgColumn): unknown => {
 
 const rowsOf = (columns: Columns) => {
   const names = columns.map(([, column]) => nameOf(column))
-  // A list of lists has no rows: each is sent as its text.
+  // unnest flattens a list of lists, so each inner list is sent as text.
   const lists = columns.map(([, column], at) => `unnest($${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[])`)
   return {
     names,
@@ -79,8 +79,8 @@ const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
 }
 
 /**
- * A column that no row has is left to its default. `end`: what follows, for rows (of `x`) that are left out or whose key is there already (of table
- * `t`), and what is returned.
+ * A column that no row has gets its default. `end`: the rest of the query, which names new rows `x` and the table `t`: conflicts,
+ * omitted rows, `returning`.
  */
 export const insertRows = async <T extends PgTable, Returned extends object = never>(
   { query }: Pick<Db, 'query'>,
@@ -102,11 +102,11 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }
 
-/** Not waited for: a failure fails the commit. */
+/** Not awaited: a failure fails the commit. */
 export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void =>
   tx.defer(insertRows(tx, table, [row]))
 
-/** Inserts a row unless one has its key, and answers whether it did. `key`: the columns of one unique index; any when left out. */
+/** Inserts a row unless its key exists; returns whether it did. `key`: the columns of a unique index. Default: any of them. */
 export const insertOnce = async <T extends PgTable>(
   db: Db,
   table: T,
@@ -147,7 +147,7 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
   await tx.query(update.query, update.send(rows as readonly Row[]))
 }
 
-/** Not waited for. Each set of columns is a statement of its own on each connection: what callers can combine is written whole. */
+/** Not awaited. Each set of columns is a statement of its own: if callers can combine columns freely, write the whole row. */
 export const updateRow = <T extends PgTable & { id: PgColumn }, R extends { readonly id: string }>(
   tx: Tx,
   table: T,

@@ -4,7 +4,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { declareStatements, type Lane, nameStatement, type QueryLane, type Statement } from './statement.ts'
 
-// A query is built when it is first used, not for each request: that would cost more than Postgres needs to answer it.
+// Queries are built on first use, not per request: building costs more than Postgres needs to answer.
 
 type Kinds = {
   uuid: Uuid
@@ -16,7 +16,7 @@ type Kinds = {
   'text[]': readonly string[]
   'int[]': readonly number[]
   'bytea[]': readonly Buffer[]
-  /** As 2026-01-31. */
+  /** Format: 2026-01-31. */
   date: string
   'date[]': readonly string[]
   'timestamptz[]': readonly Date[]
@@ -24,16 +24,16 @@ type Kinds = {
   boolean: boolean
   int: number
   xid8: string | bigint
-  /** How many rows at most. */
+  /** The maximum of rows. */
   rows: number
-  /** Has no place in the text: it says whether a condition is part of it. */
+  /** Decides whether a condition is part of the text; has no place in it. */
   flag: boolean
 }
 type Kind = keyof Kinds
 type Optional = `${Exclude<Kind, 'rows'>}?`
 type Nullable = `${Exclude<Kind, 'rows' | 'flag'>}|null`
 
-/** One with a question mark may be missing: then its condition is not part of the text. One that may be null is a value to write. */
+/** A `?` parameter may be missing: its condition is then not part of the text. A nullable parameter is a value to write. */
 export type Parameters = Readonly<Record<string, Kind | Optional | Nullable>>
 
 type ValueOf<K> = K extends `${infer Given extends Kind}?`
@@ -49,11 +49,11 @@ export type Places<P extends Parameters> = {
   [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Optional ? SQL | undefined : SQL
 }
 
-/** What a builder of drizzle has once the statement is complete. */
+/** A drizzle query builder whose statement is complete. */
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
 
-/** The fields of a statement's rows: drizzle keeps those that a write returns in its configuration alone. */
+/** The fields of a statement's rows. Drizzle keeps the fields that a write returns only in its configuration. */
 const fieldsOf = (built: Complete): object => {
   const select = Reflect.get(built, '_') as { selectedFields?: object } | undefined
   const write = Reflect.get(built, 'config') as { returningFields?: object }
@@ -62,10 +62,10 @@ const fieldsOf = (built: Complete): object => {
 
 export type Form<V, Row> = {
   statement: Statement | string
-  /** For how many sets of values at once. */
+  /** The maximum number of value sets per statement. */
   most: number
   values: (list: readonly V[]) => unknown[]
-  /** By their places, where several columns may have one name. */
+  /** Rows as arrays, if several columns may have one name. */
   rowMode?: 'array'
   /** The rows of each set of values. */
   read: (rows: readonly object[], count: number) => Row[][]
@@ -73,28 +73,28 @@ export type Form<V, Row> = {
 
 export type Prepared<V, Row> = {
   readonly lane: Lane
-  /** What one turn of the event loop asks for is one statement; `in_tx`: also what a transaction asks for in one run of code. */
+  /** `outside`: requests of one event-loop turn share a statement. `in_tx`: also those of one run of code in a transaction. */
   readonly joins: 'outside' | 'in_tx' | null
   /** `joined`: for several sets of values at once. */
   form: (values: V, joined: boolean) => Form<V, Row>
 }
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
-/** Each form is a prepared statement on every connection: callers can combine filters, and must not make them without end. */
+/** Each form is a prepared statement on every connection, and callers can combine filters: this bounds the number. */
 const maxForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
 const typeOf = (kind: Parameters[string] = 'text'): string => (kind === 'rows' ? 'int' : kind.replace(/\?$|\|null$/, ''))
 
-/** A document is sent as its text. In a list of values also a list is: a list of lists of several lengths is no array. */
+/** Documents are sent as text. So are lists within a list: Postgres has no arrays of lists of different lengths. */
 const sentAs = (type: string, value: unknown, inList: boolean): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'jsonb') return JSON.stringify(value)
   return inList && Array.isArray(value) ? makePgArray(value) : value
 }
 
-/** Each row begins with the number of its key. */
+/** Each row begins with its key's number. */
 const byKey =
   <Sent, Row>(numberOf: (row: Sent) => unknown, read: (row: Sent) => Row) =>
   (rows: readonly object[], count: number) => {
@@ -103,7 +103,7 @@ const byKey =
     return groups
   }
 
-/** `text` for each of a list of keys, whose parts it names `key.…`. */
+/** Runs `text` for each of a list of keys; the text names a key's parts `key.…`. */
 const forEachKey = (types: Readonly<Record<string, string>>, text: string): string => {
   const names = Object.keys(types).map((name) => `"${name}"`)
   const lists = Object.values(types).map((type, at) => `$${at + 1}::${type.endsWith('[]') ? 'text' : type}[]`)
@@ -120,7 +120,7 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string): stri
 type Decoder = { mapFromDriverValue: (value: unknown) => unknown }
 type Leaf = { group: string | null; name: string; decoder: Decoder | null }
 
-/** Columns of all other types arrive as their records have them: `connect.ts` says how types are read. */
+/** Columns that drizzle decodes. All other types arrive in their record form, by the parsers in `connect.ts`. */
 const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53', 'PgTimestampString'])
 
 const decoderOf = (field: Column | SQL): Decoder | null => {
@@ -137,7 +137,7 @@ const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
     return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
   })
 
-/** How a row of a statement becomes a record; its columns are those from place `from` on. */
+/** Turns a row of a statement into a record. The record's columns begin at place `from`. */
 const readerOf = (name: string, fields: object, from: number): ((row: readonly unknown[]) => object) => {
   const leaves = leavesOf(fields)
   const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
@@ -187,7 +187,7 @@ export const declareForms = <P extends Parameters, Row>(
       if (name === undefined) return `$${taken.length + constants.push(params[Number(number) - 1])}`
       return isJoined ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
     })
-    // `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows.
+    // `offset 0` keeps each key's query apart: joined to the list, it could get a plan for many rows.
     const text = isJoined
       ? forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${single} offset 0`)
       : single
@@ -208,7 +208,7 @@ export const declareForms = <P extends Parameters, Row>(
     if (forms.size < maxForms) forms.set(key, form)
     return form
   }
-  // What the test of the plans looks at.
+  // Input of the test of query plans.
   declareStatements(name, () => {
     for (const given of [[], ...optional.map((parameter) => [parameter])])
       for (const isJoined of joins ? [false, true] : [false]) formOf(given, isJoined)
@@ -227,9 +227,9 @@ export const declareForms = <P extends Parameters, Row>(
 type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, at: Places<P>) => B
 
 /**
- * Declares a query, on the lane `record` unless it names another. Fields are at most two levels deep, and a table that is joined has all of its fields
- * named. On the lane `joined`, whose parameters are ids and texts, what requests ask for in one turn is one statement: a lookup costs mostly the
- * statement, not its rows.
+ * Declares a query, by default on the lane `record`. Fields have at most two levels, and a joined table lists all of its fields.
+ * On the lane `joined`, whose parameters are ids and texts, all requests of one turn share one statement: a lookup costs mostly
+ * the statement, not its rows.
  */
 export function prepare<const P extends Parameters, B extends Select>(
   ...query: [name: string, parameters: P, build: Build<P, B>]
@@ -250,8 +250,8 @@ export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
 type Key<T extends KeyTypes> = { readonly [Name in keyof T]: Kinds[T[Name]] | null }
 
 /**
- * Declares a query that is text, for each of the keys that one turn asks for: it names the parts of its key `key.…`, and reads a bounded number of
- * rows, because what is asked together waits for the slowest of it.
+ * Declares a text query that runs for all keys of one turn. The text names its key's parts `key.…`, and must read a bounded
+ * number of rows, because all requests of the turn wait for the slowest key.
  */
 export const prepareText =
   <Row extends object>() =>

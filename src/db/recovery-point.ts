@@ -5,8 +5,8 @@ export const recoveryPointKinds = ['audit', 'sent', 'seal', 'key'] as const
 export type RecoveryPointKind = (typeof recoveryPointKinds)[number]
 
 /**
- * How many are kept of each. A database commits in one order: while the newest is there, everything before it is. Sent attempts and keys are kept
- * longer, because what is repeated without them is paid twice.
+ * How many of each kind are kept. A database commits in order: if the newest exists, so does everything before it. Attempts and
+ * keys are kept longer, because repeating a lost one pays twice.
  */
 const most: Readonly<Record<RecoveryPointKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
 /** Younger than everything that a retention removes. */
@@ -14,7 +14,7 @@ const forgetAfterMs = 12 * 3_600_000
 
 export type Noted = { kind: RecoveryPointKind; id: string; atMs: number }
 
-/** A server, and how far its log is. In the recovery point: where it was before the newest acknowledged commit. */
+/** A server and its log position. In the recovery point: the position before the newest acknowledged commit. */
 export type Place = { system: string; server: string; position: bigint }
 
 export type Left = { place: Place | undefined; noted: readonly Noted[] }
@@ -22,11 +22,11 @@ export type Left = { place: Place | undefined; noted: readonly Noted[] }
 export type RecoveryPointFile = {
   left: readonly Left[]
   write: (place: Place | undefined, noted: readonly Noted[]) => void
-  /** A person has looked: nothing older is looked for again. */
+  /** A person has reconciled: older entries are no longer checked. */
   forget: (atMs: number) => void
 }
 
-/** The newest that the database has acknowledged to this process: what is looked for on a server before it is trusted. */
+/** The newest writes that the database acknowledged to this process. A server must have them before it is trusted. */
 export type RecoveryPoint = ReturnType<typeof createRecoveryPoint>
 
 export const createRecoveryPoint = (clock: Clock) => {
@@ -54,7 +54,7 @@ export const createRecoveryPoint = (clock: Clock) => {
   return {
     newest: (kind: RecoveryPointKind): string[] => [...kinds[kind].values()].filter(isFresh).map(({ id }) => id),
     has: (kind: RecoveryPointKind, id: string): boolean => isFresh(kinds[kind].get(id)),
-    /** `position`: what `reached` was before the noted work began. */
+    /** `position`: the value of `reached` before the noted work began. */
     note: (kind: RecoveryPointKind, ids: readonly string[], position = 0n): void => {
       const atMs = nowMs()
       for (const id of ids) keep({ kind, id, atMs })
@@ -62,7 +62,7 @@ export const createRecoveryPoint = (clock: Clock) => {
       if (kind === 'audit' || kind === 'seal') write()
     },
     place: () => place,
-    /** Where the log of the trusted server is: every later commit is behind it. */
+    /** The log position of the trusted server: every later commit is behind it. */
     seen: (position: bigint): void => {
       reached = position
     },

@@ -8,13 +8,13 @@ import { prepareWrite } from './prepare-write.ts'
 import { statement } from './statement.ts'
 import { sendLogs } from './tables/rails.ts'
 
-/** Registers this process's logs, and ends those of processes that no longer renew theirs: a process that trusts the database speaks for them. */
+/** Registers this process's logs, and ends logs that are no longer renewed: a process that trusts the database ends them. */
 const renew = statement('send_logs.renew')`
   with ended as (update send_logs set stopped_at = clock_timestamp()
      where stopped_at is null and seen_at < clock_timestamp() - interval '2 minutes' and id <> all($1::uuid[]))
    insert into send_logs (id, process, started_at, seen_at) select id, $2, clock_timestamp(), clock_timestamp() from unnest($1::uuid[]) as x(id)
    on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = null`
-/** All, or some: a person has looked, or another process speaks for them. */
+/** Ends all logs, or some, once a person or another process has vouched for them. */
 export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (orm, at) =>
   orm
     .update(sendLogs)
@@ -22,7 +22,7 @@ export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (or
     .where(and(isNull(sendLogs.stoppedAt), at.ids && sql`${sendLogs.id} = any(${at.ids})`)),
 )
 
-/** In order: every send under way has its answer recorded. Otherwise the log alone knows whether it was sent. */
+/** Ends a log only if every send under way has its result recorded. Otherwise only the log knows whether it was sent. */
 const endInOrder = statement('send_logs.end_in_order')`
   update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
      where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`
@@ -43,8 +43,8 @@ const patienceMs = 3 * renewEveryMs
 export type SendLogs = ReturnType<typeof createSendLogs>
 
 /**
- * Which processes send from this database. A process renews its logs while it trusts the database. One that starts and finds attempts of a log
- * whose process neither lives nor has ended, and whose file is not on its disk, may be on a copy: the original may send the same payments.
+ * Tracks which processes send from this database. A process renews its logs while it trusts the database. An attempt whose log is
+ * not on this disk, and whose process is neither alive nor ended, means a copy: the original may send the same payments.
  */
 export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
   const name = `${hostname()}:${process.pid}`
@@ -53,7 +53,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
   const own = () => [...(sendLog?.found ?? []), ...(sendLog?.open() ?? [])]
 
   return {
-    /** Logs of no registered process that is alive or stopped in order; undefined while a process may still report that it is alive. */
+    /** Logs whose process is neither alive nor stopped in order. Undefined while a process may still report that it is alive. */
     findUnknown: async (): Promise<Uuid[] | undefined> => {
       const [found] = await db.query<Look>(look, [own()])
       if (found?.unregistered && first === undefined)
@@ -66,7 +66,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
       if (found.newest > first.newest) return []
       return performance.now() - first.atMs < patienceMs ? undefined : found.unknown
     },
-    /** Only a process that trusts the database renews: others take its word. */
+    /** Only a process that trusts the database renews: other processes rely on it. */
     renew: async (atOnce = false): Promise<void> => {
       const nowMs = performance.now()
       if (!sendLog || (!atOnce && renewedMs !== undefined && nowMs - renewedMs < renewEveryMs)) return
@@ -75,7 +75,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
       if (renewedMs === undefined && sendLog.found.length > 0) await db.run(endSendLogs, { ids: sendLog.found })
       renewedMs = nowMs
     },
-    /** Of logs that were declared as unknown. */
+    /** For logs that were declared unknown. */
     end: (ids: readonly Uuid[]) => db.run(endSendLogs, { ids }),
     stop: async (): Promise<void> => {
       if (renewedMs !== undefined) await db.query(endInOrder, [sendLog?.open() ?? []])

@@ -13,19 +13,19 @@ const meaning: Settings = {
   bytea_output: 'hex',
   standard_conforming_strings: 'on',
   array_nulls: 'on',
-  // A commit that was not confirmed by its standby says so by a warning.
+  // A commit that its standby did not confirm is reported as a warning.
   client_min_messages: 'notice',
   idle_in_transaction_session_timeout: '30000',
 }
 
-/** A pooler's connections do without these: PgBouncer sends half a kilobyte. */
+/** Settings of direct connections only: PgBouncer sends half a kilobyte. */
 const ofDirect: Settings = {
-  // The pool closes those that nobody uses.
+  // The pool closes idle connections itself.
   idle_session_timeout: '0',
   default_transaction_deferrable: 'off',
   transform_null_equals: 'off',
   row_security: 'on',
-  // A search finds everything.
+  // Searches must find everything.
   gin_fuzzy_search_limit: '0',
   enable_indexscan: 'on',
   enable_indexonlyscan: 'on',
@@ -33,7 +33,7 @@ const ofDirect: Settings = {
   enable_sort: 'on',
 }
 
-/** A longer time-out is `verify`'s, which reads whole tables: it sorts and joins in memory, by plans for the actual values. */
+/** Only `verify` has a longer timeout. It reads whole tables: it sorts and joins in memory, with plans for the actual values. */
 const longestRequestMs = 60_000
 const plansOf = (statementTimeoutMs: number): Settings =>
   statementTimeoutMs > longestRequestMs
@@ -47,16 +47,16 @@ const plansOf = (statementTimeoutMs: number): Settings =>
     : {
         // Lookups by key or over arrays: a plan for the actual values is never better, and costs as much as running the statement.
         plan_cache_mode: 'force_generic_plan',
-        // A plan that was made while a table was small reads and sorts what has become thousands of rows (measured: 13 ms for a lookup by key).
+        // A plan from when the table was small reads and sorts thousands of rows later (measured: 13 ms for a lookup by key).
         enable_seqscan: 'off',
         enable_bitmapscan: 'off',
-        // Where the ids of a join lay at the beginning of an index, a merge along it seems to end soon.
+        // If a join's ids lie at the beginning of an index, the planner expects a merge along it to end soon.
         enable_mergejoin: 'off',
-        // Starting workers takes longer than what a request reads (measured: 8 ms for a page of 20).
+        // Starting workers takes longer than a request's reads (measured: 8 ms for a page of 20).
         max_parallel_workers_per_gather: '0',
       }
 
-/** What every connection is set to, each value as `pg_settings` shows it. */
+/** The settings of every connection, each value as `pg_settings` shows it. */
 export const settingsOf = (statementTimeoutMs: number): Settings => ({
   ...meaning,
   statement_timeout: String(statementTimeoutMs),
@@ -67,7 +67,7 @@ export const settingsOf = (statementTimeoutMs: number): Settings => ({
 
 const fixed = Object.keys({ ...ofDirect, ...settingsOf(longestRequestMs) })
 
-/** Ours would replace them without a word. */
+/** Our settings would silently replace these options. */
 const refuseFixed = (options: string): void => {
   const named = [...options.matchAll(/(?:-c\s*|--)([\w.-]+)\s*=/g)].map(([, name = '']) =>
     name.replaceAll('-', '_').toLowerCase(),
@@ -81,11 +81,11 @@ const refuseFixed = (options: string): void => {
 
 const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
 
-/** For work before there is a pool, which may take its time: a migration builds an index. */
+/** For work before the pool exists, which may be slow: a migration builds an index. */
 const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
 
 /**
- * Options of the address come before ours, as `?options=` would otherwise replace them all. `settings`: for a pool those of `settingsOf`.
+ * Puts the address's options before ours: `?options=` would replace all of ours. `settings`: for a pool, `settingsOf`.
  * @throws StartupError for an option that is one of ours
  */
 export const addressed = (

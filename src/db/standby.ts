@@ -13,8 +13,8 @@ const pauseMs = 5
 const complaintEveryMs = 60_000
 
 /**
- * Where lists and exports are read from, never for a decision: the standby, if it has replayed everything that was committed when the request came,
- * else the primary. So no reader misses a write that was acknowledged before, by any process.
+ * The source of lists and exports, never of a decision: the standby if it has replayed all commits up to the request, else the
+ * primary. So every reader sees each write that any process acknowledged before.
  */
 export const createReads = (
   primary: Database,

@@ -5,11 +5,11 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { addressed } from './settings.ts'
 
-/** Runs work on a connection of its own. With an address alone, the connection has the settings of work before there is a pool. */
+/** Runs work on a connection of its own. An address alone gets the settings for work before the pool exists. */
 export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const config = typeof address === 'string' ? addressed(address) : address
   const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...config })
-  // Without a listener a connection that breaks would end the process.
+  // Without this listener, a broken connection would end the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -45,14 +45,14 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
 }
 
 /**
- * Compares the settings with the data, before anything is written: a payment in another currency, or sealed under a lost key, could not be repaired.
- * At the first start the data take them over. Answers the installation's name.
+ * Compares the settings with the data, before any write: a payment in another currency, or sealed under a lost key, is beyond
+ * repair. At the first start the data adopt the settings. Returns the installation's name.
  * @throws StartupError with the sentence for the operator
  */
 export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
   withClient(url, async (client) => {
     await client.query('begin')
-    // Of several processes at the first start one writes.
+    // If several processes run the first start, one writes.
     await client.query(
       `insert into installation (id, currency, created_at, upgrade_finished_at) values ($1, $2, now(), now()) on conflict do nothing`,
       [newId(), given.currency],
@@ -88,12 +88,12 @@ const newestIds = `
     (select transaction from events order by transaction desc limit 1))::text as newest,
     pg_snapshot_xmax(pg_current_snapshot())::text as next`
 
-/** As many as a busy second uses. */
+/** The ids that a busy second uses. */
 const idsAtOnce = 100_000n
 
 /**
- * Readers and seals follow the order of transaction ids. After a dump was restored into another server, rows may carry ids that it has not reached:
- * this uses them up. Returns how many.
+ * Readers and seals follow the order of transaction ids. After a dump is restored to another server, rows may have ids ahead of
+ * the server's: this uses them up. Returns how many.
  */
 export const catchUpTransactionIds = (url: string): Promise<bigint> =>
   withClient(url, async (client) => {
@@ -115,9 +115,9 @@ const refusedBy = [
 ] as const
 
 /**
- * The role of the running service, beside the owner that migrates: it reads and writes rows, but gets no right to what a trigger refuses (the ledger,
- * the audit log). Repeatable; run it after each migration.
- * @throws StartupError where there is no such role
+ * Grants the role of the running service its rights; the owner of the tables migrates. The role reads and writes rows, but has no
+ * right to what a trigger refuses (the ledger, the audit log). Repeatable; run it after each migration.
+ * @throws StartupError if the role does not exist
  */
 export const grantServing = (url: string, role: string): Promise<void> =>
   withClient(url, async (client) => {

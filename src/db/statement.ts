@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 
-/** Parsed and planned once for each connection. Each name belongs to one text. */
+/** Parsed and planned once per connection. Each name belongs to one text. */
 export type Statement = { readonly name: string; readonly text: string; readonly lane: Lane }
 
 /**
- * The connection of a statement outside of a transaction. `record`: shared by all requests, for lookups by an index; a slow statement delays all
- * later ones. `page`: a second one, for lists. `pool`: one of its own, for what reads many rows or waits for a lock.
+ * The connection of a statement outside a transaction. `record`: shared by all requests, for index lookups; a slow statement
+ * delays all later ones. `page`: a second shared one, for lists. `pool`: exclusive, for reads of many rows or lock waits.
  */
 export type Lane = 'record' | 'page' | 'pool'
 
-/** `joined`: by `record`, and what requests ask for in one turn of the event loop is one statement. */
+/** `joined`: `record`, with all requests of one turn of the event loop in one statement. */
 export type QueryLane = Lane | 'joined'
 
 /** A text without a name is planned each time that it runs. */
@@ -32,7 +32,7 @@ export const nameStatement = (fullName: string, text: string, lane: Lane): State
   return named
 }
 
-/** Declares a query that is text. What is put into the text is the module's own and the same for every request: values are bound. */
+/** Declares a text query. Interpolated parts are the module's own and equal for every request; values are bound. */
 export const statement =
   (name: string, lane: Lane = 'pool') =>
   (text: TemplateStringsArray, ...parts: readonly (string | number)[]): Statement =>
@@ -40,13 +40,13 @@ export const statement =
 
 const declared = new Map<string, () => void>()
 
-/** `build` names the statements of a query that is built when it is first used. */
+/** `build` names the statements of a query that is built on first use. */
 export const declareStatements = (name: string, build: () => void = () => undefined): void => {
   if (declared.has(name)) throw new Error(`two queries are called ${name}`)
   declared.set(name, build)
 }
 
-/** Every named statement of the modules that are loaded: for the test of the plans. */
+/** Every named statement of the loaded modules, for the test of query plans. */
 export const namedStatements = (): readonly Statement[] => {
   for (const build of declared.values()) build()
   return [...known.values()]

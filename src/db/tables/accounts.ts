@@ -17,9 +17,9 @@ export const accounts = pgTable(
     paymentsEnabled: boolean().notNull().default(true),
     apiKeysEnabled: boolean().notNull().default(true),
     oauthEnabled: boolean().notNull().default(true),
-    /** Named by `npm run admin -- grant`; ADMIN_ACCOUNTS names others. */
+    /** Set by `npm run admin -- grant`. ADMIN_ACCOUNTS names further administrators. */
     isAdmin: boolean().notNull().default(false),
-    /** The team whose balance this row holds: such a row is no person, has no identity and is no principal. Null: a person. */
+    /** The team whose balance this row holds. Such a row has no identity and is no principal. Null: the row is a person. */
     holderOfWorkspaceId: uuid(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -31,7 +31,7 @@ export const accounts = pgTable(
   ],
 )
 
-/** Who created a row and who changed it last: an account, with the grant that it used and the grant's name at that time. */
+/** The account that created a row and the account that changed it last, each with its grant and the grant's name at that time. */
 export const makerColumns = () => ({
   createdBy: idOf(() => accounts.id).notNull(),
   createdByGrantId: uuid(),
@@ -47,20 +47,20 @@ export const identities = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     provider: text({ enum: identityProviders }).notNull(),
-    /** Who identified the person: a provider's issuer, or `eip155` for a wallet. A sandbox identity is never accepted as a real one. */
+    /** The issuer of the identity: a provider's, or `eip155` for a wallet. Sandbox issuers never count as real ones. */
     issuer: text().notNull(),
     subject: text().notNull(),
-    /** The unique key: a wallet's lower-cased name (a contract's begins with its chain), else the subject. */
+    /** The unique key: a wallet's lowercase name (a contract's begins with its chain), else the subject. */
     subjectKey: text().notNull(),
     email: text(),
     emailVerified: boolean().notNull().default(false),
     displayName: text(),
-    /** Of a contract wallet: the chain on which its contract answered. */
+    /** For a contract wallet: the chain on which its contract answered. */
     chainId: bigint({ mode: 'number' }),
-    /** The grant that linked the identity, or that is behind the session that did: the identity ends with it. Null when a person linked it. */
+    /** The grant that linked the identity, itself or through a session; the identity ends with it. Null: linked by a person. */
     linkedByGrantId: uuid(),
     originSessionId: originSession(),
-    /** When mail to its address was refused for good. */
+    /** When a mail server refused its address permanently. */
     mailRefusedAt: instant(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),

@@ -4,11 +4,11 @@ import { accounts } from './accounts.ts'
 import { id, idOf, instant, money, oneOf } from './columns.ts'
 import { payments } from './payments.ts'
 
-/** `cancelled`: its payment ended otherwise while it waited. */
+/** `cancelled`: its payment ended otherwise in the meantime. */
 export const adjustmentStatuses = ['pending', 'posted', 'rejected', 'cancelled'] as const
 export const adjustmentKinds = ['balance', 'payment_failed', 'late_success_written_off'] as const
 
-/** What an administrator decides at the organisation's cost: a correction of a balance, or an outcome of a payment. A large one needs a second administrator. */
+/** An administrator's decision at the organisation's cost: a balance correction or payment outcome. Large ones need two. */
 export const adjustments = pgTable(
   'adjustments',
   {
@@ -21,10 +21,10 @@ export const adjustments = pgTable(
     amountMinor: money().notNull(),
     currency: text().notNull(),
     reason: text().notNull(),
-    /** An administrator's account, or who ran the command (`shell:name`). */
+    /** An administrator's account, or the shell user who ran the command (`shell:name`). */
     requestedBy: text().notNull(),
     decidedBy: text(),
-    /** The transfer of a balance's correction; a payment has its own transfers. */
+    /** The transfer of a balance correction. Payments have transfers of their own. */
     transferId: uuid(),
     createdAt: instant().notNull(),
     decidedAt: instant(),

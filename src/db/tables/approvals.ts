@@ -17,9 +17,9 @@ export const approvals = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** The account whose money is paid, as in every row that follows from a payment: an owner's rows can be placed together. */
+    /** The paying account. Every row that follows from a payment has it, so that an owner's rows can be placed together. */
     accountId: uuid().notNull(),
-    /** For a batch its first item: all items have the same requester and the same paying account. */
+    /** A batch's first item: all items have the same requester and the same paying account. */
     paymentId: idOf(() => payments.id).notNull(),
     batchId: idOf(() => paymentBatches.id),
     status: text({ enum: approvalStatuses }).notNull(),
@@ -27,23 +27,23 @@ export const approvals = pgTable(
     separationOfDuties: boolean().notNull(),
     /** `signature`: only approvals that a passkey or a wallet signed count. */
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** The grant that the request came from: its own, or the one that linked its session's sign-in method. It may not decide the approval. */
+    /** The grant behind the request: the request's own, or the one that linked its session's sign-in method. It cannot decide. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
-    /** As the text that is signed names the beneficiary: a later change of its name does not change what was asked. */
+    /** The beneficiary's name in the signed text: a later rename does not change what was asked. */
     beneficiaryName: text().notNull(),
-    /** The messages that are signed: they are returned and verified byte for byte. */
+    /** The messages to sign, returned and verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),
-    /** Readers wait until then for a name check that was under way when the text was made. */
+    /** Until then, readers wait for a name check that was under way when the text was made. */
     nameAwaitedUntil: instant(),
-    /** The form of the text; null: that of 0.3.0. */
+    /** The version of the text's form. Null: that of 0.3.0. */
     textVersion: integer(),
-    /** What the text warns of, by type: what every page and notification shows. Null: made by 0.3.0. */
+    /** The text's warnings by type, for every page and notification. Null: made by 0.3.0. */
     facts: jsonb().$type<Fact[]>(),
-    /** When the text was made again, because a name at the rail had changed. Null: never. */
+    /** When the text was renewed because a name at the rail had changed. Null: never. */
     renewedAt: instant(),
-    /** When notices of the approval (Web Push) are due to be sent or taken back. Null: none are due. */
+    /** When notifications (Web Push) of the approval are due to be sent or withdrawn. Null: none are due. */
     noticeDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -68,7 +68,7 @@ export const approvalDecisions = pgTable(
   {
     id: id(),
     approvalId: idOf(() => approvals.id).notNull(),
-    /** The account whose money is paid; `accountId` is the account that decides. */
+    /** The paying account. `accountId` is the deciding account. */
     owningAccountId: uuid().notNull(),
     accountId: idOf(() => accounts.id).notNull(),
     decision: text({ enum: approvalChoices }).notNull(),
@@ -85,7 +85,7 @@ export const approvalDecisions = pgTable(
   (t) => [
     index('approval_decisions_approver').on(t.approvalId, t.accountId),
     index('approval_decisions_account').on(t.accountId, t.approvalId),
-    // An assertion of a passkey counts once: it cannot be used again after its decision was voided.
+    // A passkey assertion counts once: it cannot be used again after its decision was voided.
     uniqueIndex('approval_decisions_assertion').on(t.accountId, t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
     check('approval_decisions_via_check', oneOf(t.via, decisionWays)),
     check(
@@ -99,7 +99,7 @@ export const approvalDecisions = pgTable(
   ],
 )
 
-/** What a decision has lost: its account's right to decide, the wallet, passkey or mandate behind it, or the text that it was given on. */
+/** Why a decision stopped counting: it lost its account's right to decide, its wallet, passkey or mandate, or its text. */
 export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate', 'text'] as const
 
 /** A decision that no longer counts. It is voided once, and stays voided. */
@@ -114,7 +114,7 @@ export const approvalVoids = pgTable(
   (t) => [check('approval_voids_reason_check', oneOf(t.reason, voidReasons))],
 )
 
-/** When a person first opened an approval. */
+/** The time at which a person first opened an approval. */
 export const approvalViews = pgTable(
   'approval_views',
   {

@@ -7,8 +7,8 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 /**
- * One destination of a workspace. Several beneficiaries may name it: lists and freezes apply to the destination, so a second name does not avoid them.
- * An account at a paybill is a payee of its own, below the payee of the paybill.
+ * One destination of a workspace. Several beneficiaries may name it: beneficiary lists and freezes apply to the payee, so a
+ * second name does not avoid them. An account at a paybill is a payee of its own, below the paybill's payee.
  */
 export const payees = pgTable(
   'payees',
@@ -17,9 +17,9 @@ export const payees = pgTable(
     workspaceId: idOf(() => workspaces.id).notNull(),
     fingerprint: bytes().notNull(),
     fingerprintKeyId: text().notNull(),
-    /** Of an account at a paybill: the payee that stands for the paybill alone. */
+    /** For an account at a paybill: the payee of the paybill alone. */
     paybillId: uuid(),
-    /** The account at the paybill, as `referenceKey` compares it. */
+    /** The account at the paybill, in the form of `referenceKey`. */
     referenceKey: text(),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -46,28 +46,28 @@ export const beneficiaries = pgTable(
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
     accountReferenceRequired: boolean().notNull().default(false),
-    /** Only for a paybill: every payment to the beneficiary uses this reference, because it is part of who is paid. */
+    /** For a paybill only: every payment to the beneficiary uses this reference, because it is part of the destination. */
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     ...makerColumns(),
-    /** When its name was last changed; null once a person has confirmed it. */
+    /** When its name was last changed. Null once a person has confirmed it. */
     changedAt: instant(),
     /** The result of comparing the name that the rail reports with ours. */
     verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
-    /** As it may be shown: shortened for an account none of whose payments has succeeded. */
+    /** The reported name as it may be shown: shortened for an account without a successful payment. */
     reportedName: text(),
     nameSource: text({ enum: nameSources }),
     nameCheckedAt: instant(),
-    /** When its name is to be checked: the row is its own queue entry. */
+    /** When the next name check is due: the row is its own queue entry. */
     nameCheckDueAt: instant(),
-    /** How many checks in succession the rail has not answered. */
+    /** Successive checks that the rail has not answered. */
     nameChecks: integer().notNull().default(0),
-    /** A name that the result of a payment reported, and that is not compared yet. */
+    /** A name from a payment's result, not compared yet. */
     resultName: text(),
     /** Another payee whose name looks like this one's. */
     similarToId: uuid(),
-    /** When a person last confirmed it; null for one that a key or an agent created or renamed. */
+    /** When a person last confirmed it. Null if a key or an agent created or renamed it since. */
     confirmedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -93,18 +93,18 @@ export const beneficiaries = pgTable(
   ],
 )
 
-/** Every check of a payee's name; the beneficiary's own row has the result of the last one. */
+/** All name checks of payees. The beneficiary's own row has the latest result. */
 export const beneficiaryVerifications = pgTable(
   'beneficiary_verifications',
   {
     id: id(),
     workspaceId: uuid().notNull(),
-    /** The owning account: its checks of a day are counted. */
+    /** The owning account, whose checks per day are counted. */
     accountId: uuid().notNull(),
     beneficiaryId: idOf(() => beneficiaries.id).notNull(),
-    /** `unverified`: asked and not answered, or reported by a payment and not compared yet. */
+    /** `unverified`: the rail did not answer, or a payment reported a name that is not compared yet. */
     status: text({ enum: verificationStatuses }).notNull(),
-    /** As it may be shown: see `beneficiaries`. */
+    /** The name as it may be shown: see `beneficiaries`. */
     name: text(),
     source: text({ enum: nameSources }),
     /** The payment whose result reported the name; null for a lookup. */

@@ -7,11 +7,11 @@ export const instant = () => timestamp({ withTimezone: true, precision: 3, mode:
 export const money = () => bigint({ mode: 'bigint' })
 export const id = () => uuid().primaryKey()
 export const idOf = (column: () => AnyPgColumn) => uuid().references(column)
-/** The session in which the row was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+/** The session that made the row, as a plain id: the session's row may be gone. Null: not recorded, or no session. */
 export const originSession = () => uuid()
 
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
-/** A packed JSON document: no statement can look into it. */
+/** A packed JSON document. Queries cannot look into it. */
 export const packedJson = <T>(kind: PackedKind) =>
   customType<{ data: T; driverData: Buffer }>({
     dataType: () => 'bytea',
@@ -22,10 +22,10 @@ export const packedJson = <T>(kind: PackedKind) =>
 /** The 64-bit transaction id, which never wraps: readers see rows in its order (events/README.md). */
 export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })
 
-/** The transaction of a row's last change; a trigger writes it. '0' in rows that have not changed since the column was added. */
+/** The transaction of the row's last change, set by a trigger. '0' in rows without a change since the column was added. */
 export const changedIn = () => transactionId().notNull().default(sql`pg_current_xact_id()`)
 
-/** For `in …`: names from our own lists, never input. */
+/** A list for `in …`. Names come from our own lists, never from input. */
 export const namesSql = (names: readonly string[]): string => `(${names.map((name) => `'${name}'`).join(', ')})`
 
 export const oneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`${column} in ${sql.raw(namesSql(values))}`

@@ -6,11 +6,11 @@ import { suspenseItems } from './rails.ts'
 import { topups } from './topups.ts'
 
 /**
- * `received`: not yet booked. `known`: another record already has this money. `credited`: to the account of its top-up. `suspense`: no top-up has its
- * reference.
+ * `received`: not yet booked. `known`: another record already has this money. `credited`: booked to the account of its top-up.
+ * `suspense`: no top-up has its reference.
  */
 export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
-/** What reported the deposit: the provider's own notice, its list of a day, or a statement. */
+/** The source of the deposit: the provider's own notification, its daily list, or a statement. */
 export const depositSources = ['notice', 'list', 'statement'] as const
 
 /** Payments that people made to the organisation's accounts, one row for each receipt of the provider. */
@@ -23,17 +23,17 @@ export const deposits = pgTable(
     receipt: text().notNull(),
     amountMinor: money().notNull(),
     currency: text().notNull(),
-    /** The account number, as the payer typed it. */
+    /** The account number as the payer typed it. */
     reference: text().notNull(),
     payerName: text(),
     state: text({ enum: depositStates }).notNull(),
     source: text({ enum: depositSources }).notNull(),
     topupId: idOf(() => topups.id),
     suspenseId: idOf(() => suspenseItems.id),
-    /** The provider's notice, word for word; null for a deposit that only a list named. */
+    /** The provider's notification, byte for byte. Null if only a list named the deposit. */
     bodyCiphertext: bytes(),
     bodyKeyId: text(),
-    /** When it was paid, by the provider's clock. */
+    /** The time of the payment by the provider's clock. */
     paidAt: instant().notNull(),
     receivedAt: instant().notNull(),
     settledAt: instant(),
@@ -53,7 +53,7 @@ export const deposits = pgTable(
   ],
 )
 
-/** Our addresses for notices of deposits, as each provider last received them. */
+/** Our addresses for deposit notifications, as each provider last received them. */
 export const depositRegistrations = pgTable('deposit_registrations', {
   rail: text({ enum: depositRails }).primaryKey(),
   addressHash: bytes().notNull(),

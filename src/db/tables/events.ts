@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, id, instant, noneOf, packedJson, transactionId } from './columns.ts'
 
-/** What every payment writes. The indexes by type and by action leave it out, so that they cost a payment nothing. */
+/** Event types of every payment. The indexes by type and by action exclude them, so that they cost a payment nothing. */
 export const frequentEventTypes = ['balance.updated', 'payment.created', 'payment.processing', 'payment.succeeded'] as const
 export const frequentActions = ['payment.create', 'payment.processing', 'payment.succeeded'] as const
 
@@ -15,8 +15,8 @@ export const events = pgTable(
     accountId: uuid().notNull(),
     workspaceId: uuid(),
     /**
-     * The resource as REST returned it. Of a payment, what was different from its snapshot (null for its creation), or all of it, with its id. With
-     * `paymentId`, an approval may be without what its row and its payment's keep.
+     * The resource as REST returned it. A payment's event has the differences from its snapshot (null at creation), or all of it,
+     * with its id. With `paymentId`, an approval may omit what its own row and its payment's row have.
      */
     data: json(),
     paymentId: uuid(),
@@ -25,7 +25,7 @@ export const events = pgTable(
   (t) => [
     index('events_order').on(t.transaction, t.id),
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
-    // Events with a workspace are searched by it.
+    // Events with a workspace are found by the workspace.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
     // Keyed by the owner: the workspace, or the account of an event without one.
     index('events_rare')
@@ -35,7 +35,7 @@ export const events = pgTable(
   ],
 )
 
-/** Who did what, from where. The table is append-only; a job seals the rows afterwards. */
+/** The log of all actions, with actor and origin. Append-only; a job seals the rows afterwards. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -52,32 +52,32 @@ export const auditLog = pgTable(
     subjectId: uuid(),
     before: json(),
     after: json(),
-    /** What a payment was decided from, so that it can be decided again. Only receipts read it; no list does. */
+    /** The inputs of a payment's decision, for deciding it again. Only receipts read them, no list does. */
     inputs: packedJson<unknown>('inputs'),
     ip: text(),
     userAgent: text(),
     requestId: text(),
   },
   (t) => [
-    // Without the id: rows of one transaction, and of one subject, share an entry, and are few enough to be sorted when read.
+    // Without the id: rows of one transaction, or of one subject, share an entry. They are few, and sorted when read.
     index('audit_log_order').on(t.transaction),
     index('audit_log_subject').on(t.subjectId),
     index('audit_log_workspace').on(t.workspaceId, t.id),
     index('audit_log_rare').on(t.workspaceId, t.action, t.id).where(noneOf(t.action, frequentActions)),
-    // For administrators, over all workspaces. It is on an expression, so that the planner never uses it for the log of one workspace.
+    // For administrators, over all workspaces. On an expression, so that the planner never uses it for the log of one workspace.
     index('audit_log_actions').on(sql`lower(${t.action})`, t.id).where(noneOf(t.action, frequentActions)),
-    // What a provider or a timer caused has no account.
+    // Actions of a provider or a timer have no account.
     index('audit_log_account').on(t.accountId, t.id).where(sql`${t.accountId} is not null`),
   ],
 )
 
-/** The open streams of all processes. A place that is not renewed becomes free. */
+/** The open streams of all processes. A place expires unless it is renewed. */
 export const streamPlaces = pgTable(
   'stream_places',
   {
     id: id(),
     accountId: uuid().notNull(),
-    /** The root of the lineage that reads; null for a person. */
+    /** The root grant of the reader. Null for a person. */
     rootGrantId: uuid(),
     renewedAt: instant().notNull().default(sql`clock_timestamp()`),
   },
@@ -95,9 +95,9 @@ export const auditSeals = pgTable(
     /** The Merkle root over the seal's rows; `digest` is the root over all seals up to this one. */
     rowsRoot: bytes().notNull(),
     digest: bytes().notNull(),
-    /** A keyed hash of the digest: an attacker who can only write the table cannot make it. */
+    /** A keyed hash of the digest. Write access to the table is not enough to forge it. */
     hash: bytes().notNull(),
-    /** Which of TOKEN_SECRETS the hash is keyed with. */
+    /** The key of the hash, one of TOKEN_SECRETS. */
     keyId: text().notNull(),
     sealedAt: instant().notNull(),
   },
@@ -107,14 +107,14 @@ export const auditSeals = pgTable(
   ],
 )
 
-/** The complete nodes of the tree over all seals, from which proofs are made. A node of a level is over 2^level seals. */
+/** The complete nodes of the tree over all seals, from which proofs are made. A node of level n covers 2^n seals. */
 export const auditSealNodes = pgTable(
   'audit_seal_nodes',
   { level: integer().notNull(), place: bigint({ mode: 'number' }).notNull(), hash: bytes().notNull() },
   (t) => [primaryKey({ columns: [t.level, t.place] })],
 )
 
-/** The public keys of RECEIPT_KEYS that have signed or may have signed. They are published for ever, with their times. */
+/** The public keys of RECEIPT_KEYS that may have signed. They stay published for ever, with their times. */
 export const signingKeys = pgTable('signing_keys', {
   id: text().primaryKey(),
   /** Ed25519, 32 bytes. */
@@ -123,7 +123,7 @@ export const signingKeys = pgTable('signing_keys', {
   retiredAt: instant(),
 })
 
-/** The stored answer to a key, written in the transaction of the effect. What moves money has its key on its own row. */
+/** The stored answer for a key, written in the transaction of the effect. Money operations keep the key on their own row. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

@@ -7,7 +7,7 @@ import { workspaces } from './workspaces.ts'
 
 export const grantKinds = ['api_key', 'oauth'] as const
 
-/** What was delegated to a key or client, with which limits. */
+/** The rights of a key or client, with their limits. */
 export const grants = pgTable(
   'grants',
   {
@@ -18,23 +18,23 @@ export const grants = pgTable(
     label: text().notNull(),
     permissions: text().array().notNull(),
     parentGrantId: uuid(),
-    /** Root first, the parent last; empty for a root. A chain is read without recursion. */
+    /** Root first, parent last. Empty for a root. Chains are read without recursion. */
     ancestorIds: uuid().array().notNull(),
-    /** The grant that linked the sign-in method of the session in which this grant was created. This grant is not its descendant, but ends with it. */
+    /** The grant that linked the creating session's sign-in method. This grant ends with it, but is no descendant of it. */
     derivedFromGrantId: uuid(),
     originSessionId: originSession(),
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
     totalLimitMinor: money(),
-    /** Payments before that time are counted in its total. Null: the total has never been needed. */
+    /** Earlier payments are counted in the total. Null: the total has never been needed. */
     totalSeededAt: instant(),
     approvalThresholdMinor: money(),
     paymentTypes: text().array(),
     beneficiaryIds: uuid().array(),
-    /** Null: a person must approve a payment to an unconfirmed payee. A policy with null has no such rule, and allows it. */
+    /** Null: a person must approve a payment to an unconfirmed payee. In a policy, null means no such rule. */
     newPayees: text({ enum: newPayeeAnswers }),
-    /** Null: this grant has no rule about likely duplicates. */
+    /** Null: no rule of this grant about likely duplicates. */
     onDuplicate: text({ enum: duplicateAnswers }),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -75,7 +75,7 @@ export const apiKeys = pgTable(
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
     expiresAt: instant(),
-    /** In the future while a rotated key overlaps with its successor. */
+    /** A future time while a rotated key overlaps with its successor. */
     revokedAt: instant(),
   },
   (t) => [

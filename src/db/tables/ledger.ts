@@ -5,13 +5,13 @@ import { id, instant, money, oneOf } from './columns.ts'
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense', 'fees'] as const
 
 /**
- * A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked, so that two customers
- * never wait for each other: their totals stay zero.
+ * A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked, so
+ * that customers never wait for each other: their totals stay zero.
  */
 export const ledgerAccounts = pgTable(
   'ledger_accounts',
   {
-    /** A customer's ledger account has the id of the owning account, so that a transfer names its owner without another column. */
+    /** The owning account's id for a customer's ledger account, so that a transfer names its owner without another column. */
     id: id(),
     kind: text({ enum: ledgerAccountKinds }).notNull(),
     /** The customer's account; null for system accounts. Not a foreign key: see ledger/README. */
@@ -39,20 +39,20 @@ export const ledgerAccounts = pgTable(
 
 export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
 
-/** By which rare transfers are indexed. `row`: the prefix of the transfer's columns, `alias.` or nothing. */
+/** The key by which rare transfers are indexed. `row`: the prefix of the transfer's columns, `alias.` or empty. */
 export const indexedTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
 /**
- * The type of a transfer in a history. A late success that is charged leaves without a hold, and money that came back was no longer held: both
- * are indexed as releases. A separation, and a fee that is charged without a hold, are indexed as adjustments.
+ * The type of a transfer in a history. Charged late successes and returned money have no hold: both are indexed as releases. A
+ * separation, and a fee charged without a hold, are indexed as adjustments.
  */
 export const historyTypeSql = (row: string): string =>
   `(case when ${row}reference_type = 'separation' then 'separation' when ${row}reference_type = 'fee' and ${row}kind in ('post', 'direct') then 'fee' when ${row}kind = 'direct' and ${row}reference_type = 'payment' then case when ${row}debit_account_id = ${row}customer_account_id then 'payment' else 'payment_return' end
     else ${indexedTypeSql(row)} end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 
-/** A row names the account debited and the account credited, so it balances by construction. Never updated, never deleted. */
+/** One transfer: names the debited and the credited account, so it balances by construction. Never updated, never deleted. */
 export const ledgerTransfers = pgTable(
   'ledger_transfers',
   {
@@ -61,14 +61,14 @@ export const ledgerTransfers = pgTable(
     availableAfterMinor: money(),
     createdAt: instant().notNull(),
     kind: text({ enum: transferKinds }).notNull(),
-    /** The transfer that a post or a void ends; unique, so that a hold ends once. */
+    /** The transfer that a post or a void ends. Unique, so that a hold ends once. */
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
-    /** What the transfer belongs to: a payment, its fee (`fee`, under the payment's id), a top-up or an adjustment. */
+    /** The subject of the transfer: a payment, its fee (`fee`, under the payment's id), a top-up or an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
-    /** The customer's account that this row moved; `availableAfterMinor` was available on it right after. */
+    /** The customer's account that this row moved. `availableAfterMinor` was its available balance right after. */
     customerAccountId: uuid(),
     memo: text(),
   },
@@ -76,7 +76,7 @@ export const ledgerTransfers = pgTable(
     uniqueIndex('ledger_transfers_pending_key').on(t.pendingId, t.customerAccountId).where(sql`${t.pendingId} is not null`),
     foreignKey({ columns: [t.pendingId], foreignColumns: [t.id], name: 'ledger_transfers_pending_fk' }),
     index('ledger_transfers_reference').on(t.referenceId),
-    // A prompt and each deposit are credited once, a payment is returned once.
+    // A prompt and each deposit are credited once. A payment is returned once.
     uniqueIndex('ledger_transfers_direct_key')
       .on(t.referenceId, t.customerAccountId)
       .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
@@ -92,7 +92,7 @@ export const ledgerTransfers = pgTable(
   ],
 )
 
-/** What was booked as moved at a provider, in the transfers up to `through`. A comparison starts from here, and does not read the whole ledger. */
+/** Amounts booked as moved at a provider, up to transfer `through`. Comparisons start here, not at the ledger's beginning. */
 export const clearingPoints = pgTable('clearing_points', {
   name: text().primaryKey(),
   through: uuid().notNull(),
@@ -100,16 +100,16 @@ export const clearingPoints = pgTable('clearing_points', {
   wentOutMinor: money().notNull(),
 })
 
-/** What a booking is for its customer. `payment_return`: of a payment that the rail sent back. */
+/** The kind of a booking for its customer. `payment_return`: a payment that the rail sent back. */
 export const bookingTypes = ['topup', 'payment', 'payment_return', 'fee', 'adjustment'] as const
 export type BookingType = (typeof bookingTypes)[number]
 
-/** `made`: payments, by the time of their request. `opening`: the balance at the beginning of an hour in which something was booked. */
+/** `made`: payments, by the time of their request. `opening`: the balance at the beginning of an hour with bookings. */
 export const totalTypes = [...bookingTypes, 'made', 'opening'] as const
 
 /**
- * Sums of what happened in one UTC hour, for the hours that `counted_hours` names. An id of zeros stands for no workspace, or for no payee. An
- * `opening` has its balance in `came_in_minor`.
+ * Totals of one UTC hour, for the hours in `counted_hours`. An id of zeros means no workspace, or no payee. An `opening` has its
+ * balance in `came_in_minor`.
  */
 export const hourTotals = pgTable(
   'hour_totals',

@@ -5,7 +5,7 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const languages = ['en', 'sw'] as const
 
-/** What a person wants to be told, and in which language. No row: everything, in English. */
+/** A person's choice of notifications, and their language. Without a row: everything, in English. */
 export const notificationSettings = pgTable(
   'notification_settings',
   {
@@ -24,17 +24,17 @@ export const notificationSettings = pgTable(
 export const mailStates = ['due', 'sent', 'given_up', 'refused'] as const
 
 /**
- * A mail to a person, written with its cause and sent after the commit. A row without an address is the cause itself: it becomes a row for each address of
- * each recipient.
+ * A mail to a person, written with its cause and sent after the commit. A row without an address is the cause itself: it becomes
+ * one row per address of each recipient.
  */
 export const mails = pgTable(
   'mails',
   {
     id: id(),
-    /** Null: a cause, or an invitation to an address that no account has. */
+    /** Null: a cause, or an invitation to an address without an account. */
     accountId: idOf(() => accounts.id),
     workspaceId: uuid(),
-    /** One mail for each cause and address, however often the cause is found. */
+    /** The cause's key: one mail for each cause and address, however often the cause is found. */
     cause: text().notNull(),
     kind: text().notNull(),
     subjectKind: text(),
@@ -43,10 +43,10 @@ export const mails = pgTable(
     addressCiphertext: bytes(),
     addressKeyId: text(),
     language: text({ enum: languages }).notNull(),
-    /** What the text is made of: names and amounts, never a secret or a destination. */
+    /** The values of the text: names and amounts, never a secret or a destination. */
     content: jsonb().notNull(),
     state: text({ enum: mailStates }).notNull(),
-    /** When it is tried next; null when it has ended. */
+    /** The time of the next try. Null once it has ended. */
     dueAt: instant(),
     tries: integer().notNull().default(0),
     createdAt: instant().notNull(),

@@ -6,7 +6,7 @@ import { id, idOf, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
-/** How much of a mandate is used is in usage_counters, as for every limit. */
+/** Each mandate's use is counted in usage_counters, like that of every limit. */
 export const intentMandates = pgTable(
   'intent_mandates',
   {

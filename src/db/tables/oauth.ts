@@ -8,12 +8,12 @@ import { sessions } from './sessions.ts'
 export const clientAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
 export const clientGrantTypes = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'] as const
 
-/** Clients that registered themselves, and clients whose id is the address of their metadata document. */
+/** Clients that registered themselves, and clients whose id is the URL of their metadata document. */
 export const oauthClients = pgTable(
   'oauth_clients',
   {
     id: id(),
-    /** The address of the metadata document. Null for a registered client: its `client_id` is the row's id. */
+    /** The URL of the metadata document. Null for a registered client: its `client_id` is the row's id. */
     url: text(),
     name: text().notNull(),
     redirectUris: text().array().notNull(),
@@ -21,7 +21,7 @@ export const oauthClients = pgTable(
     authMethod: text({ enum: clientAuthMethods }).notNull(),
     /** Argon2id, in its own encoded form. */
     secretHash: text(),
-    /** The scopes of a request that names none; null: everything that may be requested. */
+    /** The scopes of a request that names none. Null: everything that may be requested. */
     scopes: text().array(),
     uri: text(),
     createdAt: instant().notNull(),
@@ -51,7 +51,7 @@ export const oauthAuthorizations = pgTable(
     status: text({ enum: authorizationStatuses }).notNull(),
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
-    /** The SpendingControls that the client asked for, in their wire form; null when it asked for none. */
+    /** The SpendingControls that the client requested, in their wire form. Null: none. */
     requestedControls: jsonb(),
     redirectUri: text(),
     state: text(),
@@ -61,10 +61,10 @@ export const oauthAuthorizations = pgTable(
     userCode: text(),
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
-    /** The account that was signed in to the browser when the request arrived, if any: no other account may decide the request. */
+    /** The account signed in to the browser when the request arrived, if any. No other account may decide the request. */
     accountId: idOf(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
-    /** The grant that the decision made. Until the code is redeemed, the grant expires with it. */
+    /** The grant that the decision created. Until the code is redeemed, the grant expires with it. */
     grantId: idOf(() => grants.id),
     codeHash: bytes(),
     codeExpiresAt: instant(),
@@ -96,8 +96,8 @@ export const oauthAuthorizations = pgTable(
 )
 
 /**
- * What an `oauth` grant has in addition. The hashes of two generations of refresh tokens are stored; an older token is recognised by what it is derived
- * from, so the row stays small.
+ * The OAuth part of a grant. Only hashes of two generations of refresh tokens are stored. An older token is recognised by the
+ * values it is derived from, so the row stays small.
  */
 export const oauthGrants = pgTable(
   'oauth_grants',
@@ -115,7 +115,7 @@ export const oauthGrants = pgTable(
     /** Null for a client without refresh tokens. */
     currentHash: bytes(),
     expiresAt: instant().notNull(),
-    /** The latest end that the consenting person allowed: no refresh extends the grant beyond it. Null: as long as it is used. */
+    /** The latest end that the consenting person allowed; no refresh extends the grant beyond it. Null: no fixed end. */
     endsAt: instant(),
   },
   (t) => [
@@ -135,7 +135,7 @@ export const oauthAccessTokens = pgTable(
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
     createdAt: instant().notNull(),
-    /** When the previous refresh token was exchanged, by the database's clock alone, to the microsecond. */
+    /** When the previous refresh token was exchanged: the database's clock, to the microsecond. */
     rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }).notNull().default(sql`clock_timestamp()`),
     expiresAt: instant().notNull(),
   },

@@ -13,12 +13,12 @@ export const passkeys = pgTable(
     name: text().notNull(),
     /** The id that the authenticator gave it, in base64url. */
     credentialId: text().notNull(),
-    /** The public key as the authenticator encodes it (COSE); `publicKey` is the same key as receipts carry it. */
+    /** The public key in the authenticator's encoding (COSE). `publicKey` is the same key in the encoding of receipts. */
     coseKey: bytes().notNull(),
     publicKey: jsonb().$type<PasskeyKey>().notNull(),
-    /** How often it has signed, where the authenticator counts: a copy of it is found by a count that does not grow. */
+    /** The authenticator's count of signatures, if it counts. A count that does not grow reveals a copy of the passkey. */
     signCount: bigint({ mode: 'number' }).notNull(),
-    /** Whether it can be synchronised between devices; the next column: whether it was when it last signed. */
+    /** Whether devices can synchronise it. The next column: whether they did, as of its last signature. */
     backupEligible: boolean().notNull(),
     backedUp: boolean().notNull(),
     createdAt: instant().notNull(),

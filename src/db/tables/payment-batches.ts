@@ -17,21 +17,21 @@ export const paymentBatches = pgTable(
     itemsCount: integer().notNull(),
     totalMinor: money().notNull(),
     feesMinor: money(),
-    /** The batch whose items it repeats. */
+    /** The batch whose items this one repeats. */
     againOf: uuid(),
     currency: text().notNull(),
     /** RFC 6962, over the leaves of all items in their order; hexadecimal. */
     merkleRoot: text().notNull(),
-    /** What its leaves bind (lib/merkle.ts). Null: version 1. */
+    /** The version of the leaves' contents (lib/merkle.ts). Null: version 1. */
     leafVersion: integer(),
-    /** The request said that its likely duplicates are intended. Null: it did not. */
+    /** Whether the request declared its likely duplicates as intended. Null: it did not. */
     duplicatesIntended: boolean(),
     approvalId: uuid(),
-    /** When its items are decided and sent; null for at once. */
+    /** When its items are decided and sent. Null: at once. */
     executeAt: instant(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /** The batch as REST returned it when it was created: the answer to a repeated request with its key. */
+    /** The batch as REST returned it at creation: the answer to a repeated request with its key. */
     snapshot: packedJson<unknown>('record').notNull(),
     idempotencyKey: text(),
     /** SHA-256 of the request's body. */

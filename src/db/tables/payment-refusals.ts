@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, json, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { id, instant, money } from './columns.ts'
 
-/** Requests for a payment that were refused: no money was held. Kept for 90 days. */
+/** Refused payment requests: no money was held. Kept for 90 days. */
 export const paymentRefusals = pgTable(
   'payment_refusals',
   {
@@ -12,13 +12,13 @@ export const paymentRefusals = pgTable(
     accountId: uuid().notNull(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /** Null where the request names none of the workspace's, and for a whole batch. */
+    /** Null for a whole batch, or if the request names no beneficiary of the workspace. */
     beneficiaryId: uuid(),
     amountMinor: money().notNull(),
     accountReference: text(),
     error: text().notNull(),
     message: text().notNull(),
-    /** The decision as REST shows it in lists; only where a spending rule refused the payment. */
+    /** The decision as lists show it. Only if a spending rule refused the payment. */
     decision: json(),
     requestId: text().notNull(),
     createdAt: instant().notNull(),

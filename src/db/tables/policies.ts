@@ -11,7 +11,7 @@ export const spendingPolicies = pgTable(
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
     name: text().notNull(),
-    /** The policy applies only to payments by this grant and those below it; null: to all. */
+    /** Limits the policy to payments by this grant and its descendants. Null: all payments. */
     bindsGrantId: uuid(),
     paymentTypes: text().array().notNull(),
     beneficiaryIds: uuid().array().notNull(),
@@ -20,33 +20,33 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     totalLimitMinor: money(),
-    /** Since when the total is counted: when a version first set it after it was last clear. */
+    /** The start of the total: when a version set it, since it was last clear. */
     totalCountedSince: instant(),
-    /** Only these accounts count as approvers. Null: every member who may decide. */
+    /** The only accounts that count as approvers. Null: every member who may decide. */
     approverIds: uuid().array(),
     requiredApprovalCount: integer().notNull(),
-    /** The count was derived from the threshold: the policy does not name one. */
+    /** Whether the count was derived from the threshold because the policy does not name one. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** How far back an earlier payment of the same amount to the same payee counts as a likely duplicate; null: the deployment's window. */
+    /** How far back a payment of the same amount to the same payee is a likely duplicate. Null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
-    /** Null: no rule, so such a payment is allowed. In a grant, null asks a person. */
+    /** Null: no rule, so such a payment is allowed. In a grant, null means that a person must approve. */
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    /** A loosening that waits: the fields that were asked for, or that the policy is archived. Who asked and the times are in the next columns. */
+    /** A pending loosening: the requested fields, or the archiving. The next columns have its requester and times. */
     pendingChange: jsonb(),
     pendingChangeBy: uuid(),
     pendingChangeGrantId: uuid(),
     pendingChangeAt: instant(),
     pendingChangeEffectiveAt: instant(),
-    /** The terms that result, whole, or that the policy is archived. Null: an older release stored the change alone. */
+    /** The resulting terms, whole, or the archiving. Null: an older release stored the change alone. */
     pendingChangeResult: jsonb(),
-    /** The version that the waiting change was laid over. */
+    /** The version that the pending change is based on. */
     pendingChangeVersion: integer(),
-    /** The text that confirms it, byte for byte. */
+    /** The confirming text, byte for byte. */
     pendingChangeMessage: text(),
     ...makerColumns(),
     createdAt: instant().notNull(),
@@ -57,7 +57,7 @@ export const spendingPolicies = pgTable(
     index('spending_policies_workspace').on(t.workspaceId, t.id),
     index('spending_policies_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
-    // A payment reads the policies that name its beneficiary alone by that beneficiary, and all others of the workspace.
+    // A payment reads the policies for its beneficiary by that beneficiary, and all others of the workspace.
     index('spending_policies_of_one')
       .on(sql`(${t.beneficiaryIds}[1])`)
       .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) = 1`),
@@ -77,7 +77,7 @@ export const spendingPolicies = pgTable(
   ],
 )
 
-/** Every version of a policy with which a payment may have been decided. */
+/** Every policy version that may have decided a payment. */
 export const spendingPolicyVersions = pgTable(
   'spending_policy_versions',
   {
@@ -93,13 +93,13 @@ export const spendingPolicyVersions = pgTable(
 export const counterSubjects = ['policy', 'grant', 'mandate'] as const
 export const counterPeriods = ['day', 'month', 'total'] as const
 
-/** How much of a limit is used. Guarded by the owning ledger account's lock, like the balance. */
+/** The used part of each limit. Guarded by the owning ledger account's lock, like the balance. */
 export const usageCounters = pgTable(
   'usage_counters',
   {
     subject: text({ enum: counterSubjects }).notNull(),
     subjectId: uuid().notNull(),
-    /** The owning account whose payments it counts. */
+    /** The owning account whose payments count. */
     accountId: uuid().notNull(),
     period: text({ enum: counterPeriods }).notNull(),
     /** The first local date of the period; 0001-01-01 for a total. */
@@ -114,8 +114,8 @@ export const usageCounters = pgTable(
 )
 
 /**
- * Sums of an owner's payments of one local day: for each payee, and for all together, by the grant that they were made with (zeros: by a person). A
- * new or changed policy is seeded from these few rows: the payments may be millions. Guarded by the owning ledger account's lock.
+ * An owner's payments of one local day, for each payee and for all, by the grant that made them (zeros: a person). A new or
+ * changed policy is seeded from these few rows, not from millions of payments. Guarded by the owning ledger account's lock.
  */
 export const spendingTotals = pgTable(
   'spending_totals',

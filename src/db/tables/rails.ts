@@ -24,7 +24,7 @@ export const suspenseItems = pgTable(
     rail: text().notNull(),
     direction: text({ enum: ['in', 'out'] }).notNull(),
     reason: text({ enum: suspenseReasons }).notNull(),
-    /** One item for each finding, however often it is repeated. */
+    /** The key of the finding: one item for each, however often it is repeated. */
     fingerprint: text().notNull(),
     attemptId: uuid(),
     deliveryId: uuid(),
@@ -32,12 +32,12 @@ export const suspenseItems = pgTable(
     subjectId: uuid(),
     providerReceipt: text(),
     amountMinor: money(),
-    /** The transfer on the suspense account; null while a hold covers the money, or its amount is not known. */
+    /** The transfer on the suspense account. Null while a hold covers the money, or its amount is unknown. */
     transferId: uuid(),
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),
     resolvedBy: text(),
-    /** The outcome of an amount that one administrator may not move alone: it counts when another one sends the same. */
+    /** The outcome of an amount that one administrator may not move alone. It counts once another one sends the same. */
     proposedOutcome: text({ enum: suspenseOutcomes }),
     proposedBy: text(),
     createdAt: instant().notNull(),
@@ -57,9 +57,9 @@ export const reconciliations = pgTable(
   {
     id: id(),
     provider: text({ enum: providers }).notNull(),
-    /** The file's name; `provider` for its own list, `balance` for what its accounts hold. */
+    /** The file's name; `provider` for the provider's own list, `balance` for its account balances. */
     source: text().notNull(),
-    /** The account at the provider, as the file's preamble names it. Null: the file names none. */
+    /** The account at the provider, from the file's preamble. Null: the file names none. */
     account: text(),
     contentHash: bytes().notNull(),
     periodStart: instant().notNull(),
@@ -89,10 +89,10 @@ export const reconciliationDifferences = pgTable(
     subjectId: uuid(),
     bookedMinor: money(),
     statedMinor: money(),
-    /** What it is and what to do about it, in one sentence each. */
+    /** The difference and the remedy, in one sentence each. */
     reason: text().notNull(),
     action: text().notNull(),
-    /** An outcome of a payment that a person may accept. */
+    /** A payment's outcome that a person may accept. */
     offer: text({ enum: ['succeeded', 'failed'] }),
     resolvedAt: instant(),
     resolvedBy: text(),
@@ -106,8 +106,8 @@ export const reconciliationDifferences = pgTable(
 )
 
 /**
- * A question to a provider, how much one of our accounts holds. It is compared with what had come in and gone out by our books when it was asked: the
- * answer is of a moment between the question and its arrival.
+ * A question to a provider for the balance of one of our accounts. The answer is compared with our books at the question's time:
+ * it shows a moment between the question and its arrival.
  */
 export const balanceQueries = pgTable(
   'balance_queries',
@@ -119,10 +119,10 @@ export const balanceQueries = pgTable(
     secretHash: bytes().notNull(),
     cameInMinor: money().notNull(),
     wentOutMinor: money().notNull(),
-    /** What all its sub-accounts hold together. */
+    /** The balance of all its sub-accounts. */
     statedMinor: money(),
     subAccounts: integer(),
-    /** What the account holds from which the provider takes its charges: compared apart. */
+    /** The balance of the account from which the provider takes its charges; compared separately. */
     chargesAccountMinor: money(),
     requestedAt: instant().notNull(),
     answeredAt: instant(),
@@ -136,7 +136,7 @@ export const balanceQueries = pgTable(
 
 export const pauseCauses = ['operator', 'lost_writes', 'unknown_sender'] as const
 
-/** A paused rail sends nothing until every cause has ended; each ends by itself. `lost_writes`: the service paused it, after a loss of data. */
+/** A paused rail sends nothing until every cause has ended; each ends by itself. `lost_writes`: the service paused it. */
 export const railPauses = pgTable(
   'rail_pauses',
   {
@@ -149,7 +149,7 @@ export const railPauses = pgTable(
   (t) => [primaryKey({ columns: [t.rail, t.cause] })],
 )
 
-/** When a rail was paused: what waits for it waits that much longer. `endedAt` is null while it is paused. */
+/** A period in which a rail was paused: its waiting payments may wait that much longer. `endedAt` is null while it lasts. */
 export const railPausePeriods = pgTable(
   'rail_pause_periods',
   { id: id(), rail: text().notNull(), beganAt: instant().notNull(), endedAt: instant() },
@@ -160,7 +160,7 @@ export const railPausePeriods = pgTable(
   ],
 )
 
-/** Committed writes were lost: a payment from before may have been sent without a trace. `endedAt`: a person has compared with the providers. */
+/** A loss of committed writes: earlier payments may have been sent without a trace. `endedAt`: a person has reconciled. */
 export const writeLosses = pgTable('write_losses', {
   noticedAt: instant().primaryKey(),
   noticedBy: text().notNull(),
@@ -168,7 +168,7 @@ export const writeLosses = pgTable('write_losses', {
   endedBy: text(),
 })
 
-/** The provider has refused a duplicate: without that proof, no order is sent again by the rail. `account`: the organisation's, at the provider. */
+/** Proof that the provider refused a duplicate: without it, the rail resends no order. `account`: ours, at the provider. */
 export const duplicateChecks = pgTable(
   'duplicate_checks',
   { rail: text().notNull(), account: text().notNull(), passedBy: text().notNull(), passedAt: instant().notNull() },
@@ -176,8 +176,8 @@ export const duplicateChecks = pgTable(
 )
 
 /**
- * A provider's access token, sealed, which all processes use: a new token may end the one before it. Fetches are numbered, so that one process
- * fetches at a time and an older fetch never replaces a newer token.
+ * A provider's access token, sealed, for all processes: a new token may end the previous one. Fetches are numbered, so that one
+ * process fetches at a time and an older fetch never replaces a newer token.
  */
 export const providerTokens = pgTable(
   'provider_tokens',
@@ -185,12 +185,12 @@ export const providerTokens = pgTable(
     provider: text({ enum: providers }).primaryKey(),
     tokenCiphertext: bytes(),
     tokenKeyId: text(),
-    /** When it is renewed. */
+    /** When to renew it. */
     expiresAt: instant(),
-    /** The number of the last fetch that began, and the database's time at which it did. */
+    /** The number of the last started fetch, and its start by the database's clock. */
     begun: integer().notNull(),
     begunAt: instant().notNull(),
-    /** The number of the last fetch that ended, with a token or without one. */
+    /** The number of the last finished fetch, with a token or without. */
     ended: integer().notNull(),
   },
   (t) => [
@@ -199,7 +199,7 @@ export const providerTokens = pgTable(
   ],
 )
 
-/** What the last check of all promises (`verify`) found, and when. */
+/** The result and time of the last check of all promises (`verify`). */
 export const verifyPoints = pgTable('verify_points', {
   name: text().primaryKey(),
   through: text().notNull(),
@@ -216,7 +216,7 @@ export const receiptClaims = pgTable(
   {
     provider: text().notNull(),
     direction: text({ enum: receiptDirections }).notNull(),
-    /** The receipt in uppercase: providers' own lists print it in either case. */
+    /** The receipt in uppercase: providers' own lists use either case. */
     receiptKey: text().notNull(),
     ownerKind: text({ enum: receiptOwnerKinds }).notNull(),
     ownerId: uuid().notNull(),
@@ -232,12 +232,12 @@ export const receiptClaims = pgTable(
   ],
 )
 
-/** A later word of a provider about a payment that it had reported as paid, or a second amount under a known receipt: a person looks at it. */
+/** A provider's later contradiction of a reported success, or a second amount under a known receipt. A person investigates. */
 export const providerAlerts = pgTable(
   'provider_alerts',
   {
     id: id(),
-    /** One alert for each finding, however often it is repeated. */
+    /** The key of the finding: one alert for each, however often it is repeated. */
     fingerprint: text().notNull(),
     rail: text().notNull(),
     subjectKind: text().notNull(),
@@ -260,7 +260,7 @@ export const providerAlerts = pgTable(
 
 export const providerMovementKinds = ['settlement', 'bank_transfer', 'charges'] as const
 
-/** A movement between the organisation's own accounts that a person named once: comparisons know it from then on. Signed: positive came in. */
+/** A movement between the organisation's own accounts, named once by a person, then known. Signed: positive came in. */
 export const providerMovements = pgTable(
   'provider_movements',
   {
@@ -273,7 +273,7 @@ export const providerMovements = pgTable(
     movedAt: instant().notNull(),
     note: text().notNull(),
     namedBy: text().notNull(),
-    /** The comparison of balances that took it into account, once. Null until the next one. */
+    /** The one comparison of balances that included it. Null until the next one. */
     reconciliationId: idOf(() => reconciliations.id),
     createdAt: instant().notNull(),
   },
@@ -289,13 +289,13 @@ export const providerMovements = pgTable(
   ],
 )
 
-/** The logs in which processes note what they are about to send. An attempt names the log of the process that sent it. */
+/** Logs in which processes note each send beforehand. An attempt names the log of its sending process. */
 export const sendLogs = pgTable('send_logs', {
   id: id(),
   process: text().notNull(),
   startedAt: instant().notNull(),
-  /** A process that is alive renews it. */
+  /** Renewed by a living process. */
   seenAt: instant().notNull(),
-  /** When its process ended in order, with nothing under way that the log alone knows. */
+  /** When its process ended in order, with no send under way that only the log knows. */
   stoppedAt: instant(),
 })

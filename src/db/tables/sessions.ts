@@ -11,18 +11,18 @@ export const sessions = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Null when the identity was unlinked; the session continues. */
+    /** Null after the identity is unlinked; the session continues. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
-    /** The identity that began the session, as a plain id: it stays when the identity is unlinked. Null: not recorded. */
+    /** The identity that began the session, as a plain id that outlives the identity. Null: not recorded. */
     beganByIdentityId: uuid(),
     tokenHash: bytes().notNull(),
     userAgent: text(),
-    /** The browser's own cookie, hashed: whether its person signed in there before. Null: not recorded. */
+    /** The hash of the browser's own cookie: tells whether the person signed in there before. Null: not recorded. */
     browserHash: bytes(),
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),
-    /** When its person last proved who they are: by the sign-in, or later by a method that it began with or that was there before. */
+    /** When the person last proved their identity: at sign-in, or later by a method that began or predates the session. */
     provenAt: instant().notNull(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
@@ -36,7 +36,7 @@ export const sessions = pgTable(
   ],
 )
 
-/** A token ends with the credential that issued it: that parent is checked on every use. */
+/** A dashboard token ends with its parent, the credential that issued it. Every use checks the parent. */
 export const dashboardTokens = pgTable(
   'dashboard_tokens',
   {
@@ -61,13 +61,13 @@ export const dashboardTokens = pgTable(
 
 export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey', 'proof'] as const
 
-/** Numbers that are used once. A sign-in's nonce proves itself and has a row only when it was used; the others have one from the start. */
+/** Numbers for single use. A sign-in's nonce proves itself and has a row only once used; the others have one from the start. */
 export const nonces = pgTable(
   'nonces',
   {
     nonce: text().primaryKey(),
     purpose: text({ enum: noncePurposes }).notNull(),
-    /** For a mandate the digest of its terms, for a passkey the account, for a proof the session. */
+    /** The digest of a mandate's terms, the account of a passkey, or the session of a proof. */
     boundTo: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

@@ -5,22 +5,22 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const flowProviders = ['google', 'github'] as const
 
-/** A browser's way to a provider and back, deleted when the browser comes back: a state is valid for one return. */
+/** A browser's round trip to a provider. Deleted on its return: a state is valid once. */
 export const signInFlows = pgTable(
   'sign_in_flows',
   {
     id: id(),
     provider: text({ enum: flowProviders }).notNull(),
     stateHash: bytes().notNull(),
-    /** Of the cookie of the one browser that may finish it; null until a browser has opened the flow's link page. */
+    /** Hash of the cookie of the one browser that may finish it. Null until a browser opens the flow's link page. */
     browserHash: bytes(),
-    /** Of the secret in the link page's address, for a flow that was not started by its browser. */
+    /** Hash of the secret in the link page's address, for a flow that its browser did not start. */
     linkHash: bytes(),
     /** State, nonce and PKCE verifier, encrypted under the flow's id. */
     sealed: bytes().notNull(),
     sealedKeyId: text().notNull(),
     returnTo: text().notNull(),
-    /** The account to which the identity will be linked, and the credential that asked for it; all null for a sign-in. */
+    /** The account that will get the identity, and the requesting credential. All null for a sign-in. */
     accountId: idOf(() => accounts.id),
     credentialKind: text({ enum: ['api_key', 'oauth', 'dashboard', 'session'] }),
     credentialId: uuid(),

@@ -14,30 +14,30 @@ export const topups = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** The account that is credited: the workspace's owning account. */
+    /** The credited account: the workspace's owning account. */
     accountId: uuid().notNull(),
     status: text({ enum: topupStatuses }).notNull(),
-    /** The requested amount; null for a deposit of any amount. */
+    /** The requested amount. Null for a deposit of any amount. */
     amountMinor: money(),
     /** The amount of the payment that ended it. */
     receivedMinor: money(),
     currency: text().notNull(),
     method: text({ enum: topupMethods }).notNull(),
-    /** The phone that gets the prompt; a deposit has none. */
+    /** The phone that gets the prompt. Null for a deposit. */
     phoneCiphertext: bytes(),
     phoneKeyId: text(),
     phoneMask: text(),
-    /** HMAC of the phone number: prompts to one phone are counted without storing its number. */
+    /** HMAC of the phone number, to count the prompts to one phone without storing its number. */
     phoneFingerprint: bytes(),
-    /** The account number under which a person pays in; null for a prompt. */
+    /** The account number for paying in. Null for a prompt. */
     depositCode: text(),
-    /** Where to pay in, as answered when the top-up was created. */
+    /** Instructions for paying in, from the answer at creation. */
     instructions: jsonb().$type<DepositInstructions>(),
     expiresAt: instant().notNull(),
     initiatorAccountId: idOf(() => accounts.id).notNull(),
     grantId: idOf(() => grants.id),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
-    /** The key, the digest of the body and the answer, as for payments; null without a key. */
+    /** The key, the digest of the body and the answer, as for payments. Null without a key. */
     idempotencyKey: text(),
     requestHash: bytes(),
     snapshot: packedJson<unknown>('record'),

@@ -18,17 +18,17 @@ export const workspaces = pgTable(
     nextTimeZone: text(),
     nextTimeZoneFrom: instant(),
     owningAccountId: idOf(() => accounts.id).notNull(),
-    /** The account that holds its balance. Null: the owning account does, as for a personal workspace and for a shared balance of 0.3.0. */
+    /** The account that holds its balance. Null: the owning account, as in a personal workspace or a 0.3.0 shared balance. */
     balanceAccountId: uuid(),
-    /** Since when it has a balance of its own, where it was separated from its owner's. */
+    /** When it was separated from its owner's balance. Null: never. */
     separatedAt: instant(),
     originSessionId: originSession(),
-    /** The grant through which it was made. */
+    /** The grant through which the workspace was created. */
     originGrantId: uuid(),
-    /** By its members: the stop button. */
+    /** When a member pressed the stop button. */
     frozenAt: instant(),
     freezeReason: text(),
-    /** By an administrator; members cannot undo it. */
+    /** When an administrator suspended it. Members cannot undo it. */
     suspendedAt: instant(),
     closedAt: instant(),
     createdAt: instant().notNull(),
@@ -42,14 +42,14 @@ export const workspaces = pgTable(
   ],
 )
 
-/** The account that holds the balance of workspace `w`: what locks, counts, charges, holds and credits for it goes by this account. */
+/** The account with the balance of workspace `w`: locks, counts, charges, holds and credits use this account. */
 export const balanceAccountSql = (w: string): string => `coalesce(${w}.balance_account_id, ${w}.owning_account_id)`
 
-/** Every account on which its payments hold money: those from before it was separated are settled where they began. */
+/** Every account on which its payments hold money. Payments from before a separation are settled where they began. */
 export const balanceAccountsSql = (w: string): string =>
   `unnest(case when ${w}.separated_at is null then array[${balanceAccountSql(w)}] else array[${w}.balance_account_id, ${w}.owning_account_id] end)`
 
-/** The account that people know for an account of the ledger: the owner of the team whose balance it holds, else itself. */
+/** The account that people know for a ledger account: the owner of the team whose balance it holds, else itself. */
 export const owningAccountSql = (account: string): string =>
   `coalesce((select w.owning_account_id from accounts h join workspaces w on w.id = h.holder_of_workspace_id where h.id = ${account}), ${account})`
 
@@ -61,11 +61,11 @@ export const members = pgTable(
     accountId: idOf(() => accounts.id).notNull(),
     role: text({ enum: roles }).notNull(),
     status: text({ enum: memberStatuses }).notNull().default('active'),
-    /** When the account itself, not one of its grants, last acted in the workspace: its next session begins in the most recent one. */
+    /** When the account itself, not a grant of it, last acted here: its next session begins in the most recent workspace. */
     lastUsedAt: instant(),
-    /** Since when, without a break, its role may decide approvals. Null: its role may not, or not recorded (then: since it joined). */
+    /** Start of the unbroken time in which its role may decide approvals. Null: it may not, or unrecorded (since it joined). */
     decidingSince: instant(),
-    /** The same for asking for payments. */
+    /** Start of the unbroken time in which its role may request payments. Null: likewise. */
     requestingSince: instant(),
     invitationId: uuid(),
     createdAt: instant().notNull(),
@@ -91,7 +91,7 @@ export const invitations = pgTable(
     invitedBy: idOf(() => accounts.id).notNull(),
     acceptedBy: idOf(() => accounts.id),
     originSessionId: originSession(),
-    /** The grant through which it was made. */
+    /** The grant through which the invitation was created. */
     originGrantId: uuid(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),
@@ -102,7 +102,7 @@ export const invitations = pgTable(
     uniqueIndex('invitations_token_hash_key').on(t.tokenHash),
     index('invitations_workspace').on(t.workspaceId, t.id),
     index('invitations_invited_by').on(t.invitedBy),
-    // Whether a stranger is invited, where sign-up is by invitation.
+    // Whether a stranger is invited, if sign-up is by invitation.
     index('invitations_email')
       .on(sql`(${emailKeyOf(t.email)})`)
       .where(sql`${t.acceptedAt} is null and ${t.revokedAt} is null`),
@@ -114,8 +114,8 @@ export const invitations = pgTable(
 )
 
 /**
- * Which time zone decided from when, of a workspace that has had more than one: the days of a period that is over never change. A trigger of `workspaces`
- * writes them, and the table is append-only. A change that has not been followed by another stands in `workspaces` alone.
+ * Earlier time zones of a workspace: the days of a past period never change. A trigger of `workspaces` writes them; the table is
+ * append-only. The latest change is in `workspaces` alone.
  */
 export const workspaceTimeZones = pgTable(
   'workspace_time_zones',
@@ -125,7 +125,7 @@ export const workspaceTimeZones = pgTable(
 
 export const separationOutcomes = ['separated', 'withdrawn'] as const
 
-/** A request to move a sum of a shared balance into the workspace's own. Open until it has an outcome; at most one is open. */
+/** A request to move part of a shared balance into the workspace's own. Open until it has an outcome; one at a time. */
 export const balanceSeparations = pgTable(
   'balance_separations',
   {
@@ -134,7 +134,7 @@ export const balanceSeparations = pgTable(
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
     requestedBy: uuid().notNull(),
-    /** The text that confirms it, byte for byte. */
+    /** The confirming text, byte for byte. */
     message: text().notNull(),
     requestedAt: instant().notNull(),
     effectiveAt: instant().notNull(),
@@ -167,7 +167,7 @@ export const separationConfirmations = pgTable(
 
 export const sessionActKinds = ['member', 'role', 'workspace', 'widened', 'loosened'] as const
 
-/** What was done in a session beside the rows that carry its id: ending the session can undo or list it. */
+/** Acts of a session other than the rows with its id, so that ending the session can undo or list them. */
 export const sessionActs = pgTable(
   'session_acts',
   {
@@ -186,7 +186,7 @@ export const sessionActs = pgTable(
   (t) => [index('session_acts_session').on(t.sessionId, t.id), check('session_acts_kind_check', oneOf(t.kind, sessionActKinds))],
 )
 
-/** Moments for which a workspace was told that its balance does not cover what is scheduled. */
+/** The times for which a workspace was warned that its balance does not cover scheduled payments. */
 export const balanceShortages = pgTable(
   'balance_shortages',
   {
