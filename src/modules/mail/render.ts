@@ -16,7 +16,7 @@ export type Language = 'en' | 'sw'
 const catalogues: Readonly<Record<Language, Catalogue>> = { en: english, sw: swahili }
 const factTexts: Readonly<Record<Language, FactCatalogue>> = { en: englishFacts, sw: factsSw }
 
-/** A zero-width space ends what a mail client would make a link of: there is one link, and no name can add another. */
+/** A zero-width space breaks every text that a mail client would turn into a link: the mail has one link, and names add none. */
 const unlinked = (text: string): string => text.replace(/[.:@/](?=\p{L})|:(?=\/\/)/gu, '$&\u200b')
 
 /** "29 Nov 2026, 12:30 (Nairobi time)". */
@@ -28,14 +28,14 @@ export const timeIn = (language: Language, zone = 'UTC'): ((at: string) => strin
 
 type Values = Readonly<Record<string, string | null>>
 
-/** Null where a value is missing: then the sentence is left out. */
+/** Null if a value is missing: the sentence is then left out. */
 const fill = (text: string, values: Values): string | null => {
   const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   if (names.some((name) => (values[name] ?? null) === null)) return null
   return text.replace(/\{(\w+)\}/g, (_, name: string) => unlinked(values[name] ?? ''))
 }
 
-/** A mail with its address and, of an invitation, the secret of its link. */
+/** A mail with its address and, for an invitation, the secret of its link. */
 export type Opened = { kind: MailKind; language: Language; content: MailContent; address: string; secret: string | null }
 
 export type Rendered = { subject: string; text: string; html: string }
@@ -48,7 +48,7 @@ export type Letter = {
 
 const longestSubject = 180
 
-/** Before it is laid out. The secret stands behind the `#`, which no server logs. */
+/** The mail before its layout. The secret stands behind the `#`, which no server logs. */
 export const letterOf = (publicUrl: string, { kind, language, content, address: email, secret }: Opened): Letter => {
   const texts = catalogues[language]
   const { role, payee } = content.values

@@ -25,7 +25,7 @@ import { createTransport, type Outcome, type Transport } from './transport.ts'
 // A row is its own queue entry (`due_at`). A cause without an address becomes a row for each address; a row with one is sent. The id of a row is its
 // Message-ID: a process that dies between the server's answer and our record sends the same message again, and readers see one.
 
-/** Longer than a server may take. */
+/** Longer than a mail server may take. */
 const leaseSeconds = 120
 /** An hour in all. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
@@ -55,7 +55,7 @@ const readRecipients = statement('mails.recipients')`
    where a.status <> 'closed' and i.email_verified and i.email is not null
    order by a.id, ${emailKeySql('i.email')}, i.id`
 
-/** What was decided, accepted or withdrawn meanwhile is not mailed any more. */
+/** A mail about a decided approval, or an accepted or withdrawn invitation, is not sent any more. */
 const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, at) =>
   orm
     .select({ id: approvals.id })
@@ -203,7 +203,7 @@ export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>
     return { ...letterOf(deps.config.publicUrl, opened), to: opened.address, language, at }
   })
 
-/** Who was told of an approval stays; of everything else nothing does. */
+/** Keeps who was told of an approval, and nothing else. */
 const forget = statement('mails.forget')`
   with old as materialized (select id, subject_kind from mails where ended_at < $1 and address_ciphertext is not null order by ended_at limit 1000 for update skip locked),
      removed as (delete from mails where id = any(array(select id from old where subject_kind is distinct from 'approval'))),

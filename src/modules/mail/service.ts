@@ -7,7 +7,7 @@ import type { Fact } from '../../lib/approval-facts.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 
-/** The setting that switches each off; null: never. The texts are in `texts/`. */
+/** The setting that switches each kind off; null: none does. The texts are in `texts/`. */
 export const mailKinds = {
   approval_waits: 'approvals',
   approval_still_waits: 'approvals',
@@ -23,20 +23,20 @@ export const mailKinds = {
 } as const
 export type MailKind = keyof typeof mailKinds
 
-/** What a text is made of. Names are quoted by the caller; a sentence whose value is null is left out. */
+/** The values of a mail's text. The caller quotes names; a sentence whose value is null is left out. */
 export type MailContent = {
   values: Readonly<Record<string, string | null>>
-  /** RFC 3339. They are told as a clock of the workspace shows them, in the reader's language. */
+  /** RFC 3339. The mail shows them in the workspace's time zone and the reader's language. */
   times?: Readonly<Record<string, string>>
-  /** That of the workspace, or of the account's own where there is none. Read when the mail is addressed. */
+  /** The time zone of the workspace, or of the account's own if there is none. Read when the mail is addressed. */
   zone?: string
   /** The path of the one link. */
   path: string
   facts?: { all: readonly Fact[]; of: number; currency: string }
-  /** Of a cause: its recipients, or everyone who may decide in the workspace, but `except`. */
+  /** Only before addressing: the recipients, or everyone who may decide in the workspace, except `except`. */
   to?: readonly Uuid[] | 'deciders'
   except?: Uuid | null
-  /** Of a cause: who did it; `label`: by a key or an agent of that name. Their name and the workspace's are read when the mail is addressed. */
+  /** Only before addressing: the actor; `label`: its key or agent. Their name and the workspace's are read at addressing. */
   by?: { accountId: Uuid; label: string | null }
 }
 
@@ -65,7 +65,7 @@ const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): 
   endedAt: null,
 })
 
-/** In the transaction of the cause: each of its recipients is mailed once, after the commit. */
+/** Called in the transaction of the cause: mails each of its recipients once, after the commit. */
 export const queueMail = (tx: Tx, cause: Cause & { to: NonNullable<MailContent['to']> }): void => {
   tx.gather(written, [rowOf(tx, cause)])
   wakeAfterCommit(tx, 'mails')
@@ -76,7 +76,7 @@ export const mailContext = (id: Uuid): readonly string[] => ['mail', id]
 type Seals = { vault: Vault; derivations: Derivations }
 type Recipient = { accountId: Uuid | null; email: string; language: MailRow['language']; secret?: string }
 
-/** `secret`: sealed with the address, and removed with it. */
+/** `secret`: sealed and removed together with the address. */
 export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, secret, ...recipient }: Recipient): MailRow => {
   const id = newId()
   const sealed = vault.seal(JSON.stringify([email, secret ?? null]), mailContext(id))
@@ -85,7 +85,7 @@ export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, 
   return { ...row, ...recipient, id, cause, addressCiphertext: sealed.ciphertext, addressKeyId: sealed.keyId }
 }
 
-/** To an address that may belong to no account. */
+/** Mails an address that may belong to no account. */
 export const queueMailTo = (tx: Tx, seals: Seals, cause: Cause, recipient: Recipient): void => {
   tx.gather(written, [addressed(seals, rowOf(tx, cause), recipient)])
   wakeAfterCommit(tx, 'mails')

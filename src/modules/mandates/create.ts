@@ -62,7 +62,7 @@ const domainOf = (config: Config): string => new URL(config.publicUrl).host
 
 type Signable = { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date }
 
-/** EIP-191 text. Equal terms give the same text, so it is built again to check a signature and never taken from a request. */
+/** EIP-191 text. Equal terms give the same text: a check of a signature builds it again, and never takes it from a request. */
 const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: Signable): string => {
   const { workspaceId, grantId, validFrom } = terms
   const { what, who, until } = limitLines(
@@ -126,10 +126,10 @@ export const prepareMandate = async (
 
 type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
 
-/** `message`: what the signature must cover; null: there is no such text, and the creation gives the reason. `signer`: if it is the named one. */
+/** `message`: the text to sign; null: none, and the creation says why. `signer`: null unless it is the named wallet. */
 export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
-/** Before the transaction, because a chain may have to be queried; the nonce's binding never changes. */
+/** Called before the transaction, because a chain may have to be queried; the nonce's binding never changes. */
 export const proveMandate = async ({ config, contractWallets, db }: ProofParts, input: CreateMandate): Promise<MandateProof> => {
   const { address, terms, nonce, signature } = input
   const digest = termsDigest(terms)
@@ -154,7 +154,7 @@ export const proveRevocation = (
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
-/** Only the owning account can agree for a workspace. Another account's workspace or grant is answered with the same 404 as none. */
+/** Only the owning account can agree for a workspace. Another account's workspace or grant gets the same 404 as a missing one. */
 const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<WorkspaceRecord> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await first(tx, shareWorkspace, { id: workspaceId })
@@ -180,7 +180,7 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
   return mandate
 }
 
-/** The nonce's row is locked first: of two requests at once, the second waits, and then finds the first one's mandate. */
+/** The nonce's row is locked first: the second of two concurrent requests waits, and then finds the first one's mandate. */
 const create = async (
   tx: Tx,
   origin: RequestOrigin,
@@ -227,7 +227,7 @@ const create = async (
   return { mandate, replayed: false }
 }
 
-/** By a signature alone: its wallet identifies the account. Refusals commit, so that their audit rows stay; they do not use the nonce up. */
+/** Needs only a signature: its wallet identifies the account. Refusals commit with their audit rows, without using the nonce. */
 export const createMandate: typeof create = (tx, origin, input, proof) =>
   create(tx, origin, input, proof).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error

@@ -17,7 +17,7 @@ import { findMandate, lockMandate, type MandateRecord, mandateStatus, presentMan
 
 type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
-/** The caller has locked it, and it is active. */
+/** The caller has locked the mandate, and it is active. */
 const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
   const after = updateRow(tx, intentMandates, mandate, { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at })
@@ -40,8 +40,8 @@ const endIfActive = async (tx: Tx, id: Uuid, end: MandateEnd): Promise<void> => 
 const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
 
 /**
- * Runs after a payment has succeeded. `exhausted` is final: while a payment under way holds the last of the budget, and may give it back, the mandate
- * stays active and its limits refuse further payments. The caller has locked the account that paid.
+ * Runs after a payment has succeeded. `exhausted` is final. While a payment under way may still give budget back, the mandate
+ * stays active and its limits refuse payments. The caller has locked the account that paid.
  */
 export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)
@@ -55,13 +55,13 @@ export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => 
 const unsigned = statement('mandates.unsigned')`
   select id from intent_mandates where account_id = $1 and status = 'active' and not ${walletIsLinked('account_id', 'signer')} order by id`
 
-/** Runs after a wallet was taken from its account. */
+/** Runs after a wallet was unlinked from its account. */
 export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(unsigned, [accountId]))
     await endIfActive(tx, id, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
 }
 
-/** The mandate's window already refuses payments: here the end is recorded and published. */
+/** The mandate's window already refuses payments; this sweep records and publishes the end. */
 export const expireMandates = sweepOf(
   'mandates.expire',
   { id: intentMandates.id, due: intentMandates.expiresAt, where: [sql`${intentMandates.status} = 'active'`] },
@@ -96,7 +96,7 @@ export const revokeByCredential = async (
   return revoke(tx, onAuthorityLost, principal, mandate, { via: 'credential' })
 }
 
-/** The wallet that signed a mandate may always revoke it, and so may any other that its account has now. `signer`: of the verified signature. */
+/** The wallet that signed a mandate may always revoke it, as may any wallet of its account now. `signer`: the verified one. */
 export const revokeBySignature = async (
   tx: Tx,
   onAuthorityLost: OnAuthorityLost,

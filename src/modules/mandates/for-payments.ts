@@ -5,13 +5,13 @@ import type { Minor } from '../../lib/money.ts'
 import type { MandateRules, MandateStanding } from '../../policy/types.ts'
 import { findMandate, lockMandate, type MandateRecord } from './queries.ts'
 
-/** What the policy engine compares a payment with, and the signature that counts as its signer's approval. */
+/** The mandate's rules for the policy engine, and the signature that counts as its signer's approval. */
 export type PaymentMandate = {
   rules: MandateRules
   signature: { accountId: Uuid; signer: string; signature: string; message: string }
 }
 
-/** `counted`: the amount of a payment that the mandate counts already; the rules are those of the mandate without that payment. */
+/** `counted`: the amount of a payment that the mandate already counts; the rules are the mandate's without that payment. */
 const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => {
   const { accountId, signer, signature, message } = mandate
   const { id, workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes } = mandate
@@ -33,8 +33,8 @@ const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => 
 }
 
 /**
- * Whether the contract wallet that signed the mandate still accepts the signature. Called before the transaction, because the chain takes time. The
- * answer is `holds` without asking a chain where there is no such mandate, or a wallet with its own key signed it.
+ * Whether the contract wallet that signed the mandate still accepts the signature. Called before the transaction, because the
+ * chain takes time. `holds` without a query if there is no such mandate, or if a wallet with its own key signed it.
  */
 export const mandateStanding = async (
   db: Database,
@@ -47,15 +47,15 @@ export const mandateStanding = async (
   return ({ valid: 'holds', invalid: 'refused', unanswered: 'unanswered' } as const)[answer ?? 'valid']
 }
 
-/** For readers and simulations: nothing is locked. */
+/** For readers and simulations: locks nothing. */
 export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
   const mandate = await findMandate(db, id, workspaceId)
   return mandate && forPayment(mandate, counted)
 }
 
 /**
- * Locks the mandate: the last lock of all, after the account's that pays, which guards its counter. `counted`: for a payment that is checked once
- * more before it is sent. Undefined when the workspace has no such mandate.
+ * Locks the mandate as the last lock of all, after the account that pays, which guards its counter. `counted`: for a payment that
+ * is checked once more before it is sent. Undefined if the workspace has no such mandate.
  */
 export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
   const mandate = await lockMandate(tx, id, workspaceId)

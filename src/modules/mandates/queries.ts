@@ -32,20 +32,20 @@ const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, at) =>
   withUsage(orm).where(eq(intentMandates.nonce, at.nonce)),
 )
 
-/** With the sum of the payments that count against it: those that ended unpaid do not. */
+/** With the sum of the payments that count against the mandate: payments that ended unpaid do not. */
 export type MandateRecord = RowOf<typeof byId>
 
-/** Without a workspace for signatures and the public text, which name none. */
+/** Signatures and the public text name no workspace, so their callers pass none. */
 export const findMandate = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<MandateRecord | undefined> =>
   first(db, byId, { id, workspaceId })
 
 export const findMandateByNonce = (db: Db, nonce: string): Promise<MandateRecord | undefined> => first(db, byNonce, { nonce })
 
-/** After its end it is expired, even before the sweep has recorded it. */
+/** A mandate is expired after its end, even before the sweep has recorded it. */
 export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
   mandate.status === 'active' && mandate.expiresAt <= at ? 'expired' : mandate.status
 
-/** `status`: as `mandateStatus` says it. */
+/** `status`: a result of `mandateStatus`. */
 export const mandateList = prepare(
   'mandates.list',
   { workspaceId: 'uuid', status: 'text?', at: 'timestamptz', before: 'uuid?', take: 'rows' },
@@ -63,8 +63,8 @@ export const mandateList = prepare(
 )
 
 /**
- * The account that pays first, like every writer of its money and its counters. It is read afterwards, with the counter that the lock's last holder
- * left.
+ * Locks the account that pays first, like every writer of its money and its counters. The mandate is read afterwards, with the
+ * counter that the lock's last holder left.
  */
 export const lockMandate = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<MandateRecord | undefined> => {
   const unlocked = await findMandate(tx, id, workspaceId)

@@ -63,7 +63,7 @@ export const CreateMandate = BodyIn('CreateMandate', {
 })
 export type CreateMandate = z.output<typeof CreateMandate>
 
-/** With a signature nothing else is needed; without one the credential decides. */
+/** A signature alone is enough; without one the credential decides. */
 export const RevokeMandate = BodyIn('RevokeMandate', {
   signature: Signature.optional(),
   address: WalletAddress.optional().describe('The signing wallet; needed for contract wallets only.'),

@@ -28,7 +28,7 @@ export const presentNotification = (event: StoredEvent): Notification => ({
   data: readableData(event.data),
 })
 
-/** A thousand streams that send one event share its bytes: a text would be encoded for each of them. */
+/** A thousand streams that send one event share its bytes: a text would be encoded for each stream. */
 const frames = new WeakMap<StoredEvent, Buffer>()
 
 export const frameOf = (event: StoredEvent): Buffer => {
@@ -40,7 +40,7 @@ export const frameOf = (event: StoredEvent): Buffer => {
   return frame
 }
 
-/** With an empty id the browser forgets the one that cannot be resumed from. */
+/** An empty id makes the browser forget the one that cannot be resumed from. */
 export const resetFrame = (accountId: string, at: Date, retentionDays: number): string => {
   const data = {
     id: null,

@@ -34,7 +34,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
     querystring: StreamQuery,
     response: { 200: EventStream },
-    // A HEAD request of it would never end.
+    // A HEAD request of a stream would never end.
     exposeHeadRoute: false,
     handler: (request, reply) => {
       const header = request.headers['last-event-id']

@@ -50,7 +50,7 @@ const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   )
 }
 
-/** The event must still be stored. Another tenant's counts as unknown. */
+/** The event must still be stored. Another tenant's event counts as unknown. */
 const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader: Reader, id: Uuid) => {
   const event = await findEvent(deps.db, id)
   if (!event || !mayRead(reader, event)) return undefined
@@ -66,7 +66,7 @@ const takePlace = async ({ config }: Pick<Parts, 'config'>, places: StreamPlaces
   })
 }
 
-/** Every refusal comes before the first byte. `fanOut`: the streams of this process; `places`: those of all. */
+/** Every refusal comes before the first byte. `fanOut`: the streams of this process; `places`: those of all processes. */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
   { fanOut, places, resets }: { fanOut: FanOut; places: StreamPlaces; resets: Set<() => void> },
@@ -78,7 +78,7 @@ export const openNotificationStream = async (
     connect: () => SseConnection
   },
 ): Promise<void> => {
-  // `reauthenticate` is named by itself, because the stream keeps it for as long as it is open.
+  // `reauthenticate` has a name of its own, because the stream keeps it for as long as it is open.
   const { reauthenticate } = request
   const { accountId } = principal
   const reader = await findReader(deps.db, principal)
@@ -115,14 +115,14 @@ export const openNotificationStream = async (
 }
 
 const maxAtOnce = 500
-/** Before every event. */
+/** The position before every event. */
 const beginning: Position = { transaction: '0', id: firstId }
 
 type NotificationsSearch = Omit<NotificationsQuery, keyof PageQuery | 'wait_seconds'>
 
 /**
- * The stream's events for polling: with `after` the later ones, oldest first, else the newest first. Reads until a page is full
- * of what the reader may see.
+ * The stream's events for polling: the later ones with `after`, oldest first, else the newest first. Reads until a page is full
+ * of events that the reader may see.
  */
 export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
@@ -144,7 +144,7 @@ export const listNotifications = async (
   const since = createdAfter && createdAfter > kept ? createdAfter : kept
   const isBetween = ({ createdAt }: StoredEvent) =>
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
-  // Of a whole second, so that requests of one turn ask alike; the exact time is looked at here.
+  // Cut to a whole second, so that requests of one turn ask alike; the code below checks the exact time.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
   // The reader may see few of very many events, so each page is larger than the one before.
@@ -174,8 +174,8 @@ type Waiting = {
 }
 
 /**
- * As `listNotifications`, for a program that is started now and then: waits for the first event. Each look begins with the credential. A wait counts
- * as a stream of its account.
+ * `listNotifications` for a program that is started now and then: waits for the first event. Each look first checks the
+ * credential. A wait counts as a stream of its account.
  */
 export const awaitNotifications = async (
   deps: Parameters<typeof listNotifications>[0],

@@ -59,7 +59,7 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   throw refusedDetails(`cannot be understood: ${refuseFields(fieldErrors(parsed.error.issues)).message}`)
 }
 
-/** What a request asks for, however it arrives. A client that names no scope asks for reading only. */
+/** The access that a request asks for, however it arrives. A client that names no scope asks for reading only. */
 const readRequestedAccess = (
   { scopes }: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
@@ -72,7 +72,7 @@ const readRequestedAccess = (
   requestedControls: parseDetails(parameters.authorization_details),
 })
 
-/** Until this passes, the answer is only ever a page of ours. */
+/** Until the redirect URI is valid, the answer is only ever a page of ours. */
 const readRedirectUri = (client: ClientRecord, requested: string | undefined): string => {
   const [only, ...others] = client.redirectUris
   if (requested === undefined) {
@@ -113,7 +113,7 @@ export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
 type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
-/** `request` is called again where its user code is in use. */
+/** `request` is called again if its user code is in use. */
 const keepRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
   client: ClientRecord,
@@ -168,7 +168,7 @@ const takeRow = prepareWrite(
       .returning({ id: oauthAuthorizations.id }),
 )
 
-/** Only who is signed in where the request arrives may decide it. An agent's credential counts as signed out. */
+/** Only the person who is signed in when the request arrives may decide it. An agent's credential counts as signed out. */
 const bindingOf = (principal: Principal | null) =>
   principal && !principal.grant
     ? { accountId: principal.accountId, sessionId: principal.originSessionId }
@@ -198,8 +198,8 @@ const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId
 )
 
 /**
- * Where the browser goes next. A redirect reports an error only to a client that the person has given a grant before: else we would redirect to any
- * address that a stranger registered (RFC 9700, 4.11.2). For others a page says what is wrong, and its link back carries the error.
+ * The browser's next address. A redirect reports an error only to a client that the person has given a grant before. Otherwise we
+ * would redirect to any registered address (RFC 9700, 4.11.2). Others get a page of ours, whose link back carries the error.
  */
 export const authorize = async (
   deps: AuthorizeDeps & Pick<Parts, 'clientDocuments'>,
@@ -231,7 +231,7 @@ export const authorize = async (
 const deviceTtlSeconds = 600
 export const pollIntervalSeconds = 5
 
-/** Consonants only: no words, and no letters that look like others. 20^8 codes (RFC 8628 section 6.1). */
+/** Consonants only: no words, and no letters that look alike. 20^8 codes (RFC 8628 section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
 

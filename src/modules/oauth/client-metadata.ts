@@ -17,8 +17,8 @@ const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,
 const maxUriLength = 2000
 
 /**
- * Schemes that a browser or the system's own programs run or show. Others may be an application's: RFC 8252 (7.1) asks for its maker's domain name, but
- * editors have names without a dot (`cursor`, `vscode`).
+ * Schemes that a browser or the system's own programs run or show. Others may be an application's: RFC 8252 (7.1) asks for its
+ * maker's domain name, but editors have names without a dot (`cursor`, `vscode`).
  */
 const notPrivateUse = new Set(
   (
@@ -26,7 +26,7 @@ const notPrivateUse = new Set(
     'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms shell res mhtml content'
   ).split(' '),
 )
-/** Those of browsers, with what follows a hyphen: a redirect to one of them is a redirect to any page of the network. */
+/** Browsers' schemes, with their suffix after a hyphen: a redirect to one of them can open any page of the network. */
 const ofBrowsers =
   /^(?:googlechromes?|microsoft-edge|firefox|opera|brave|vivaldi|x-safari|touch-https?|ms|x-apple)(?:-|$)|^web\+|-extension$/
 const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !ofBrowsers.test(scheme)
@@ -53,7 +53,7 @@ const withoutPort = (uri: string): string | undefined => {
   return parts ? `${parts[1]}${parts[2]?.replace(/^([^?]*?)\/?(\?.*)?$/, '$1$2')}` : undefined
 }
 
-/** Compared byte for byte, but for the port and the last slash of a loopback address: a native application uses a free one each time (RFC 8252, 7.3). */
+/** Compared byte for byte, except a loopback address's port and last slash: native apps use free ports (RFC 8252, 7.3). */
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)
@@ -65,7 +65,7 @@ export const matchesRedirectUri = (registered: string, requested: string): boole
   )
 }
 
-/** The host, or the scheme of an application on this device. */
+/** The host, or the scheme of an application on the device. */
 export const redirectHost = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
@@ -74,7 +74,7 @@ export const redirectHost = (uri: string): string => {
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 type ClientGrantType = (typeof clientGrantTypes)[number]
 
-/** RFC 7591 section 2; the rest is ignored, and so not echoed. */
+/** RFC 7591 section 2; other members are ignored, and so not echoed. */
 const Wire = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),
   client_name: z.string().optional(),
@@ -95,7 +95,7 @@ const readName = (text: string | undefined, redirectUris: readonly string[]): st
   return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
 }
 
-/** Unknown types are left out; one of the rest must begin a flow. Without any the client redirects (RFC 7591, section 2). */
+/** Unknown types are left out; one of the rest must begin a flow. A client without types redirects (RFC 7591, section 2). */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
   const all = named === undefined || named.length === 0 ? ['authorization_code', 'refresh_token'] : named
   const types = clientGrantTypes.filter((type) => all.includes(type))
@@ -116,13 +116,13 @@ const readUri = (text: string | undefined): string | null => {
   return text
 }
 
-/** Many libraries write null for what they leave out. */
+/** Many libraries write null for an absent member. */
 const withoutNulls = (input: unknown): unknown =>
   typeof input === 'object' && input !== null && !Array.isArray(input)
     ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
     : input
 
-/** `fetched`: a document is written for many servers, so redirect URIs that are not acceptable here are left out, and requests with them refused. */
+/** `fetched`: a document serves many servers, so unacceptable redirect URIs are left out, and requests with them refused. */
 export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
@@ -167,7 +167,7 @@ export const documentUrl = (config: Config, clientId: string): URL | undefined =
   if (!/^https?:\/\//i.test(clientId)) return undefined
   if (clientId.length > maxAddressLength || !URL.canParse(clientId)) throw refusedDocument('has no valid address')
   const url = new URL(clientId)
-  // A URL that a parser would rewrite (dot segments, capitals, a default port) is refused: ids are compared as text.
+  // A URL that a parser would rewrite (dot segments, uppercase, a default port) is refused: ids are compared as text.
   if (url.href !== clientId || clientId.includes('#') || url.username !== '' || url.password !== '' || url.pathname === '/') {
     throw refusedDocument('must have an https address with a path, in its plain spelling')
   }

@@ -62,7 +62,7 @@ const requestRefusals = oauthRefusals(
   'invalid_authorization_details',
 )
 
-/** A client that is told "invalid" throws its tokens away: during a hold they may be in the writes that were lost. */
+/** A client that is told "invalid" throws its tokens away: during a hold, the lost writes may contain them. */
 const perhapsLost = ({ lossDetection }: Parts, error: unknown): unknown =>
   error instanceof OAuthError &&
   (error.code === 'invalid_grant' || error.code === 'invalid_client') &&
@@ -78,7 +78,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     const routes = routesOf(scope, deps)
     scope.setErrorHandler((error, request, reply) => handleOAuthError(perhapsLost(deps, error), request, reply))
     scope.addHook('preValidation', async (request) => {
-      // A form without parameters has no body: what is missing is named, as in any other form.
+      // A form without parameters has no body: the error names the missing ones, as for any other form.
       request.body ??= {}
       requireStorable(request.body)
     })
@@ -128,7 +128,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       consumes: form,
       body: RevocationBody,
       response: {
-        // Clients read every answer as JSON, an empty one too.
+        // Clients read every answer as JSON, even an empty one.
         200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
         ...oauthRefusals('invalid_request', 'invalid_client'),
       },
@@ -185,7 +185,7 @@ export const registerRegistration = (app: App, deps: Parts): void => {
     scope.setErrorHandler(handleOAuthError)
     routes.handle('POST', '/v1/oauth/register', 'oauth.register', {
       ...open,
-      // As in a client's own document.
+      // The same rule as for a client's own document.
       text: 'lenient',
       summary: 'Register a client',
       description: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',

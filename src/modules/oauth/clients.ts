@@ -75,7 +75,7 @@ export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, c
   return client
 }
 
-/** The client's metadata document is read when we have none, or an old one. */
+/** The client's metadata document is read if we have none, or only an old one. */
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
@@ -130,7 +130,7 @@ const presented = ({ authorization, client_id: id, client_secret: secret }: Clie
   return basic.secret === '' ? { clientId: basic.clientId, secret: undefined } : basic
 }
 
-/** A confidential client may send its secret in either way. `find`: `requireClient` where the client may be new to us. */
+/** A confidential client may send its secret in either way. `find`: `requireClient` if the client may be new to us. */
 export const authenticateClient = async (
   deps: ClientsDeps,
   credentials: ClientCredentials,

@@ -32,8 +32,8 @@ import { isSubset } from './scopes.ts'
 import { newHandle } from './tokens.ts'
 
 /**
- * A host that serves the client's document identifies it, but only for answers that go there. The device flow has none: any caller can begin it with
- * another client's address.
+ * A host that serves the client's document identifies the client, but only for answers that go to that host. The device flow has
+ * none: any caller can begin it with another client's address.
  */
 const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
   if (client.url === null || redirectUri === null) return null
@@ -50,7 +50,7 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
   return expiresAt <= now ? 'expired' : 'pending'
 }
 
-/** Long enough to copy a code from a browser to a terminal; because of PKCE it is worthless to others. */
+/** Long enough to copy a code from a browser to a terminal; PKCE makes the code worthless to others. */
 const codeTtlSeconds = 120
 
 const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
@@ -122,7 +122,7 @@ const requireOpen = ({ status, expiresAt, sessionId }: AuthorizationRecord, { or
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
 }
 
-/** Only a person lets an agent's new payees go unconfirmed. An agent repeats calls: it must say that a second payment is meant. */
+/** Only a person lets an agent's new payees go unconfirmed. An agent repeats calls, so it must confirm a second payment. */
 const undecided = (requested: Controls): Controls => ({
   ...requested,
   newPayees: requested.newPayees === 'allow' ? null : requested.newPayees,
@@ -134,7 +134,7 @@ const tooWide = (requested: NonNullable<Controls[keyof Controls]>): string =>
     ? 'must name nothing that the client did not ask for'
     : `must not ${typeof requested === 'bigint' ? 'be' : 'allow'} more than the client asked for, ${requested}`
 
-/** The requested limits, narrowed by the person. Wider ones are refused, never reduced. */
+/** The requested limits, narrowed by the person. Wider limits are refused, never reduced. */
 const narrowControls = (requested: Controls, decided: Controls = noControls): Controls => {
   const under = 'spending_controls.'
   const fields: FieldError[] = []

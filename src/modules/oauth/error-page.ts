@@ -54,7 +54,7 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 }
 
-/** An error stays on a page of ours. It links to the client's address if that is one that the client registered. */
+/** An error stays on a page of ours. The page links to the client's address only if the client registered it. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const refused = refusalOf(error, request)
   const { status, message, headers } = refused

@@ -3,7 +3,7 @@ import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from '../../http/app-type.ts'
 import { mcpScopes, oauthScopes, offlineAccess } from './scopes.ts'
 
-/** A field of a document: its value, and its description where its name is not one. */
+/** A field of a document: its value, and its description if its name is not one. */
 type Field = readonly [value: string | boolean | string[], description?: string]
 
 const typeOf = ([value, description]: Field) => {
@@ -22,7 +22,7 @@ const documentOf = (id: string, fieldsAt: FieldsAt) => ({
     Object.fromEntries(Object.entries(fieldsAt(publicUrl, resource)).map(([name, [value]]) => [name, value])),
 })
 
-/** RFC 8414. From the configured address alone: no header can change where a client is sent. */
+/** RFC 8414. Built from the configured address alone: no header can change where a client is sent. */
 export const serverMetadata = documentOf('OAuthServerMetadata', (publicUrl) => ({
   issuer: [publicUrl],
   authorization_endpoint: [`${publicUrl}/v1/oauth/authorize`],

@@ -14,7 +14,7 @@ const authorizations = prepareRemoval('oauth.prune_authorizations', oauthAuthori
 const accessTokens = prepareRemoval('oauth.prune_access_tokens', oauthAccessTokens.id, oauthAccessTokens.expiresAt)
 /** The grant itself stays: it is the history of what was delegated. Without this row its tokens are unknown. */
 const deadGrants = prepareRemoval('oauth.prune_grants', oauthGrants.grantId, oauthGrants.expiresAt)
-/** No account has given them a grant, or is deciding about one. */
+/** No account has given the client a grant, or is deciding about one. */
 const isIdle = sql`not exists (select from ${oauthGrants} where ${oauthGrants.clientId} = ${oauthClients.id})
   and not exists (select from ${oauthAuthorizations} where ${oauthAuthorizations.clientId} = ${oauthClients.id})`
 const by = [oauthClients.id]
@@ -24,7 +24,7 @@ const unusedClients = prepareRemoval('oauth.prune_unused_clients', oauthClients.
 })
 const lapsedClients = prepareRemoval('oauth.prune_lapsed_clients', oauthClients.id, oauthClients.lastUsedAt, { only: isIdle, by })
 
-/** Rows that every caller may create must be deleted some time. */
+/** Rows that every caller may create must be deleted eventually. */
 export const pruneOAuth = async (db: Database, clock: Clock): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await prune(

@@ -93,7 +93,7 @@ export const redeemCode = async (
     if (!authorization || authorization.clientId !== client.id) throw unknownCode()
     const { status, codeExpiresAt, grantId } = authorization
     if (status === 'redeemed' && grantId !== null) {
-      // A code that is used twice was stolen, and one of the two uses was the thief's: the grant of the first use is revoked too (RFC 6749, 4.1.2).
+      // A reused code was stolen, and one of the uses was the thief's: the first use's grant is revoked too (RFC 6749, 4.1.2).
       const actor = { accountId: authorization.accountId, origin, way: 'oauth_client' }
       audit(tx, actor, 'oauth_code.reused', { subject: grantId, after: { client_id: clientIdOf(client) } })
       await revokeGrant(tx, deps.onGrantsRevoked, actor, grantId)
@@ -113,7 +113,7 @@ export const redeemCode = async (
 const toleranceMs = 500
 const slowDownSeconds = 5
 
-/** Not decided yet: the time of this poll is stored, so the refusal commits. */
+/** Undecided: the time of this poll is stored, so the refusal commits. */
 const keepWaiting = (tx: Tx, { id, lastPolledAt, pollIntervalSeconds: last }: AuthorizationRecord): CommitThenThrow => {
   const seconds = last ?? pollIntervalSeconds
   const early = lastPolledAt !== null && tx.at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
@@ -138,12 +138,12 @@ export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin:
 }
 
 /**
- * A request whose last byte comes to any process within this time after the rotation is the same use, so the time is the database's: on a busy machine
- * a request is tens of milliseconds on its way. The new pair is answered only after this time, so a request that follows an answer is always later.
+ * A request whose last byte reaches any process within this time after the rotation is the same use. The time is the database's:
+ * a request can take tens of milliseconds to arrive. The new pair is sent later, so a request after an answer is always later.
  */
 const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
-/** In the process of the rotation, a request that is here before the answer is the same use, if the answer does not take longer than this. */
+/** In the process that rotated, a request that arrives before the answer is the same use, within this time. */
 const unansweredMs = 1_000
 /** Longer than a request waits here for its turn. */
 const rememberedMs = 10_000
@@ -185,16 +185,16 @@ type RefreshRequest = {
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
-  /** How long ago its last byte was here, by our own clock, never compared with another. A client that holds its body back gains nothing. */
+  /** The age of the request's last byte, by this process's clock alone. A client that delays its body gains nothing. */
   elapsedMs: () => number
-  /** Whether it was here before this process answered the rotation of its token. */
+  /** Whether the request arrived before this process answered the rotation of its token. */
   isUnanswered: () => boolean
 }
 
 /**
- * Rotates a refresh token (RFC 9700 section 4.14.2). One that was used before was stolen or sent twice; it was sent twice if both requests were under
- * way at once. A family is one grant, so one theft ends one installation of one agent. The rotation takes two trips to Postgres: the first locks the
- * grant and reads all that is needed, the second writes everything with the commit.
+ * Rotates a refresh token (RFC 9700 section 4.14.2). A used token was sent twice if both requests were under way at once;
+ * otherwise it was stolen. A family is one grant, so a theft ends one installation of one agent. The rotation takes two trips to
+ * Postgres: the first locks the grant and reads everything, the second writes everything with the commit.
  */
 const rotate = async (
   tx: Tx,
@@ -203,7 +203,7 @@ const rotate = async (
 ): Promise<{ response: TokenResponse; rotates: boolean }> => {
   const { client, origin, parameters, presented } = request
   const { handle, generation } = presented
-  // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.
+  // In this order and in one trip: the state on arrival, the lock, and the state behind the lock.
   const [[arrival], , row] = await Promise.all([
     tx.query<{ arrivedAt: string }>(arrive, [handle, request.elapsedMs() / 1000]),
     tx.run(lock, { handle }),
@@ -222,8 +222,8 @@ const rotate = async (
     return { response: mintGeneration(tx, deps, row, audience), rotates: true }
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
-  // `inTime`: the request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or is late by
-  // no more than the leeway. How many rotations came since does not matter: connections of one client overtake each other.
+  // `inTime`: by the database's clock alone, the request was under way before its token's rotation was answered, or late by no
+  // more than the leeway. The number of rotations since does not matter: connections of one client overtake each other.
   const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
   const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
   const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
@@ -242,12 +242,12 @@ const rotate = async (
 }
 
 /**
- * One rotation of a grant is under way at a time; a request with the same token gets the same pair, also where the first may have been committed
- * without an answer.
+ * Only one rotation of a grant is under way at a time. A request with the same token gets the same pair, even if the first may
+ * have been committed without an answer.
  */
 export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>) => {
   const turns = createTurns()
-  /** Those that this process made last: until when a request with the token that was used is the same use. */
+  /** Used tokens of this process's latest rotations, each with the time until which another request counts as the same use. */
   const openUntil = new Map<string, number>()
   const remember = (token: string): void => {
     openUntil.set(token, performance.now() + unansweredMs)
@@ -272,7 +272,7 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
       return rotation
     })
     await wait(answerAfterMs)
-    // After a long turn of the event loop a timer fires before what came meanwhile is read: the next turn takes connections, the one after it requests.
+    // After a long turn a timer fires before arrivals are read: the next turn takes connections, the one after it requests.
     await nextTurn()
     await nextTurn()
     const until = openUntil.get(token)

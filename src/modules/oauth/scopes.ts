@@ -5,14 +5,14 @@ import { OAuthError } from './errors.ts'
 /** Scopes are the permission names, without those that only a person can delegate. */
 export const oauthScopes: readonly Permission[] = permissions.filter((permission) => !undelegable.has(permission))
 
-/** Advertised, because some clients refresh only where it is; it changes nothing: refresh tokens need no scope here. */
+/** Advertised, because some clients refresh only if it is there. It changes nothing: refresh tokens need no scope here. */
 export const offlineAccess = 'offline_access'
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && word !== offlineAccess)
 
 const scopesAmong = (named: readonly string[]): Permission[] => oauthScopes.filter((scope) => named.includes(scope))
 
-/** The scopes that a request names, in the catalogue's order; undefined when it names none. */
+/** The scopes that a request names, in the catalogue's order; undefined for a request without scopes. */
 export const parseScope = (text: string | undefined): Permission[] | undefined => {
   const named = words(text ?? '')
   if (named.length === 0) return undefined
@@ -23,7 +23,7 @@ export const parseScope = (text: string | undefined): Permission[] | undefined =
   return scopes
 }
 
-/** For a registration: unknown scopes are left out, because a client registers the same way with many servers. Null: it names none. */
+/** For a registration: unknown scopes are left out, because a client registers alike with many servers. Null: it names none. */
 export const knownScopes = (text: string | undefined): Permission[] | null => {
   const known = scopesAmong(words(text ?? ''))
   return known.length === 0 ? null : known
@@ -53,8 +53,8 @@ const maxLength = 500
 const ownResources = (own: string): string[] => protectedResources.map((known) => resourceUrl(own, known))
 
 /**
- * What a resource indicator covers (RFC 8707). Clients name the MCP server's address, or the origin that they read from its metadata, and both must
- * lead to tokens that open it. Anything else is refused here, before a person is asked.
+ * The resources that an indicator covers (RFC 8707). Clients name the MCP server's address, or the origin from its metadata: both
+ * must lead to tokens that open it. Anything else is refused here, before a person is asked.
  */
 const covered = (text: string, own: string): string[] => {
   const [api, mcp] = [own, resourceUrl(own, mcpPath)]
@@ -67,8 +67,8 @@ const covered = (text: string, own: string): string[] => {
 }
 
 /**
- * The audience that a request asks for, within what was consented to; for an authorization request that is everything of this service. A grant from
- * before a token for the API opened the MCP server keeps its narrower audience.
+ * The audience that a request asks for, within the consented one; an authorization request may ask for all of this service. A
+ * grant older than the rule that a token for the API opens the MCP server keeps its narrower audience.
  */
 export const readResources = (requested: readonly string[] | undefined, own: string, consented = ownResources(own)): string[] => {
   const resources = [...new Set((requested ?? []).filter((text) => text !== ''))]

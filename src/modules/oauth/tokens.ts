@@ -58,7 +58,7 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
     : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
 }
 
-/** However long ago: with any key that is still in the ring. */
+/** A token of any age, under any key that is still in the ring. */
 export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
   derivations
     .macs('oauth.refresh_token', '')
@@ -85,7 +85,7 @@ const grantTables = (orm: QueryBuilder) =>
     .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
     .innerJoin(accounts, eq(accounts.id, grants.accountId))
 
-/** A writer reads it behind the grant's lock. */
+/** A writer reads the state behind the grant's lock. */
 export const grantState = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, at) =>
   grantTables(orm).where(eq(oauthGrants.grantId, at.grantId)),
 )
@@ -101,7 +101,7 @@ export const hasEnded = ({ grant, account }: TokenGrant, expiresAt: Date, at: Da
 
 export type Audience = { scopes: string[]; resources: string[] }
 
-/** The limits, if there are any or the client asked for some. */
+/** The limits, if the grant has any or the client asked for some. */
 const detailsOf = ({ grant, state }: TokenGrant) => {
   const controls = presentControls(grant)
   return state.detailed || Object.keys(controls).length > 0
@@ -125,8 +125,8 @@ const respond = (
 })
 
 /**
- * Only hashes are stored: both tokens are derived, so that requests under way at once all get the same pair. The caller has locked the grant and commits
- * right after this: the time of the rotation is written last, so that whatever arrived before the commit is in time.
+ * Only hashes are stored: both tokens are derived, so that concurrent requests all get the same pair. The caller has locked the
+ * grant and commits right afterwards. The rotation's time is written last: requests that arrived before the commit are in time.
  */
 export const mintGeneration = (
   tx: Tx,
@@ -143,7 +143,7 @@ export const mintGeneration = (
   const refreshes = client.grantTypes.includes('refresh_token')
   const accessEnds = earlier(secondsAfter(at, config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
   const end = refreshes ? earlier(daysAfter(at, config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
-  // An index has it: a client that refreshes often moves it once a day.
+  // An index contains the end: a client that refreshes often moves it only once a day.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
   if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant, grantEnd)
   tx.defer(touchClient(tx, client, at))
@@ -175,7 +175,7 @@ export const repeatGeneration = async (tx: Tx, derivations: Derivations, row: To
 
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
 
-/** An access token, or a refresh token, also one that was rotated long ago. */
+/** An access token or a refresh token, even one that was rotated long ago. */
 const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>, text: string) => {
   const access = await findAccessToken(db, { hash: sha256(text) })
   if (access) {
@@ -191,7 +191,7 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
   return { row, scopes: row.grant.permissions, resources, createdAt: null, expiresAt, isCurrent }
 }
 
-/** RFC 7662, about a client's own tokens alone: every caller may register one. Limits are as they are now. */
+/** RFC 7662, for a client's own tokens only: every caller may register a client. Limits are as they are now. */
 export const introspectToken = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
   caller: ClientRecord,
@@ -214,7 +214,7 @@ export const introspectToken = async (
     grant_id: formatId('grant', grant.id),
     workspace_id: formatId('workspace', grant.workspaceId),
     ...detailsOf(token.row),
-    // Of an access token: a refresh token has no time at which it was issued.
+    // Access tokens only: a refresh token has no time of issue.
     ...(token.createdAt && { token_type: 'Bearer' }),
   }
 }

@@ -31,8 +31,8 @@ import { StoredChange } from './schema.ts'
 import { type NamedTerms, type Result, resultOf, type Waiting, waitingColumns, waitingOf } from './waiting.ts'
 import { archived, type Changer, changePolicy, newVersion, nothingPending, type PolicyEvent } from './write.ts'
 
-// A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it. What waits is the resulting
-// terms (waiting.ts), so what takes effect is what the text said.
+// One person cannot weaken a rule that asks for two: the change waits a day, unless another approver confirms it. The resulting
+// terms are stored (waiting.ts), so the terms that take effect are those of the text.
 
 export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
   ...signedText('pending_change.message'),
@@ -43,9 +43,9 @@ export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
 /**
- * Of a change of policy $1: $2 asks for it, or asked for it; $5 (or nobody) confirms it.
- * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day: to remove the other approver first gains nothing;
- * - `mayManage`: the requester may, with the grant through which it asked;
+ * The standing of a change of policy $1, requested by $2 and confirmed by $5 (or nobody):
+ * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day (even if removed since);
+ * - `mayManage`: the requester may manage policies, with the grant through which it asked;
  * - `counted`: which of the two count as approvers.
  */
 const readStanding = statement('policies.change_standing')`
@@ -80,9 +80,8 @@ const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Resu
       })
 
 /**
- * The one place where a loosening by a caller is decided: it needs fresh proof, and waits where the policy asks for two.
- *
- * @throws 409 `change_pending` where another one waits already
+ * The only place that decides a caller's loosening: it needs fresh proof, and waits if the policy asks for two.
+ * @throws 409 `change_pending` if another change already waits
  */
 export const loosen = async (
   tx: Tx,
@@ -105,7 +104,7 @@ export const loosen = async (
 
 type Relaid = { columns: Partial<PolicyRecord>; type: PolicyEvent }
 
-/** What waits, laid over a version that it was not asked for. It ends where it would contradict that version, or be no looser. */
+/** Lays a waiting change over a newer version. The change ends if it would contradict that version, or be no looser. */
 const relay = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, currency: string): Promise<Relaid> => {
   const { pendingChange, pendingChangeBy: requester, pendingChangeGrantId: grantId } = policy
   const change = StoredChange.parse(pendingChange)
@@ -117,7 +116,7 @@ const relay = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, curre
   return { columns, type: 'policy.change_requested' }
 }
 
-/** A version that is no looser takes effect at once. What waits is laid over it anew. */
+/** A version that is no looser takes effect at once. A waiting change is laid over it anew. */
 export const tighten = async (
   tx: Tx,
   principal: Principal,
@@ -146,7 +145,7 @@ const textThatWaits = (policy: PolicyRecord): Waiting => {
 
 type ChangeConfirmation = Confirmation & { message: string }
 
-/** Called before the transaction: none waits for a chain. */
+/** Called before the transaction, so that none waits for a chain. */
 export const proveChange = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
@@ -157,11 +156,11 @@ export const proveChange = async (
   return { message, ...(await proveConfirmation(deps, accountId, message, body)) }
 }
 
-/** Who asked for it made the version. */
+/** The requester of the change is the maker of the version. */
 const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Maker> =>
   readMaker(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [], frozen: false } })
 
-/** Both must count as approvers: whoever could invite a second account of their own and let it ask, or confirm, would be one person. */
+/** Both must count as approvers: a person who invites a second account of their own could otherwise ask and confirm alone. */
 export const confirmChange = async (
   tx: Tx,
   principal: Principal,
@@ -183,7 +182,7 @@ export const confirmChange = async (
     })
   const signed = before.approvalProof === 'signature'
   await requireConfirmed(tx, accountId, confirmation, { text: 'pending_change.message', signed })
-  // Who proved themselves before the text was made again may have agreed to the earlier one.
+  // A session proven before the text was renewed may have agreed to the earlier text.
   if (confirmation.proof === null && renewed) requireFreshProof(principal, tx.at, before.pendingChangeAt)
   return takeEffect(tx, principal, before, result, await requesterOf(tx, before))
 }
@@ -197,9 +196,9 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
 
 type Attended = { id: Uuid; workspaceId: Uuid; holder: Uuid; requester: Uuid }
 
-/** Withdraws it where its requester may no longer make it, and gives it a result where it has none for this version. */
+/** Withdraws the change if its requester may no longer make it, and gives it a result if it has none for this version. */
 const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, requester }: Attended): Promise<void> => {
-  // Whoever takes a role or a grant away locks the account that has it.
+  // A transaction that takes a role or a grant away locks the account that has it.
   await lockAccounts(tx, { exclusive: [holder], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
@@ -218,7 +217,7 @@ const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, reque
   }
 }
 
-/** What waits in a frozen workspace goes on waiting. */
+/** Changes that wait in a frozen workspace keep waiting. */
 const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =>
   sweepOf(
     name,
@@ -242,7 +241,7 @@ const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =
 
 export const applyDueChanges = sweepOfWaiting('policies.change', spendingPolicies.pendingChangeEffectiveAt)
 
-/** What a release without results left waiting, or laid over another version. */
+/** Completes changes that a release without results left waiting, or whose result is for another version. */
 export const completeWaiting = sweepOfWaiting(
   'policies.complete',
   spendingPolicies.pendingChangeAt,

@@ -1,4 +1,4 @@
-// Without a schema or a query: the verifier of receipts has it too.
+// Without a schema or a query, because the verifier of receipts includes this file.
 
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
@@ -40,7 +40,7 @@ const presentEntry = (entry: TraceEntry): PresentedEntry => ({
   ...(entry.decisive !== undefined && { decisive: entry.decisive }),
 })
 
-/** A payment's answer does not grow with the policies of its workspace. */
+/** Limits the trace, so that a payment's answer does not grow with the workspace's policies. */
 const maxRules = 50
 
 const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
@@ -57,7 +57,7 @@ const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
 const room = ({ limitMinor, usedMinor, requestedMinor }: TraceEntry): bigint | null =>
   limitMinor === undefined ? null : limitMinor - (usedMinor ?? 0n) - (requestedMinor ?? 0n)
 
-/** Rules that decided, then those with a limit, the nearest first. */
+/** Deciding rules first, then rules with a limit, the nearest limit first. */
 const byWeight = (a: TraceEntry, b: TraceEntry): number => {
   if ((a.decisive ?? false) !== (b.decisive ?? false)) return a.decisive ? -1 : 1
   const [roomOfA, roomOfB] = [room(a), room(b)]
@@ -65,7 +65,7 @@ const byWeight = (a: TraceEntry, b: TraceEntry): number => {
   return roomOfA < roomOfB ? -1 : roomOfA > roomOfB ? 1 : 0
 }
 
-/** In the order of their evaluation. */
+/** Keeps the order of evaluation. */
 const weightiest = (trace: readonly TraceEntry[]): readonly TraceEntry[] => {
   if (trace.length <= maxRules) return trace
   const kept = new Set(trace.toSorted(byWeight).slice(0, maxRules))

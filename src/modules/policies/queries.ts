@@ -27,7 +27,7 @@ export type PolicyRecord = typeof spendingPolicies.$inferSelect
 export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { lane: 'joined' })
 export const lockPolicy = selectRow('policies.lock', spendingPolicies, ['workspaceId', 'id'], { lock: 'update' })
 
-/** As a person changes it: behind the lock of the account that pays what it decides. */
+/** Locks a policy for a change by a person, behind the lock of the account that pays for its payments. */
 export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'workspace'>, id: Uuid): Promise<PolicyRecord> => {
   const [, policy] = await Promise.all([
     lockAccount(tx, workspace.balanceAccountId),
@@ -40,7 +40,7 @@ const deciders = statement('policies.deciders')`
   select m.account_id as id from members m join accounts a on a.id = m.account_id
    where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`
 
-/** `known`: those that the policy names already, who may be on leave. */
+/** `known`: approvers that the policy already names, who may be on leave. */
 export const requireApprovers = async (
   db: Db,
   workspaceId: Uuid,
@@ -83,7 +83,7 @@ const counters = prepare('policies.counters', { ids: 'text', day: 'date', month:
     ),
 )
 
-/** In the workspace's current day and month. */
+/** Usage in the workspace's current day and month. */
 export const readUsage = async (
   db: Db,
   workspace: ZoneSchedule,

@@ -110,7 +110,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     before: ({ principal, params, body }) => proveChange(deps, principal, params.id, body),
     work: async (tx, { principal, params }, confirmation) =>
       ok(presentPolicy(await confirmChange(tx, principal, params.id, confirmation))),
-    // The requester's account: whoever takes its role away locks it.
+    // The requester's account: a transaction that takes its role away locks it.
     concerned: async ({ principal, params }) =>
       [(await findPolicy(deps.db, { workspaceId: principal.workspace.id, id: params.id }))?.pendingChangeBy].filter(
         (by) => by != null,

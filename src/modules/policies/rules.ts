@@ -12,8 +12,8 @@ export type PolicyTerms = { [Field in PolicyField]: Stored<PolicyFields[Field]> 
 }
 
 /**
- * What a request means, given the rules that exist already: a field that is left out keeps its value, null removes it. A threshold without a
- * count asks for one approval; a count without a threshold asks for every payment. Throws 400 on limits that contradict each other.
+ * The terms that a request means, given the existing ones: an absent field keeps its value, null removes it. A threshold alone
+ * asks for one approval; a count without a threshold asks for every payment. Throws 400 on limits that contradict each other.
  */
 export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyTerms): PolicyTerms => {
   const given: Readonly<Record<string, unknown>> = input
@@ -21,7 +21,7 @@ export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyT
     const value = given[wireName(field)]
     if (value === undefined && current) return current[field]
     const meant = value ?? policyFields[field].absent
-    // An empty list of approvers is every approver, as null is.
+    // An empty list of approvers means every approver, like null.
     if (field === 'approverIds' && Array.isArray(meant) && meant.length === 0) return null
     return Array.isArray(meant) ? [...new Set(meant)] : meant
   }

@@ -16,11 +16,11 @@ import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { insertPolicy, nothingPending } from './write.ts'
 
-/** Who may create policies and not manage them binds only their own payments: they can undo nothing. */
+/** A grant that may create policies but not manage them binds only its own payments: it cannot undo a policy. */
 export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
-/** Every payment of the workspace is decided by all of them, and its answer names those that decided. */
+/** All active policies decide every payment of the workspace, and the answer names those that decided. */
 const maxActive = 100
 
 const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (orm, at) =>
@@ -30,7 +30,7 @@ const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (o
     .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), isNull(spendingPolicies.archivedAt))),
 )
 
-/** With the account's lock: of two that are made at once, the second counts the first. */
+/** Runs under the account's lock: the second of two concurrent creations counts the first. */
 const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
   const row = await first(tx, countActive, { workspaceId })
   if (row && row.active >= maxActive)
@@ -65,15 +65,15 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   return insertPolicy(tx, principal, record)
 }
 
-/** Both as the API writes them. A count that is derived is not the same count, named: it follows the threshold. */
+/** Compares both as the API writes them. A derived count differs from the same count given by name: it follows the threshold. */
 const isSame = (field: string, value: unknown, before: PolicyRecord): boolean => {
   if (field === 'required_approval_count') return before.countImplied ? value === null : value === before.requiredApprovalCount
   return JSON.stringify(value) === JSON.stringify((presentPolicy(before) as Record<string, unknown>)[field])
 }
 
 /**
- * Nothing that a request repeats: a stricter change that comes before it holds must not be undone. A null is kept, so that what it implies is derived
- * when the change holds.
+ * Leaves out fields that a request only repeats: a stricter change that comes before must not be undone. Keeps a null, so that
+ * its implied value is derived when the change holds.
  */
 const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, after: PolicyRecord): object => {
   const presented: Record<string, unknown> = presentPolicy(after)
@@ -83,7 +83,7 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
   return Object.fromEntries(given.filter(([field, value]) => !isSame(field, value, before)))
 }
 
-/** A loosening may wait, and is then its `pendingChange` alone. `waits`: this change does, and not only another one. */
+/** A loosening may wait, and is then only the `pendingChange`. `waits`: this change waits, not just another one. */
 export const updatePolicy = async (
   tx: Tx,
   principal: Principal,

@@ -16,20 +16,20 @@ import { findBeneficiaries } from '../beneficiaries/queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import { type Policy, policyInput, StoredChange, TermsOut } from './schema.ts'
 
-// What waits is the resulting terms, whole, with the text that confirms them. Both belong to one version of the policy: each new version gives the
-// waiting change a new result, a new text and the whole time to object.
+// A waiting change is stored as its whole resulting terms, with the text that confirms them. Both belong to one version of the
+// policy. Each new version gives the change a new result, a new text and the whole time to object.
 
 type PolicyRecord = typeof spendingPolicies.$inferSelect
 export type NamedTerms = PolicyTerms & { name: string }
 /** The terms that would result; null: the policy is archived. */
 export type Result = NamedTerms | null
 
-/** The fields that were asked for, over all others of the policy as it is. Throws 400 where they contradict these. */
+/** Lays the requested fields over the policy's present ones. Throws 400 if they contradict each other. */
 export const resultOf = (change: z.output<typeof StoredChange>, policy: NamedTerms): Result =>
   'status' in change ? null : { ...policyTerms(change, policy), name: change.name ?? policy.name }
 
 const StoredResult = z.strictObject({
-  /** When its text was made: a release that knows no results leaves one behind that belongs to an earlier request. */
+  /** The time of the change's text: a release without results leaves one behind that belongs to an earlier request. */
   asked_at: z.string(),
   /** The text replaces one that was made for an earlier version. */
   renewed: z.boolean(),
@@ -46,7 +46,7 @@ const shownTerms = (terms: NamedTerms) => copiedTerms(terms, { approver_ids: sho
 
 export type Waiting = { result: Result; renewed: boolean; message: string }
 
-/** Undefined where no result belongs to this version: nothing that waits can be confirmed, or hold, until it has one. */
+/** Undefined if no result belongs to this version: until then the change can neither be confirmed nor take effect. */
 export const waitingOf = (record: PolicyRecord): Waiting | undefined => {
   const { pendingChangeAt, pendingChangeResult, pendingChangeVersion, pendingChangeMessage: message } = record
   if (!pendingChangeAt || pendingChangeResult === null || pendingChangeVersion !== record.version || message === null)
@@ -110,7 +110,7 @@ type Asked = {
 const readPeople = statement('policies.people')`
   select id, ${personNameSql('named.id')} as name from unnest($1::uuid[]) as named(id)`
 
-/** The columns of a change that waits from now on. `policy`: the version that it is laid over. */
+/** The columns of a change that starts to wait. `policy`: the version over which it is laid. */
 export const waitingColumns = async (
   db: Db,
   policy: PolicyRecord,
@@ -151,7 +151,7 @@ export const presentPending = (record: PolicyRecord): Policy['pending_change'] =
   const waiting = waitingOf(record)
   const change = StoredChange.parse(record.pendingChange)
   const result = waiting ? waiting.result : orRefusal(() => resultOf(change, record))
-  // It contradicts what the policy says by now, and will be withdrawn.
+  // The change contradicts the present policy, and will be withdrawn.
   if (result instanceof Refusal) return null
   return {
     change: record.pendingChange as NonNullable<Policy['pending_change']>['change'],

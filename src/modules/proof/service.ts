@@ -44,8 +44,8 @@ const problemWith = (
 }
 
 /**
- * Before any of them signs.
- * @throws StartupError where a key that signed is missing, is another one, or is retired and first.
+ * Called before any of the keys signs.
+ * @throws StartupError if a key that signed is missing or has changed, or if the first key is retired.
  */
 export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Promise<void> =>
   inTx(db, async (tx) => {
@@ -56,7 +56,7 @@ export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Pro
     if (problem) throw new StartupError(problem)
   })
 
-/** It stays published with the time of its end, and its private half may leave RECEIPT_KEYS. */
+/** The key stays published with the time of its end, and its private half may leave RECEIPT_KEYS. */
 export const retireSigningKey = async (tx: Tx, receiptKeys: ReceiptKeys, operator: Operator, id: string) => {
   if (id === receiptKeys.current.id)
     throw new Refusal('conflict', {
@@ -105,7 +105,7 @@ export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead
 export const signDocument = (receiptKeys: ReceiptKeys, document: object, type: string): string =>
   receiptKeys.sign(canonicalJson(document), type)
 
-/** With `from` also that the log of that many seals is its beginning. */
+/** With `from`: also proves that the log of that many seals is the beginning of the present one. */
 export const readSealedLog = async (db: Db, config: Config, receiptKeys: ReceiptKeys, from: number | undefined) => {
   const head = await readLogHead(db)
   const signed = signHead(config, receiptKeys, head)

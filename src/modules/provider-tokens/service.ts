@@ -10,10 +10,10 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
-/** Another process that fetches is waited for this long, because it may have ended. The database's time counts: all processes share it. */
+/** How long another process's fetch is waited for, because it may have ended. All processes share the database's time. */
 const fetchSeconds = 3
 
-// The times of the database decide, and a write depends on the number that was read: beyond drizzle.
+// The database's time decides, and a write depends on the number that was read: drizzle cannot express that.
 const read = statement('provider_tokens.read')`
   select token_ciphertext as ciphertext, token_key_id as "keyId", expires_at as until, begun,
      ended < begun and begun_at > now() - interval '${fetchSeconds} seconds' as "isFetched"
@@ -51,7 +51,7 @@ type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 
 type Asked = Parameters<ShareToken>[0]
 
-/** The token is sealed with its credentials as context: one for other credentials cannot be opened. The credentials are not stored. */
+/** The token is sealed with its credentials as context: other credentials cannot open it. The credentials are not stored. */
 const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
   'provider_token',
   provider,
@@ -83,7 +83,7 @@ const inTime = <T>(query: Promise<T>): Promise<T> =>
 const lookAgainMs = 50
 const patienceMs = 8_000
 
-/** The shared token, or the number of the fetch that this process does for all; undefined where others took too long. */
+/** The shared token, or the number of the fetch that this process does for all; undefined if other processes took too long. */
 const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken | number | undefined> => {
   const { db } = deps
   for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
@@ -97,7 +97,7 @@ const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken 
   return undefined
 }
 
-/** Holds no transaction and no lock while it fetches: a fetch that this process leaves undone is begun again by another one. */
+/** Holds no transaction and no lock while it fetches: another process takes over a fetch that this one does not finish. */
 const fetchForAll = async (
   deps: SharingDeps,
   { provider, credentials, fetch }: Asked,
@@ -117,8 +117,8 @@ const fetchForAll = async (
 }
 
 /**
- * A refused token is replaced only while it is the shared one. Without the database, or after a long wait, a process fetches its own token. If
- * that ends the token of another process, the provider refuses that one, and its process shares the next token.
+ * A refused token is replaced only while it is the shared one. Without the database, or after a long wait, a process fetches its
+ * own token. If that ends another process's token, the provider refuses it, and that process shares the next token.
  */
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
@@ -133,6 +133,6 @@ export const createTokenSharing =
     return typeof found === 'number' ? fetchForAll(deps, asked, found) : found
   }
 
-/** Tokens under older keys; not sealed again, because their credentials may be others here. Returns how many. */
+/** Removes tokens under older keys. They are not sealed again, because their credentials may differ here. Returns how many. */
 export const forgetTokens = async (tx: Tx, vault: Vault): Promise<number> =>
   (await tx.run(forget, { keyId: vault.currentKeyId })).length

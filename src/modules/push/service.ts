@@ -42,7 +42,7 @@ const readLive =
 export const liveSubscriptions = readLive<readonly Uuid[]>(live)
 export const toldSubscriptions = readLive<Uuid>(told)
 
-/** Also one whose session has ended. */
+/** Finds a subscription even if its session has ended. */
 const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])
 
 const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accountId: 'uuid?' }, (orm, at) =>
@@ -54,7 +54,7 @@ const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accoun
 
 export const removeGone = (db: Db, id: Uuid): Promise<unknown> => db.run(removeRow, { id })
 
-/** A browser has one address, and who subscribes there last has it: nobody's notices go to the next person who signs in there. */
+/** An address belongs to its last subscriber: notifications never go to the next person who signs in at a browser. */
 export const subscribe = async (
   tx: Tx,
   deps: Pick<Parts, 'clock' | 'config' | 'vault'> & { push: Push | null },

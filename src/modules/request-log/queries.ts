@@ -15,7 +15,7 @@ const filters = {
   grantId: 'uuid?',
   statuses: 'int[]?',
   requestId: 'text?',
-  /** Between which ids the entry of that request is. */
+  /** The range of ids that contains the request's entry. */
   first: 'uuid?',
   last: 'uuid?',
   createdAfter: 'timestamptz?',

@@ -12,15 +12,13 @@ type Row = typeof requestLog.$inferInsert
 
 const writeAfterMs = 500
 const maxInStatement = 1_000
-/** At most this many requests are kept while the database takes none. */
+/** The maximum number of requests kept while the database accepts none. */
 const maxWaiting = 10_000
 
-/**
- * Requests are noted in memory and written together a moment later. What a process had not written when it was killed is lost.
- */
+/** Requests are noted in memory and written together a moment later. A process that is killed loses its unwritten requests. */
 export type RequestLog = {
   note: (answered: AnsweredRequest) => void
-  /** Called before they are listed, and at the end. */
+  /** Called before requests are listed, and at the end. */
   flush: () => Promise<void>
 }
 
@@ -30,7 +28,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 
-  /** What the database refuses of one request costs no other one its row: the rest is written in halves. */
+  /** A row that the database refuses costs no other row: the rows are written again in halves. */
   const insert = async (rows: readonly Row[]): Promise<void> => {
     try {
       await insertRows(deps.db, requestLog, rows)
@@ -72,7 +70,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
 
 const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
 
-/** At most this many of an account are kept, the newest. */
+/** The maximum number of requests kept for an account, the newest. */
 const maxOfAccount = 10_000
 
 const trim = statement('request_log.trim')`

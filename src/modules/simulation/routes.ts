@@ -9,7 +9,7 @@ import { type Simulated, simulate } from './simulate.ts'
 const presentSimulation = ({ decision, refusal, feeMinor }: Simulated, currency: string): Simulation => ({
   ...presentDecision(decision, currency),
   fee_minor: formatMinor(feeMinor),
-  // The sentence that the payment would be refused with.
+  // The sentence with which the payment would be refused.
   ...(refusal && { explanation: refusal.message }),
 })
 

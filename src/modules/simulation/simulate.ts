@@ -30,20 +30,20 @@ const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEn
   outcome: 'deny',
 })
 
-/** As the route of payments checks its caller: the simulation's own route asks for less. */
+/** Checks the caller as the payments route does: the simulation's own route asks for less. */
 const checkCaller = (principal: Principal): void => {
   checkPermission(principal, ['payment.create'])
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
 }
 
-/** Refusals by no rule, in the order in which a payment is refused. */
+/** Refusals that come from no rule, in the order in which a payment is refused. */
 const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
   checks.flatMap((check) => {
     const refusal = orRefusal(check)
     return refusal instanceof Refusal ? [refusal] : []
   })
 
-/** How the trace names such a refusal. */
+/** The trace entries of a refusal that comes from no rule. */
 const entriesOf = (
   { code, details }: Refusal,
   { beneficiary, holder }: PaymentContext,
@@ -61,10 +61,10 @@ const entriesOf = (
   return code === 'capability_disabled' && !holder.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
 }
 
-/** `refusal`: what the payment would be refused with. */
+/** `refusal`: the refusal that the payment would get. */
 export type Simulated = { decision: Decision; refusal: Refusal | null; feeMinor: Minor }
 
-/** What a policy would have counted by now: the same sums that seeding would charge to it. */
+/** The amounts that a proposed policy would have counted by now: the same amounts that seeding would charge to it. */
 const usageNow = statement('simulation.usage')`
   select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
      coalesce(sum(t.used_minor), 0)::bigint as "monthMinor", 0::bigint as "totalMinor" from ${countedTotals}`
@@ -148,7 +148,7 @@ const duePeriods = ({ workspace }: Principal, { execute_at: executeAt = null }: 
   return periodsAt(dueAt, effectiveTimeZone(workspace, dueAt))
 }
 
-/** By the same engine with the same numbers; writes nothing. With a policy that does not exist yet, all that it reads is of one transaction. */
+/** Uses the payments' engine and numbers, and writes nothing. A proposed policy makes it read everything in one transaction. */
 export const simulate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
   principal: Principal,

@@ -12,7 +12,7 @@ import { readZones } from '../workspaces/queries.ts'
 import { type Line, periodOf, type ReadPeriod } from './present.ts'
 import type { ReadStatement } from './schema.ts'
 
-/** In person those of all that the own balance pays, else the credential's own workspace's. */
+/** A person sees the beneficiaries of everything that their balance pays; a credential only those of its workspace. */
 const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
   if (!permissions.has('beneficiary.read')) return 'none'
   return grant ? workspace.id : 'all'
@@ -26,7 +26,7 @@ export const entriesOf = async (
   take: number,
 ): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary }))
 
-/** Of a whole balance, between the one before and the one after. `before`: the last line that was sent. */
+/** Lines of a whole balance, between the opening and the closing one. `before`: the last line that was sent. */
 export const readLines =
   (opened: Opened) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
@@ -36,7 +36,7 @@ export const readLines =
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
     if (opened.of.workspaceId !== null) return lines
     if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
-    // Of the last moment of the last day, or of the moment at which it was read.
+    // The last moment of the last day, or the moment of reading.
     const at = unfinishedAt ?? new Date(end.getTime() - 1)
     const balance = unfinishedAt ? 'balance_so_far' : 'closing_balance'
     if (entries.length < take) lines.push({ id: 'closing', at, balance, minor: closingMinor })

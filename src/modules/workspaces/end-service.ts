@@ -21,10 +21,10 @@ import {
   type WorkspaceRecord,
 } from './queries.ts'
 
-// What ending everything that began in a stolen session undoes in workspaces, many at once. Only what the account may still undo; the rest is
-// listed as it is, for a person.
+// Undoes in workspaces everything that began in a stolen session, many changes at once: only those that the account may still
+// undo. The rest is listed for a person.
 
-/** Those that the account manages, locked. */
+/** Locks the workspaces, and returns those that the account manages. */
 export const lockManagedWorkspaces = async (
   tx: Tx,
   accountId: Uuid,
@@ -47,7 +47,7 @@ export const lockManagedWorkspaces = async (
 
 export type Lowered = Pick<MemberRecord, 'role' | 'status'>
 
-/** `wanted`: by the member's id. The caller has locked the accounts of the members that it knew: others are left alone. */
+/** `wanted`: by the member's id. The caller has locked the accounts of the members that it knew; other members stay unchanged. */
 export const lowerMembers = async (
   tx: Tx,
   deps: Ends,
@@ -91,7 +91,7 @@ export const lowerMembers = async (
   }
 }
 
-/** Of the account's own workspaces. */
+/** Freezes the workspaces that the account manages. */
 export const freezeWorkspaces = async (tx: Tx, config: Config, principal: Principal, found: readonly WorkspaceRecord[]) => {
   const { accountId } = principal
   const managed = await lockManagedWorkspaces(

@@ -52,7 +52,7 @@ const languageOf = prepare('invitations.language', { email: 'text' }, (orm, at) 
     .limit(1),
 )
 
-/** Once. The link can be copied as well. */
+/** Mails the invitation once. The link can also be copied. */
 const mailInvitation = async (
   tx: Tx,
   deps: Mailing,
@@ -128,7 +128,7 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
   return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
-/** Those that nobody has accepted: read again under the locks that accepting takes. */
+/** Revokes invitations that nobody has accepted, read again under the locks that accepting takes. */
 export const endPendingInvitations = async (tx: Tx, principal: Principal, found: readonly InvitationRecord[]): Promise<void> => {
   if (found.length === 0) return
   await lockWorkspaces(
@@ -142,7 +142,7 @@ export const endPendingInvitations = async (tx: Tx, principal: Principal, found:
   for (const one of invitations) if (invitationStatus(one, tx.at) === 'pending') await revoke(tx, principal, one)
 }
 
-/** Read under its workspace's lock: when two accounts accept it at once, the second finds it used. */
+/** The invitation is read under its workspace's lock: the second of two accounts that accept it at once finds it used. */
 const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
   const tokenHash = sha256(token)
   const unlocked = await findInvitationByToken(tx, { tokenHash })
@@ -172,7 +172,7 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
   })
 }
 
-/** The same account gets the same answer again while it is a member by this invitation. */
+/** The same account gets the same answer again while its membership comes from this invitation. */
 export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   const { invitation, workspace } = await lockInvitation(tx, token)

@@ -27,10 +27,10 @@ const includesRole = (role: Role, other: Role): boolean => {
   return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
 }
 
-/** A stolen session must not take away who would refuse its payments. */
+/** Whether the member decides payments: a stolen session must not remove the people who would refuse its payments. */
 export const mayDecide = ({ role, status }: MemberChange): boolean => status === 'active' && decidingRoles.includes(role)
 
-/** Without a break. `before`: what the member was until now, if it was one. */
+/** The times since which the roles are held without a break. `before`: the member until now, if there was one. */
 export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) => {
   const has = ({ role, status }: MemberChange, roles: readonly Role[]) => status === 'active' && roles.includes(role)
   const since = (roles: readonly Role[], recorded: Date | null | undefined): Date | null => {
@@ -48,7 +48,7 @@ const addsRights = (target: MemberRecord, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
-/** To everyone who may decide there. */
+/** Mails everyone who may decide there. */
 export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accountId' | 'workspaceId' | 'role'>): void => {
   const { id, accountId, workspaceId, role } = member
   queueMail(tx, {
@@ -74,7 +74,7 @@ const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 
 export const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
-/** They end with the right to create them: a member who is removed could return by one. `role`: null when removed. */
+/** Invitations end with the right to create them: a removed member could return by one. `role`: null if removed. */
 export const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: MemberRecord, role: Role | null) => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
@@ -84,10 +84,10 @@ export const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accoun
 
 const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
 
-/** Passed in: delegation imports workspaces. */
+/** Passed in, because delegation imports workspaces. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
-/** First when the actor may not make it, then when the workspace cannot be without what it removes. */
+/** Refuses first a change that the actor may not make, then one that would leave the workspace without an owner. */
 const checkChange = async (
   tx: Tx,
   { grant }: Principal,
@@ -101,7 +101,7 @@ const checkChange = async (
   if (change.role === 'owner' && change.status === 'active') return
   if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')
   if (target.role !== 'owner' || target.status !== 'active') return
-  // The target included.
+  // The owners include the target.
   const owners = await tx.run(activeOwners, { workspaceId: workspace.id })
   if (owners.length <= 1) throw new Refusal('last_owner')
 }

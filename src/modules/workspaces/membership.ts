@@ -18,7 +18,7 @@ import {
   type WorkspaceRecord,
 } from './queries.ts'
 
-/** The membership is read under the workspace's lock: of two owners who remove each other, the second is no owner when its turn comes. */
+/** The membership is read under the workspace's lock: if two owners remove each other, the second is no longer an owner. */
 export const lockMembership = async (tx: Tx, principal: Principal, permission: Permission | null) => {
   const { id } = principal.workspace
   // The second statement begins when the first has its lock.
@@ -30,8 +30,8 @@ export const lockMembership = async (tx: Tx, principal: Principal, permission: P
 }
 
 /**
- * It stays until the transaction ends: who changes a member locks that account, as does all that the member does. So nothing that it makes there outlives
- * it. A workspace that was never the caller's is not there.
+ * The membership stays until the transaction ends: a change of a member locks that account, as do all acts of the member. So
+ * nothing made there outlives it. A workspace in which the caller was never a member counts as missing.
  */
 export const heldMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
   requireLocked(tx, [principal.accountId])
@@ -55,7 +55,7 @@ export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventT
   return workspace
 }
 
-/** Several things can stop a workspace: published when the first begins and when the last ends. */
+/** Several things can stop a workspace: an event is published when the first begins and when the last ends. */
 export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
   const after = await findWorkspace(tx, before.id)
   if (!after) throw new Error('a workspace that was changed is missing')
@@ -65,7 +65,7 @@ export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before
   return publishWorkspaceEvent(tx, config, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', after)
 }
 
-/** The event's account is the member's: its streams check again what it may read. */
+/** The event's account is the member's: that account's streams check their access again. */
 export const publishMemberEvent = async (
   tx: Tx,
   type: 'member.joined' | 'member.updated',

@@ -24,7 +24,7 @@ type Shown = Pick<
 > &
   ZoneSchedule
 
-/** `balance`: null where the reader may not see it. */
+/** `balance`: null if the reader may not see it. */
 export const presentWorkspace = (workspace: Shown, currency: string, balance: Balance | null = null): Workspace =>
   shown(workspace, {
     status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',

@@ -55,19 +55,19 @@ const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'joined', (or
     .orderBy(asc(workspaceTimeZones.fromAt)),
 )
 
-/** Every zone that the workspace had, for days that are over. Of today the workspace's own columns know enough. */
+/** Every zone that the workspace had, for past days. The workspace's own columns are enough for today. */
 export const readZones = async (db: Db, workspace: ZoneSchedule & { id: Uuid }): Promise<Zones> =>
   zonesOf(workspace, await db.run(keptZones, { id: workspace.id }))
 
 /**
- * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may then be out of date. Not FOR UPDATE,
- * which would also wait for every insert that refers to the workspace.
+ * A writer of a workspace, its members or its invitations waits for this row: earlier reads of them may be out of date. Not FOR
+ * UPDATE, which would also wait for every insert that refers to the workspace.
  */
 export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
   selectById(orm, at).for('no key update', { of: workspaces }),
 )
 
-/** In the order of their ids. */
+/** Locks in the order of ids. */
 const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, at) =>
   orm
     .select({ id: workspaces.id, owningAccountId: workspaces.owningAccountId })
@@ -125,7 +125,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/** Where an account's session begins: the workspace that it used last and may still use, else its personal one. */
+/** The workspace in which an account's session begins: the last used one that it may still use, else its personal one. */
 const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: workspaces.id })
@@ -191,7 +191,7 @@ export const listMembersWith = async (db: Db, ids: readonly Uuid[]): Promise<Nam
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
   (await db.run(findMember, { workspaceId, id })).map(({ accountId }) => accountId)
 
-/** An account that was closed owns nothing any more. */
+/** A closed account owns nothing any more. */
 export const activeOwners = prepare('members.active_owners', { workspaceId: 'uuid' }, (orm, at) =>
   orm
     .select({ accountId: members.accountId })

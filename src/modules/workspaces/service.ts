@@ -42,7 +42,7 @@ export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid => {
   return insertWorkspace(tx, newId(), accountId, workspace)
 }
 
-/** Nothing is waited for. */
+/** Waits for no query. */
 const insertWorkspace = (
   tx: Tx,
   id: Uuid,
@@ -58,7 +58,7 @@ const insertWorkspace = (
   return id
 }
 
-/** Setting the one that is shown changes nothing, so that the days before an older change stay. The one in effect undoes a change to come. */
+/** Setting the shown zone again changes nothing: days before an older change stay. The zone in effect undoes a coming one. */
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   if ((workspace.nextTimeZone ?? workspace.timeZone) === to) return {}
   const timeZone = effectiveTimeZone(workspace, at)
@@ -91,7 +91,7 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
   if ((input.name ?? workspace.name) === workspace.name && !('nextTimeZoneFrom' in zone)) return { workspace, member }
-  // It decides when limits count anew.
+  // The zone decides when limits count anew.
   if ('nextTimeZoneFrom' in zone) requireFreshProof(principal, at)
   const changed = updateRow(tx, workspaces, workspace, { name: input.name ?? workspace.name, ...zone, updatedAt: at })
   const { name, timeZone, nextTimeZone } = workspace
@@ -124,7 +124,7 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
-/** Under the workspace's lock: a member who is being removed cannot switch back to it. */
+/** Runs under the workspace's lock: a member who is being removed cannot switch back to it. */
 export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   // The second statement begins when the first has its lock.
   const [workspace, member] = await Promise.all([
@@ -156,7 +156,7 @@ const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, 
     .for('no key update', { of: workspaces }),
 )
 
-/** A team keeps an owner: its money is its own, and somebody must be able to lift what stops it. */
+/** A team keeps an owner: its money is its own, and somebody must be able to lift whatever stops the team. */
 export const requireOtherOwners = async (tx: Tx, accountId: Uuid): Promise<void> => {
   for (const { id } of await tx.run(lockOwned, { accountId })) {
     const owners = await tx.run(activeOwners, { workspaceId: id })
@@ -185,10 +185,10 @@ const setSuspended =
     return publishWorkspaceStatusEvent(tx, deps.config, workspace)
   }
 
-/** Its members cannot undo it. */
+/** The workspace's members cannot undo a suspension. */
 export const suspendWorkspace = setSuspended(true)
 
-/** If they froze it themselves, it stays frozen. */
+/** A workspace that its members froze stays frozen. */
 export const reinstateWorkspace = setSuspended(false)
 
 const readUpgrade = prepare('installation.upgrade', {}, (orm) =>
@@ -206,11 +206,11 @@ export const requireFinishedUpgrade = async (tx: Tx): Promise<void> => {
   })
 }
 
-/** From now on it draws on `holder`, and no longer on its owner's balance. */
+/** From now on the workspace draws on `holder`, and no longer on its owner's balance. */
 export const giveOwnBalance = (tx: Tx, id: Uuid, holder: Uuid): void =>
   void updateRow(tx, workspaces, { id }, { balanceAccountId: holder, separatedAt: tx.at, updatedAt: tx.at })
 
-/** With a balance of its own, which is empty. */
+/** Creates a workspace with an empty balance of its own. */
 export const createWorkspace = async (
   tx: Tx,
   config: Config,

@@ -8,7 +8,7 @@ import { presentWorkspaceView, shownOf } from './present.ts'
 import type { MemberRecord, WorkspaceMembership } from './queries.ts'
 import type { WorkspaceView } from './schema.ts'
 
-/** With its balance, where the caller may see it: by its role there, or by its grant. */
+/** Memberships with their balance, if the caller may see it by its role there or by its grant. */
 export const viewMemberships = async (
   db: Db,
   currency: string,
