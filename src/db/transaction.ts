@@ -23,7 +23,7 @@ export type TransactionOptions = {
   checkOut: () => Promise<pg.PoolClient>
   /** Whether connections keep prepared statements. */
   named: boolean
-  /** The statement that begins: behind a pooler, whose connections may have other defaults, it names isolation and access. */
+  /** The `begin` statement. Behind a pooler, whose connections may have other defaults, it names isolation and access. */
   begin: string
   logger: Logger
   clock: Clock
@@ -35,7 +35,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
   const { checkOut, named } = options
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await checkOut()
-    // What several steps ask for is done once.
+    // A set: a task that several steps register runs once.
     const afterCommit = new Set<() => void>()
     const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
@@ -53,7 +53,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       corkUntilTick(client)
       defer(client.query(options.begin))
       const query = sendBy(named, async (send) => {
-        // After the commit the connection may already serve another caller.
+        // After the commit, the connection may already serve another caller.
         if (over) throw new Error('a statement came after the end of its transaction')
         corkUntilTick(client)
         try {
@@ -97,11 +97,11 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
-        // A statement without an answer ends the connection: the commit only finds it ended.
+        // An unanswered statement ends the connection: the commit only finds it ended.
         broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))
         throw isUnavailable(error) ? translateDatabaseError(error) : error
       })
-      // A commit whose wait for the synchronous standby was cancelled ends with a warning, and a failover may lose it.
+      // If a commit's wait for the synchronous standby is cancelled, it ends with a warning, and a failover may lose it.
       let isDoubtful = false
       const warn = ({ code }: { code?: string | undefined }) => {
         isDoubtful ||= code?.startsWith('01') === true || code?.startsWith('57') === true
@@ -112,7 +112,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         broken = new Error('the commit was not confirmed by its standby')
         throw unavailable({ cause: broken })
       }
-      // After an error that was caught, COMMIT is a ROLLBACK.
+      // After a caught error, COMMIT is a ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       const [trace] = [...gathered].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
       if (trace !== undefined) options.recoveryPoint.note('audit', [trace], reached)
@@ -123,13 +123,13 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       if (!broken) {
         await client.query('rollback').catch((failure: Error) => {
           options.logger.warn({ error: describe(error) }, 'a transaction failed, and so did its rollback')
-          // What broke it: the rollback only finds it broken.
+          // The first error broke the connection. The rollback only finds it broken.
           broken = cause instanceof Error ? cause : failure
         })
       }
-      // The next connection may lead to a server that takes writes.
+      // The next connection may lead to a server that accepts writes.
       if (isReadOnly(error) || isReadOnly(cause)) broken ??= new Error('the server is read-only')
-      // Statements that were sent after a failed one fail because of it: the first error tells the reason and whether to retry.
+      // Statements sent after a failed one fail because of it: only the first error has the reason, and whether to retry.
       throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {
       client.release(broken)

@@ -2,11 +2,11 @@ import { namesSql } from './tables/columns.ts'
 
 const moves = <State extends string>(table: Readonly<Record<State, readonly NoInfer<State>[]>>) => table
 
-/** Of every record, the states that may follow each. Writers check them, `verify` compares published events with them, SQL takes its lists from here. */
+/** The states that may follow each state of a record. Writers, `verify` (over published events) and SQL lists use them. */
 export const transitions = {
   payment: moves({
     scheduled: ['processing', 'pending_approval', 'failed', 'cancelled'],
-    // Failed: approved in a later period, it exceeds that period's limits.
+    // `failed`: an approval in a later period exceeds that period's limits.
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
     succeeded: ['returned'],
@@ -17,7 +17,7 @@ export const transitions = {
     cancelled: [],
     returned: [],
   }),
-  /** Completed: every item has ended and at least one was paid. Failed: none was. */
+  /** `completed`: every item has ended and at least one was paid. `failed`: none was. */
   payment_batch: moves({
     scheduled: ['processing', 'failed', 'cancelled'],
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
@@ -38,8 +38,8 @@ export const transitions = {
   }),
   mandate: moves({ active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] }),
   /**
-   * One send to a rail. `recorded`: no process may send it yet. `sending`: one has the right to, so it may have been sent. `not_sent`: proven never to
-   * have been sent, until the provider proves otherwise. `disputed`: by a mismatch, at any time; only a person ends it.
+   * One send to a rail. `recorded`: no process may send it yet. `sending`: one process may, so it may have been sent. `not_sent`:
+   * proven never sent, until the provider proves otherwise. `disputed`: mismatched, at any time; only a person ends it.
    */
   attempt: moves({
     recorded: ['sending', 'not_sent', 'resolved'],
@@ -55,7 +55,7 @@ export const transitions = {
 export type Resource = keyof typeof transitions
 export type StateOf<R extends Resource> = Extract<keyof (typeof transitions)[R], string>
 
-/** Lists of the API and constraints of tables have this order. */
+/** In the order of the API's lists and the tables' constraints. */
 const statesOf = <R extends Resource>(resource: R) => Object.keys(transitions[resource]) as [StateOf<R>, ...StateOf<R>[]]
 
 export const paymentStatuses = statesOf('payment')
@@ -65,10 +65,10 @@ export const approvalStatuses = statesOf('approval')
 export const mandateStatuses = statesOf('mandate')
 export const attemptStates = statesOf('attempt')
 
-/** Money is under way, or its outcome is unknown: evidence may end these statuses. */
+/** Money is under way, or the outcome is unknown: evidence may end these statuses. */
 export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly StateOf<'payment'>[]
 
-/** Few payments have these statuses: an index has them alone, so that it costs the others nothing. */
+/** Few payments have these statuses: an index has only them, and costs the other payments nothing. */
 export const rarePaymentStatuses = [
   'unknown',
   'rejected',
@@ -83,7 +83,7 @@ const statesAfter = (resource: Resource, from: string): readonly string[] =>
 export const mayMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): boolean =>
   statesAfter(resource, from).includes(to)
 
-/** Another transition is a bug, and undoes its transaction. */
+/** Any other transition is a bug, and undoes its transaction. */
 export const requireMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): void => {
   if (!mayMove(resource, from, to)) throw new Error(`a ${resource} does not move from ${from} to ${to}`)
 }
@@ -92,13 +92,13 @@ export const requireMove = <R extends Resource>(resource: R, from: StateOf<R>, t
 export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): StateOf<R>[] =>
   statesOf(resource).filter((from) => mayMove(resource, from, to))
 
-/** `from>to`, as `verify` compares what was published. */
+/** `from>to`, the form in which `verify` compares published events. */
 export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
 /**
- * Where a payment's money is. `untouched`: nothing was held or counted yet. `held`: it counts against limits, and may still be released. `paid`: it
- * reached the payee, even if it came back later. `released`: the hold and the charges were given back.
+ * The state of a payment's money. `untouched`: nothing held or counted yet. `held`: counts against limits, may be released.
+ * `paid`: reached the payee, even if it came back later. `released`: hold and charges were given back.
  */
 const moneyOf = {
   scheduled: 'untouched',
@@ -124,7 +124,7 @@ export type ReleasedPaymentStatus = WithMoney<'released'>
 export const releasedPaymentStatuses = withMoney('released')
 export const paidPaymentStatuses = withMoney('paid')
 export const openPaymentStatuses = withMoney('held')
-/** A person or the time decides what follows. */
+/** A person or a time decides what follows. */
 export const waitingPaymentStatuses = ['scheduled', 'pending_approval'] as const satisfies readonly StateOf<'payment'>[]
 export const countedPaymentStatuses = [...openPaymentStatuses, ...paidPaymentStatuses]
 

@@ -5,14 +5,14 @@ import { endOfTurn, joinTurn } from './join-turn.ts'
 import type { Form } from './prepare.ts'
 import type { Lane, Query, Statement } from './statement.ts'
 
-/** The driver's own format depends on the process's time zone and costs six times as much. */
+/** The driver's own format of times depends on the process's time zone and costs six times as much. */
 const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
-/** With `rowMode` rows are lists of their columns. */
+/** With `rowMode`, each row is a list of its columns. */
 type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
 export type Senders = Readonly<Record<Lane, Send>>
 
-/** Finds a connection, and runs around what is sent by it. */
+/** Finds a connection and sends by it. */
 export type Use = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
 
 /** `named`: false behind a pooler that forgets prepared statements. */
@@ -26,13 +26,13 @@ export const sendBy =
       ...(named && name !== undefined && { name }),
       ...(rowMode && { rowMode }),
     }
-    // A span for each statement, by its name and without its bound values.
+    // One span per statement, with its name and without its bound values.
     const span = name ?? 'statement'
     const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
     return use((client) => inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))
   }
 
-/** Outside of transactions what goes to a shared connection leaves at the end of the turn; in one, each statement as it comes. */
+/** Outside transactions, statements for a shared connection leave at the end of the turn. In a transaction they leave at once. */
 export const runBy = (senders: Senders, isTx: boolean): Run => {
   const joins = new WeakMap<object, unknown>()
   const ask = async <V, Row>(lane: Lane, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> =>
@@ -54,7 +54,7 @@ export const runBy = (senders: Senders, isTx: boolean): Run => {
   }
 }
 
-/** Statements as text, outside of transactions: those without a name take a connection of their own. */
+/** Text queries outside transactions. A query without a name gets a connection of its own. */
 export const queryBy =
   (senders: Senders): Query =>
   async (query, values) => {
@@ -63,9 +63,9 @@ export const queryBy =
     return senders[lane](query, values)
   }
 
-/** What the running code writes to this connection leaves in one system call: `begin` with the first statements, the last ones with `commit`. */
+/** Sends all statements of the running code in one system call: `begin` with the first ones, the last ones with `commit`. */
 export const corkUntilTick = (client: pg.ClientBase): void => {
-  // A pool's clients are of this class too, whatever their declared type.
+  // A pool's clients are of this class too, despite their declared type.
   if (!(client instanceof pg.Client)) throw new Error('a connection is not of the driver')
   const { stream } = client.connection
   if (stream.writableCorked > 0) return

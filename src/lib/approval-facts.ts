@@ -1,5 +1,5 @@
-// What an approver must know before deciding, as one value that the text to sign and every page, notification and tool render. A type without words does
-// not compile.
+// Facts that an approver must know before deciding: one value for the signed text and every page, notification and tool. A type
+// without words does not compile.
 
 import words from '../../texts/facts.en.json' with { type: 'json' }
 import { displayAmount } from './money.ts'
@@ -8,7 +8,7 @@ import { quoted } from './text.ts'
 export const factLevels = ['danger', 'warning', 'info'] as const
 export type FactLevel = (typeof factLevels)[number]
 
-/** The heaviest first. */
+/** Fact types, the most serious first. */
 export const factTypes = [
   'may_have_been_sent',
   'name_mismatch',
@@ -27,7 +27,7 @@ export const factTypes = [
 ] as const
 export type FactType = (typeof factTypes)[number]
 
-/** `name`: the one that is reported or given, or another beneficiary's. `at`, `other_amount_minor`: what the amount or payment is compared with. */
+/** `name`: reported, given, or another beneficiary's. `at`, `other_amount_minor`: the values to compare the payment with. */
 export type FactItem = {
   index: number | null
   beneficiary: string
@@ -35,7 +35,7 @@ export type FactItem = {
   name: string | null
   other_amount_minor: string | null
   at: string | null
-  /** The earlier payment that it looks like. */
+  /** The earlier payment that it resembles. */
   payment_id: string | null
 }
 export type Fact = { type: FactType; level: FactLevel; count: number; items: FactItem[] }
@@ -58,7 +58,7 @@ export const levels: Readonly<Record<FactType, FactLevel>> = {
 }
 
 type Maker = { grant_id: string | null; label?: string | null }
-/** The warnings of a decision as the API has them. */
+/** The warnings of a decision in their API form. */
 export type Warned =
   | { code: 'possible_duplicate'; payment_id: string; created_at: string }
   | { code: 'new_payee'; by: Maker; at: string }
@@ -73,7 +73,7 @@ export type Found = About & { type: FactType }
 
 const maker = ({ grant_id: grantId, label }: Maker): string | null => (grantId === null ? null : (label ?? 'a key or an agent'))
 
-/** What a warning says of its payment. */
+/** The fact behind a warning. */
 export const foundIn = (warning: Warned): Found => {
   switch (warning.code) {
     case 'possible_duplicate':
@@ -97,7 +97,7 @@ export const factItem = (
   { name = null, other_amount_minor = null, at = null, payment_id = null }: About = {},
 ): FactItem => ({ index, ...about, name, other_amount_minor, at, payment_id })
 
-/** The warnings of one decision, each a fact: before an approval is asked for, an unconfirmed name is told as well. */
+/** The warnings of one decision as facts. Before an approval, an unconfirmed name becomes a fact too. */
 export const factsOfWarnings = (warnings: readonly Warned[], about: Pick<FactItem, 'beneficiary' | 'amount_minor'>): Fact[] =>
   inOrder(
     warnings.map(foundIn).map(({ type, ...found }) => ({
@@ -114,21 +114,21 @@ export const inOrder = (facts: readonly Fact[]): Fact[] => facts.toSorted(byWeig
 type Money = (minor: string) => string
 type When = (at: string) => string
 /**
- * `short`: two or three words, for a row of a list. `one`: where one payment is decided. `several`: where several are, by how many of them the fact is
- * true of. `about`: of an item; `otherwise` if it has no name. `tally`: of names that are compared. Other languages have the same form (`texts/`).
+ * `short`: two or three words, for a row of a list. `one`: for one payment. `several`: for several, by how many the fact is true
+ * of. `about`: of an item; `otherwise` if it has no name. `tally`: of compared names. Same form in all languages (`texts/`).
  */
 type FactWords = { short: string; one: string; several: Forms; about?: string; otherwise?: string; tally?: Forms }
 type Forms = { one: string; several: string }
 export type FactCatalogue = Readonly<Record<FactType, FactWords> & Record<'names' | 'more', string>>
 export const englishFacts: FactCatalogue = words
 
-/** A time as a reader without a zone has it. */
+/** A time for a reader without a time zone. */
 const utcTime: When = (at) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** "1,000" */
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** Null where a value is missing. */
+/** The text with its values. Null if a value is missing. */
 const filled = (text: string, values: Readonly<Record<string, string | null | undefined>>): string | null =>
   [...text.matchAll(/\{(\w+)\}/g)].some(([, name = '']) => (values[name] ?? null) === null)
     ? null
@@ -140,13 +140,13 @@ const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem):
   return tenths >= 100n ? grouped(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
 }
 
-/** In the form that the count asks for: both languages have one for 1, and one for all others. */
+/** The singular for 1, else the plural: both languages have only these. */
 const counted = ({ one, several }: Forms, count: number): string =>
   (count === 1 ? one : several).replace('{count}', grouped(count))
 
 type Ways = { by?: FactCatalogue; when?: When }
 
-/** What it says of a payment whose beneficiary and amount stand beside it: "registered to "BRIAN KAMAU"". */
+/** The fact about a payment whose beneficiary and amount stand beside it: "registered to "BRIAN KAMAU"". */
 export const factAbout = (
   { type }: Pick<Fact, 'type'>,
   { name, other_amount_minor: amount, at }: FactItem,
@@ -181,7 +181,7 @@ export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money:
 
 const comparedNames = ['name_mismatch', 'name_close', 'name_unconfirmed', 'name_match'] as const
 
-/** "Names: 1 differs, 3 close, 990 not verified, 6 match". Null where one payment is decided. */
+/** "Names: 1 differs, 3 close, 990 not verified, 6 match". Null for a single payment. */
 export const namesSummary = (facts: readonly Fact[], of: number, by = englishFacts): string | null => {
   if (of < 2) return null
   const parts = comparedNames.flatMap((type) => {
@@ -194,7 +194,7 @@ export const namesSummary = (facts: readonly Fact[], of: number, by = englishFac
 
 export const isToldFirst = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
 
-/** A sentence for each, in the words of a language. Beneficiary and amount of a single payment stand beside it. */
+/** One sentence per fact, in one language. Beneficiary and amount of a single payment stand beside it. */
 export const factLines = (facts: readonly Fact[], of: number, currency: string, ways: Ways = {}): string[] => {
   const { by = englishFacts } = ways
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
@@ -211,7 +211,7 @@ export const factLines = (facts: readonly Fact[], of: number, currency: string, 
   })
 }
 
-/** For a notification or a model: what is dangerous or unusual, the heaviest first. */
+/** For a notification or a model: dangerous and unusual facts, the most serious first. */
 export const factSentences = (facts: readonly Fact[], of: number, currency: string): string[] => {
   const summary = namesSummary(facts, of)
   return [...factLines(facts.filter(isToldFirst), of, currency), ...(summary === null ? [] : [`${summary}.`])]

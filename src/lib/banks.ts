@@ -1,9 +1,9 @@
 /**
- * Kenya's banks by their two-digit bank code. The Central Bank publishes no list of these codes for PesaLink: they come from docs.pesaswap.io
- * (PesaPay) and developers.kulmipay.com, which agree where both name a bank; 05, 26 and 59 are only in the bank directory of the Central Bank's QR code
- * standard. HFC is 61 by both providers; 83, in that standard, identifies it in a QR code, not in a payment.
+ * Kenya's banks by their two-digit bank code. The Central Bank publishes no such list for PesaLink: docs.pesaswap.io (PesaPay)
+ * and developers.kulmipay.com agree on all banks that both name. 05, 26 and 59 are only in the directory of the Central Bank's QR
+ * code standard, where 83 is HFC in QR codes; in payments both providers have 61.
  *
- * Checked on 2026-11-22. Compare with the participants' list that IPSL, PesaLink's operator, gives to its customers before real payments are sent.
+ * Checked on 2026-11-22. Compare with the participants' list that IPSL, PesaLink's operator, gives its customers, before paying.
  */
 export const kenyanBanks: readonly Bank[] = [
   { code: '03', name: 'Absa Bank' },
@@ -49,7 +49,7 @@ export const kenyanBanks: readonly Bank[] = [
 
 export type Bank = { code: string; name: string }
 
-/** Other names, which only one bank has. */
+/** Other names, each of one bank only. */
 const alsoCalled: Readonly<Record<string, string>> = {
   ...{
     dtb: '63',
@@ -88,13 +88,13 @@ const usualWords = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya
 const wordsOf = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 const namingWords = (name: string): string[] => wordsOf(name).filter((word) => !usualWords.has(word))
 
-/** Those whose name has every word that names one: "Equity", "KCB Bank Kenya Ltd". */
+/** The banks whose names have every distinctive word of the text: "Equity", "KCB Bank Kenya Ltd". */
 export const banksNamed = (text: string, banks: readonly Bank[]): readonly Bank[] => {
   const asked = namingWords(text)
   return asked.length === 0 ? [] : banks.filter(({ name }) => asked.every((word) => wordsOf(name).includes(word)))
 }
 
-/** The bank that is called so, as a whole: "Commercial Bank" is a part of one name, and may mean another. */
+/** The bank with exactly this name. "Commercial Bank" is only part of one bank's name, and may mean another. */
 export const bankOfName = (text: string): Bank | undefined => {
   const asked = namingWords(text).join(' ')
   const code = alsoCalled[wordsOf(text).join(' ')] ?? alsoCalled[asked]

@@ -1,8 +1,8 @@
 export type Clock = {
   now: () => Date
-  /** A pause by this clock; without it nothing waits. */
+  /** Waits by this clock. Without it nothing waits. */
   sleep?: (ms: number) => Promise<void>
-  /** Takes over the database's time. Answers by how much the machine's clock differs, in milliseconds. */
+  /** Adopts the database's time. Returns how far the machine's clock differs, in milliseconds. */
   follow?: (databaseNow: Date) => number
 }
 
@@ -14,12 +14,12 @@ export const systemClock: Clock = { now: () => new Date(), sleep }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
-/** Closer, it may be the way of the answer. */
+/** A smaller difference may be the answer's time on the way. */
 const sameWithinMs = 250
 
 /**
- * The database's time, by which all processes compare what is due. It runs on by whatever has gone further since it was last set: the time since then,
- * where the system's clock is set back, or the system's clock, where the machine was asleep. The offset is for a sandbox; never for real money.
+ * The database's time, by which all processes decide what is due. In between it adds the elapsed time (if the system's clock was
+ * set back) or the system clock's advance (if the machine slept). The offset is for a sandbox; never for real money.
  */
 export const createMovableClock = (system: () => number = Date.now): MovableClock => {
   let offset = 0
@@ -43,13 +43,13 @@ export const createMovableClock = (system: () => number = Date.now): MovableCloc
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
 
-/** The first midnight (UTC) that is not before. */
+/** The first midnight (UTC) at or after a time. */
 export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() / dayMs) * dayMs)
 
 /** The earlier of two moments; null means never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
 
-/** What one transaction writes has one instant, which its records show several times. */
+/** A transaction writes one instant, which its records show several times: the last text is kept. */
 let last = { ms: Number.NaN, text: '' }
 
 /** RFC 3339 in UTC with milliseconds. */
@@ -63,6 +63,6 @@ export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.
 export const dateAfter = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
-/** The last `count` dates, up to and including `today`, oldest first. */
+/** The last `count` dates up to and including `today`, oldest first. */
 export const lastDays = (today: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => dateAfter(today, index + 1 - count))

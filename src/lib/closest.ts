@@ -1,4 +1,4 @@
-/** Levenshtein's distance, one row at a time. Of one above `most` it only says that it is. */
+/** Levenshtein's distance, one row at a time. A distance above `most` is not exact. */
 export const editDistance = (from: string, to: string, most = Number.POSITIVE_INFINITY): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let line = 1; line <= from.length; line += 1) {

@@ -1,7 +1,7 @@
-/** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
+/** First characters that make a cell a formula for a spreadsheet; a plain number is none. */
 const formula = /^[=+\-@\t\r]/
 const number = /^-?\d+(\.\d+)?$/
-/** Many locales separate cells by `;` or tab: what follows one begins a cell there, also inside of quotes. */
+/** Many locales separate cells by `;` or tab, even inside quotes: the text after one may begin a formula. */
 const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
 
 const cell = (value: string | null): string => {

@@ -1,7 +1,7 @@
-/** `server` is for people; null where the address names a socket by `?host=`. */
+/** `server` is for people. Null if the address names a socket by `?host=`. */
 export type DatabaseAddress = { host: string | null; server: string; database: string }
 
-/** Its message holds neither the user nor the password. */
+/** An invalid address. The message has neither the user nor the password. */
 export class AddressError extends Error {
   override name = 'AddressError'
 }
@@ -15,7 +15,7 @@ const refuse = (part: string): never => {
 const several =
   'it names several servers: name one address that leads to the primary instead, as that of haproxy (deploy/haproxy/postgres.cfg) or of a managed database'
 
-/** Undefined where its codes are no UTF-8. */
+/** Undefined if its codes are not UTF-8. */
 export const decodedPart = (part: string): string | undefined => {
   try {
     return decodeURIComponent(part)
@@ -43,7 +43,7 @@ export const parseDatabaseAddress = (text: string): DatabaseAddress => {
   if (!URL.canParse(text))
     refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is none')
   const { hostname, port, pathname, username, password } = new URL(text)
-  // The driver takes it for itself in one place and throws in another.
+  // The driver accepts such a % in one place and throws in another.
   if (/%(?![\da-f]{2})/i.test(text)) refuse('it has a % that begins no code of the form %XX: a percent sign is written as %25')
   const [database = ''] = [pathname.slice(1), username, password].map(
     (part) => decodedPart(part) ?? refuse('it has a code of the form %XX that is no UTF-8'),

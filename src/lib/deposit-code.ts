@@ -4,7 +4,7 @@ export type DepositInstructions =
   | { paybill: string; account_number: string }
   | { bank_code: string; account_number: string; reference: string }
 
-/** Nine digits, of which the last one checks the others (Damm's algorithm): a wrong digit, or two that changed places, are always noticed. */
+/** Nine digits; the last one checks the others (Damm's algorithm). It detects any wrong digit and any two swapped neighbours. */
 const steps = [
   [0, 3, 1, 7, 5, 9, 8, 6, 4, 2],
   [7, 0, 9, 2, 1, 5, 4, 8, 6, 3],
@@ -21,13 +21,13 @@ const steps = [
 /** 0 for digits that end with their check digit; else the check digit to add. */
 const checkDigit = (digits: string): number => [...digits].reduce((state, digit) => steps[state]?.[Number(digit)] ?? 0, 0)
 
-/** Random: it must not be guessed from another one. Not with 0 first, which a spreadsheet would drop. */
+/** Random, so that no code can be guessed from another. Never begins with 0, which a spreadsheet would drop. */
 export const newDepositCode = (): string => {
   const digits = String(randomInt(10_000_000, 100_000_000))
   return `${digits}${checkDigit(digits)}`
 }
 
-/** Without regard to case, spaces and dashes, and with O, I and L for 0 and 1. */
+/** Ignores case, spaces and dashes, and reads O, I and L as 0 and 1. */
 export const readDepositCode = (typed: string): string | undefined => {
   const digits = typed
     .toUpperCase()

@@ -7,7 +7,7 @@ const snakeCase = (text: string): string =>
     .replace(/[\s-]+/g, '_')
     .toLowerCase()
 
-/** What other services call it. */
+/** Other services' names for our fields. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   cursor: ['page', 'offset', 'after', 'starting_after', 'page_token', 'next', 'next_cursor', 'before'],
   limit: ['per_page', 'page_size', 'size', 'count', 'max_results'],
@@ -30,8 +30,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * `amount` for `amount_minor`, `dailyLimit` for `daily_limit_minor`, `page` for `cursor`, `msisdn` for `destination` as in a list's titles, `statuss` for
- * `status`.
+ * The probable name: `amount_minor` for `amount`, `daily_limit_minor` for `dailyLimit`, `cursor` for `page`, `destination` for
+ * `msisdn` (a batch's title), `status` for `statuss`.
  */
 const meantName = (input: string, known: readonly string[]): string | undefined => {
   const text = snakeCase(input.slice(0, 40))

@@ -2,7 +2,7 @@ import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
 import type { ConflictReason } from './conflict-reasons.ts'
 import { cleanText } from './text.ts'
 
-/** What a refusal may say about itself. The API document describes each of them, so a new one is added there too. */
+/** The details of a refusal. The API document describes each, so add a new one there too. */
 export type DetailName =
   | 'fields'
   | 'items'
@@ -44,7 +44,7 @@ export type DetailName =
 export type ErrorDetails = Partial<Record<DetailName, unknown>>
 export type FieldError = { path: string; message: string }
 
-/** The only class for refusals; any other error is a bug. */
+/** The only class for refusals. Any other error is a bug. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -64,7 +64,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Commits what its transaction wrote so far and then throws `error`: for a refusal that must leave a trace. Every other error undoes its transaction. */
+/** Commits the transaction's writes so far, then throws `error`: for refusals that must leave a trace. Other errors roll back. */
 export class CommitThenThrow extends Error {
   readonly error: Error
 
@@ -80,11 +80,11 @@ export const unavailable = (options: { message?: string; cause?: unknown } = {})
   new Refusal('unavailable', { ...options, headers: { 'retry-after': '1' } })
 
 const fieldsInMessage = 5
-/** A stranger's request can have tens of thousands of faults: an answer names these, and counts the rest. */
+/** The number of faults that an answer names. A stranger's request can have tens of thousands; the rest are only counted. */
 export const namedFaults = 100
 const longestPath = 200
 
-/** A program may show the message alone, so it also says what to correct. */
+/** The message also says what to correct, because a program may show it alone. */
 export const refuseFields = (all: readonly FieldError[]): Refusal => {
   const fields = all.slice(0, namedFaults).map(({ path, message }) => ({
     // Callers choose the names of some fields.
@@ -103,7 +103,7 @@ export const refuseFields = (all: readonly FieldError[]): Refusal => {
 
 export const invalidFields = (...fields: FieldError[]) => refuseFields(fields)
 
-/** `field`: the body's field, or the header, with the id. The answer for another tenant's is the same. */
+/** `field`: the body's field, or the header, with the id. Another tenant's id gets the same answer. */
 export const notFound = (field?: string) =>
   field === undefined
     ? new Refusal('not_found')
@@ -135,7 +135,7 @@ export const wrongPasskey = (problem: string) =>
     details: { field: 'passkey' },
   })
 
-/** `recovered`: the signing address, where it is known. */
+/** `recovered`: the signing address, if known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {
     ...(message !== undefined && { message }),
@@ -148,7 +148,7 @@ export const conflict = (message: string, reason?: ConflictReason, more?: ErrorD
     ...((reason !== undefined || more) && { details: { ...(reason !== undefined && { reason }), ...more } }),
   })
 
-/** For the time of a hold: what is missing may be in the writes that were lost, and is not called wrong. */
+/** For the time of a possible loss: a missing record may be a lost write, so the request is not called wrong. */
 export const perhapsLost = (what: string) =>
   new Refusal('unavailable', {
     message: `The database has lost ${what}: an operator must check it first. Send the request again later.`,

@@ -1,8 +1,8 @@
-/** 256-bit keys: the first one encrypts new values, all of them decrypt. */
+/** 256-bit keys. The first one encrypts new values; all of them decrypt. */
 export type Key = { id: string; bytes: Buffer }
 export type KeyRing = { current: Key; all: ReadonlyMap<string, Key> }
 
-/** Throws a sentence when an entry is not 32 bytes under a short name. */
+/** Throws one sentence if an entry is not 32 bytes under a short name. */
 export const parseKeyRing = (text: string): KeyRing => {
   const keys = text.split(',').map((entry): Key => {
     const [id = '', encoded = ''] = entry.trim().split(/:(.*)/s)
@@ -19,7 +19,7 @@ export const parseKeyRing = (text: string): KeyRing => {
   return { current, all }
 }
 
-/** Of 32 random bytes about 30 differ; fewer than 16 have a chance of less than 1 in 10^15. */
+/** 32 random bytes have about 30 distinct values. Fewer than 16 have a chance of less than 1 in 10^15. */
 const leastDistinctBytes = 16
 
 export const looksRandom = (bytes: Uint8Array): boolean => new Set(bytes).size >= leastDistinctBytes

@@ -83,7 +83,7 @@ export const knownColumns = Object.entries(usualNames)
   .map(([column, usual]) => (usual === undefined ? column : `${column} ("${usual}")`))
   .join(', ')
 
-/** They say nothing about whom or how much: an export of a bank or of a payroll system has them, and they are left out with a warning. */
+/** Columns without a payee or an amount, from exports of banks and payroll systems. They are ignored with a warning. */
 const sayNothing = [
   ...['branch', 'branch code', 'branch name', 'branch no', 'bank branch', 'bank branch code', 'bank branch name'],
   ...['record type', 'row type', 'line type', 'transaction type', 'type of payment', 'payment mode', 'mode of payment'],
@@ -94,7 +94,7 @@ const sayNothing = [
 
 const longestTitle = 200
 
-/** Titles are compared without case, spaces and signs. */
+/** Titles are compared without case, spaces and punctuation. */
 export const titleKey = (title: string): string =>
   title
     .slice(0, longestTitle)
@@ -113,7 +113,7 @@ export const isIgnored = (title: string): boolean => ignored.has(titleKey(title)
 
 const transferKinds =
   /^(?:eft|rtgs|ach|ift|pesa ?link|swift|tt|m-?pesa|b2c|(?:internal|bank|mobile)(?: transfer| money)?|transfer)$/i
-/** A bank's "Payment Type" says how its own transfer goes, and is none of our payment types, on which limits depend. */
+/** Whether "Payment Type" is a bank's transfer method instead of one of our payment types, on which limits depend. */
 export const saysHowAlone = (column: string, cells: readonly string[]): boolean =>
   column === 'payment_type' && cells.every((cell) => transferKinds.test(cell)) && !cells.every((cell) => /^[a-z]/.test(cell))
 
@@ -125,11 +125,11 @@ export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` 
   return name === '__proto__' ? null : `metadata.${name}`
 }
 
-/** The last column of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
+/** The last column of a list of unpaid rows. It is ours, and ignored if the list is sent again. */
 export const reasonTitle = 'Why it was not paid'
 export const isReason = (title: string): boolean => titleKey(title) === titleKey(reasonTitle)
 
-/** What a person reads in place of a column's name. Each is also a title that a list may have. */
+/** Labels that people read in place of column names. Each is also a title that a batch may have. */
 const labels: Partial<Record<ListColumn, string>> = {
   beneficiary_id: 'Beneficiary ID',
   payment_rail: 'Payment method',

@@ -1,7 +1,7 @@
 import { isoTime } from './clock.ts'
 import { displayAmount, type Minor } from './money.ts'
 
-/** Ids as they are on the wire. */
+/** Ids in their wire form. */
 export type StatedLimits = {
   maxTotalMinor: Minor
   maxPerPaymentMinor: Minor | null
@@ -17,7 +17,7 @@ const listed = (name: string, items: readonly string[]): string[] =>
 
 const amount = (minor: Minor, currency: string): string => `${displayAmount(minor, currency)} (${minor} minor units)`
 
-/** Written into the text that a wallet signs; a verifier of receipts finds it there. `what`: these lines have no empty line between them. */
+/** Lines of the text that a wallet signs, where verifiers of receipts find them. `what` has no empty lines in between. */
 export const limitLines = (limits: StatedLimits, currency: string): { what: string[]; who: string; until: string } => {
   const { maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaries, paymentTypes, grant, expiresAt } = limits
   return {

@@ -1,4 +1,4 @@
-/** Keeps results of a pure function, which callers share and must not change. When `most` results are kept, all of them are forgotten. */
+/** Caches results of a pure function; callers share them and must not change them. At `most` results, forgets all. */
 export const memoised = <Value>(make: (text: string) => Value, most = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2'
 
-// Merkle trees as in RFC 6962, section 2.1. A leaf and an inner node are hashed under different first bytes, so that neither can be taken for the
-// other. Plain JavaScript: the service, the dashboard and the verifier of receipts run the same code.
+// Merkle trees of RFC 6962, section 2.1. Leaves and inner nodes are hashed with different first bytes, so that neither can pass
+// for the other. Plain JavaScript: the service, the dashboard and the receipt verifier run the same code.
 
 type Bytes = Uint8Array<ArrayBufferLike>
 
@@ -18,10 +18,10 @@ export const leafHash = (content: Bytes | string): Bytes =>
 
 export const nodeHash = (left: Bytes, right: Bytes): Bytes => prefixed(1, left, right)
 
-/** The largest power of two below `size`, which is at least 2: where a tree is split. */
+/** The split of a tree: the largest power of two below `size`, which is at least 2. */
 const splitOf = (size: number): number => 2 ** Math.ceil(Math.log2(size) - 1)
 
-/** The hash over leaves `start` to `end` (exclusive). Complete subtrees are asked for by level and place, so that a stored tree needs no other nodes. */
+/** The hash over leaves `start` to `end` (exclusive). Asks for complete subtrees by level and place: a stored tree has them. */
 const subtree = (start: number, end: number, node: (level: number, index: number) => Bytes): Bytes => {
   const size = end - start
   const level = Math.log2(size)

@@ -16,7 +16,7 @@ export const displayAmount = (amount: Minor, currency: string): string =>
 
 const largest = 10n ** 17n
 
-/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`; `1.500` is none of them, because it could mean two amounts. */
+/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. Not `1.500`, which could mean two amounts. */
 const forms = [
   /^(?<whole>\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(?<cents>\d{1,2})(?:(?<=\.\d\d)00)?)?$/,
   /^(?<whole>\d{1,3}(?:[ '’]\d{3})+)(?:[.,](?<cents>\d{1,2}))?$/,
@@ -24,7 +24,7 @@ const forms = [
   /^(?<whole>\d{1,3}(?:\.\d{3}){2,})$/,
 ]
 
-/** "" is no currency: then an amount has none. */
+/** With "" (no currency), amounts have no unit. */
 const signedForm = memoised((currency) => {
   const unit = String.raw`(?:${currency === 'KES' ? 'KES|KSHS?|SHS?' : currency || '(?!)'})\.?`
   const number = String.raw`(?<digits>\d(?:[\d.,' ’]*\d)?)(?:\.?/[=-])?`
@@ -32,8 +32,8 @@ const signedForm = memoised((currency) => {
 })
 
 /**
- * The one reader of amounts as people and banks write them, with or without our currency. `(1,500.00)`, `-1,500.00` and `1,500.00-`
- * are negative. Null: there is none. Undefined: it is none, or could mean two: a person who types `12,50` may mean `12,500`, a bank's
+ * The one reader of amounts as people and banks write them, with or without our currency. `(1,500.00)`, `-1,500.00` and
+ * `1,500.00-` are negative. Null: empty. Undefined: not an amount, or ambiguous: a person's `12,50` may mean `12,500`, a bank's
  * file means cents (`isPrinted`).
  */
 export const readAmount = (text: string, currency: string, isPrinted = false): Minor | null | undefined => {
@@ -53,13 +53,13 @@ export const readAmount = (text: string, currency: string, isPrinted = false): M
   return negatives === 1 ? -minor : minor
 }
 
-/** Undefined for what is negative too. */
+/** Undefined for negative amounts too. */
 export const readPositive = (text: string, currency: string): Minor | undefined => {
   const amount = readAmount(text, currency)
   return amount !== null && amount !== undefined && amount >= 0n ? amount : undefined
 }
 
-/** "-1234.50", as spreadsheets and accounting programs read it. */
+/** "-1234.50", for spreadsheets and accounting programs. */
 export const formatMajor = (amount: Minor): string => {
   const absolute = amount < 0n ? -amount : amount
   return `${amount < 0n ? '-' : ''}${absolute / 100n}.${(absolute % 100n).toString().padStart(2, '0')}`

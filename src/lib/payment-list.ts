@@ -6,29 +6,29 @@ import { readRows } from './table-file.ts'
 import { filledWidth, rowProblem, type TableRow, withoutHeadings } from './table-rows.ts'
 import { compactNumber } from './text.ts'
 
-/** `path`: a column, or `row` where its cells have moved and none of them is read. */
+/** `path`: a column, or `row` if its cells have moved and none is read. */
 export type CellFault = { path: string; message: string }
 
 export type PaymentList = {
   items: Record<string, unknown>[]
-  /** From 1, as a spreadsheet numbers them. */
+  /** Row numbers from 1, as a spreadsheet numbers them. */
   rows: number[]
-  /** By the place of the item, which lacks what these cells would have given. */
+  /** Faults by the item's place. The item lacks the fields of these cells. */
   faults: ReadonlyMap<number, CellFault[]>
-  /** Titles of columns that say nothing about whom or how much. */
+  /** Titles of columns that name neither payee nor amount. */
   ignored: string[]
 }
 
 type Column = { place: number; name: string }
 
 const longestTitle = 60
-/** Titles, headings and totals, which are no payments. */
+/** Allowance for titles, headings and totals, which are not payments. */
 const otherRows = 100
 const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
 
 const filledIn = (rows: readonly TableRow[], place: number): string[] => rows.flatMap(({ cells }) => cells[place]?.trim() || [])
 
-/** A column without a title and without a filled cell is ignored. */
+/** Ignores a column without a title and without a filled cell. */
 const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
   const columns: Column[] = []
   const ignored: string[] = []
@@ -58,7 +58,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
   return { columns, ignored, problems: [...named, ...problems] }
 }
 
-/** A cell's text on one line, without the apostrophe that keeps a formula from being one, or the formula that keeps a number as text. */
+/** A cell's text on one line, without the apostrophe that disarms a formula, or the formula that keeps a number as text. */
 const textOf = (cell: string): string =>
   cell
     .replace(/^'(?=[=+\-@;\d])/, '')
@@ -69,12 +69,12 @@ const textOf = (cell: string): string =>
     .join(' ')
 
 const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor'])
-/** What a program writes for a letter that it could not read. */
+/** The replacement that programs write for an unreadable letter. */
 const lostLetter = '\uFFFD'
-/** Excel's form of a long number, whose last digits are lost. */
+/** Excel's form of a long number, which has lost its last digits. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
-/** A phone that a spreadsheet took for a number has lost its zero. A bank account may begin with any digit, and says by which rail it is paid. */
+/** Restores the 0 of a phone that a spreadsheet took for a number. A bank account may begin with any digit, and gets a rail. */
 const withWays = (item: Record<string, string>): Record<string, string> => {
   const { destination, bank_code: bank, payment_rail: rail, beneficiary_id: known } = item
   if (bank !== undefined) return rail === undefined && known === undefined ? { ...item, payment_rail: bankRail } : item
@@ -84,17 +84,17 @@ const withWays = (item: Record<string, string>): Record<string, string> => {
 const isOurs = (text: string, currency: string): boolean =>
   readAmount(`1 ${text}`, currency) === 100n || (currency === 'KES' && /^keny(?:a|an) shillings?$/i.test(text))
 
-/** What payroll systems write under "Bank" for a phone. */
+/** Entries of payroll systems under "Bank" for a phone. */
 const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
 
-/** What a cell gives the item, or what is wrong with it. */
+/** The item's fields from a cell, or the cell's fault. */
 const fieldOf = (name: string, text: string, shown: string, currency: string): [string, string][] | string => {
   if (name === 'currency') return isOurs(text.trim(), currency) ? [] : `${shown} is another currency than ${currency}`
   if (name === 'amount') {
     const amount = readPositive(text, currency)
     return amount === undefined ? `${shown} is no amount: write it as 12500 or 12500.50` : [['amount_minor', amount.toString()]]
   }
-  // The service says of a name that is none which banks it knows.
+  // For an unknown name, the service answers with the banks that it knows.
   if (name === 'bank_name') return isNoBank.test(text.trim()) ? [] : [[name, bankOfName(text)?.code ?? text.slice(0, 16)]]
   return name === 'bank_code' ? [[name, bankOfName(text)?.code ?? compactNumber(text)]] : [[name, text]]
 }
@@ -135,8 +135,8 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
 const totalWords = /^\W*(?:grand |sub-?)?totals?\b|^\W*jumla\b/i
 
 /**
- * The last row is a total where it names nobody, and says so or has nothing but the sum of the rows above it. One that says so and is another sum is
- * a problem: rows are missing, or were added.
+ * Whether the last row is a total: it names no payee, and either says "total" or has only the sum of the rows above. A stated
+ * total that differs is a problem: rows are missing, or were added.
  */
 const readTotal = (
   row: TableRow | undefined,
@@ -158,7 +158,7 @@ const readTotal = (
   return { isTotal: true, problem }
 }
 
-/** What is wrong with single rows is in `faults`; a file with `problems` cannot be read as a list. */
+/** Faults of single rows are in `faults`. A file with `problems` cannot be read as a batch. */
 export const readPaymentList = (
   text: string,
   { maxItems, currency }: { maxItems: number; currency: string },

@@ -1,7 +1,7 @@
-/** Texts (with the colon behind a name) and brackets: no comma and no number is needed to find a repeated name. */
+/** Texts (with the colon behind a name) and brackets. Commas and numbers are not needed to find a repeated name. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g
 
-/** The first name that an object has twice: parsers differ in which value counts, and a person may have approved the other. For valid JSON. */
+/** The first repeated name in an object of valid JSON. Parsers pick different values; a person may have approved the other. */
 export const repeatedName = (json: string): string | undefined => {
   const open: Set<string>[] = []
   for (const [token, colon] of json.matchAll(tokens)) {

@@ -1,7 +1,7 @@
 import type { TableRow } from './table-rows.ts'
 
-// The one reader of tables that people send: lists of payments and providers' statements, by API, command line and page. What could mean two things is
-// a problem, in words that say what to do.
+// The one reader of people's tables: payment batches and providers' statements, by API, command line and page. Ambiguous content
+// is a problem, in words that say what to do.
 
 type Problem = { problem: string }
 
@@ -31,7 +31,7 @@ const decoderOf = (charset: string): InstanceType<typeof TextDecoder> | null => 
   }
 }
 
-/** A byte order mark decides the encoding, then `charset` (any label of the Encoding Standard), then it is UTF-8. The problem ends a sentence about the file. */
+/** Encoding: a byte order mark's, else `charset` (Encoding Standard label), else UTF-8. `problem` completes a sentence. */
 export const textOfFile = (bytes: Uint8Array, charset?: string): string | Problem => {
   if (workbooks.some((first) => beginsWith(bytes, first))) return { problem: workbookProblem }
   const marked = marks.find((mark) => beginsWith(bytes, mark.bytes))
@@ -52,13 +52,13 @@ export const textOfFile = (bytes: Uint8Array, charset?: string): string | Proble
 }
 
 const maxColumns = 64
-/** Counts empty rows. No megabyte of a list or a statement has as many. */
+/** The maximum of rows, including empty ones. No megabyte of a batch or a statement has as many. */
 const maxLines = 20_000
-/** In characters. */
+/** A number of characters. */
 const maxRowLength = 65_536
 const maxCellLength = 8_192
 
-/** Spreadsheets of many locales write `;`, and what is copied from one has tabs. */
+/** Spreadsheets of many locales write `;`, and copied cells have tabs. */
 const separators = [',', ';', '\t'] as const
 const sepLine = /^"?sep=([^"\r\n])"?[,;\t]*(?:\r\n|\r|\n|$)/i
 const quoted = /(?<=^|[,;\t\r\n])"(?:[^"]|"")*"/g
@@ -75,7 +75,7 @@ const regularity = (lines: readonly string[], separator: string): readonly [rows
   )
 }
 
-/** The one that divides the most rows alike: commas within amounts and texts do not. */
+/** The separator that divides the most rows alike. Commas within amounts and texts do not. */
 const separatorOf = (text: string): string => {
   const lines = text
     .slice(0, sampleLength)
@@ -90,7 +90,7 @@ const tooLong = (rows: number): Problem => ({ problem: `has more than ${rows} ro
 const notClosed: Problem = { problem: 'is not CSV: a quotation mark opens a cell, and none closes it' }
 const notAlone: Problem = { problem: 'is not CSV: in a cell, more text follows the quotation mark that closes it' }
 
-/** A quotation mark that does not begin its cell is text. */
+/** A quotation mark is text unless it begins its cell. */
 const readCell = (text: string, start: number, separator: string): { text: string; end: number } | Problem => {
   const endAfter = (from: number): number => {
     let at = from
@@ -112,8 +112,8 @@ const readCell = (text: string, start: number, separator: string): { text: strin
 }
 
 /**
- * RFC 4180, and what spreadsheets make of it; titles included. A first line `sep=;` is no row to a spreadsheet. Counts rows, columns and characters
- * before it keeps them: the time that a file takes grows with its bytes, whatever they are. The problem ends a sentence about the file.
+ * RFC 4180 and spreadsheets' variants of it; titles included. A first line `sep=;` is not a row. Counts rows, columns and
+ * characters before it keeps them: the time grows with the file's bytes alone. `problem` completes a sentence.
  */
 export const readRows = (text: string, maxRows = maxLines): TableRow[] | Problem => {
   const named = sepLine.exec(text)

@@ -1,13 +1,13 @@
 import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api'
 
-// OpenTelemetry's API does nothing by itself: the process loads the rest when it is configured (process/tracing.ts).
+// OpenTelemetry's API does nothing by itself. If configured, the process loads the rest (process/tracing.ts).
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 type Watch = (app: object) => Promise<void>
 let watch: Watch | undefined
 
-/** Before the service is built. Undefined ends tracing. */
+/** Call it before the service is built. Undefined ends tracing. */
 export const installTracing = (installed: Watch | undefined): void => {
   watch = installed
 }
@@ -20,7 +20,7 @@ export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => 
     try {
       return await work()
     } catch (error) {
-      // The message of a failed statement may contain its bound values.
+      // A failed statement's message may contain its bound values.
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'unknown' })
       throw error
     } finally {

@@ -1,16 +1,16 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 
-/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
+/** An EIP-55 checksummed address: stored and shown in this form, unique by its lowercase form. */
 export type Address = `0x${string}`
 
-/** EIP-55: a letter is upper case where the hash of the digits has a digit of 8 or more. */
+/** EIP-55: a letter is uppercase if the hash of the digits has a digit of 8 or more there. */
 export const checksummed = (digits: string): Address => {
   const hash = Buffer.from(keccak_256(digits)).toString('hex')
   const letters = [...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
   return `0x${letters.join('')}`
 }
 
-/** Where a person typed it: an address in mixed case carries a checksum, and a wrong one is a typing error. */
+/** For typed addresses: mixed case carries a checksum, and a wrong checksum is a typing error. */
 export const hasWrongChecksum = (text: string): boolean => {
   const digits = /0[xX]([0-9a-fA-F]{40})$/.exec(text)?.[1] ?? ''
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
@@ -19,7 +19,7 @@ export const hasWrongChecksum = (text: string): boolean => {
 export const checksumProblem =
   'has a wrong checksum (EIP-55), so a character was mistyped: copy it again, or write it in lowercase'
 
-/** A wallet by CAIP-10 (`eip155:<chain>:<address>`), which names a contract, or by its bare address, which names a key of its own. */
+/** A wallet by CAIP-10 (`eip155:<chain>:<address>`) for a contract, or by its bare address for a key. */
 export type WalletName = { chainId: number | null; address: string }
 
 const named = /^(?:eip155:([1-9]\d{0,15}):)?(0x[0-9a-f]{40})$/
@@ -33,7 +33,7 @@ export const parseWalletName = (text: string): WalletName | undefined => {
   return { chainId: chain === undefined ? null : Number(chain), address }
 }
 
-/** What `walletKeySql` may say of a wallet with this name. A contract's address may be another person's on another chain; a key is the same on every chain. */
+/** Possible `walletKeySql` values for this name. On another chain a contract's address may be another person's, a key's not. */
 export const walletKeys = ({ chainId, address }: WalletName): string[] =>
   chainId === null ? [`key:${address}`] : [`key:${address}`, `eip155:${chainId}:${address}`]
 

@@ -19,7 +19,7 @@ const maxBytes = 0xffffffff
 const dosTime = (at: Date): number => (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1)
 const dosDate = (at: Date): number => ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()
 
-/** A ZIP archive (APPNOTE 6.3, without ZIP64) that is made no faster than it is read. Throws where it would grow beyond 4 GB. */
+/** A ZIP archive (APPNOTE 6.3, without ZIP64), produced no faster than its reader reads. Throws beyond 4 GB. */
 export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGenerator<Buffer> {
   const directory: Buffer[] = []
   let offset = 0
@@ -52,7 +52,7 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
         yield bytes
       }
     }
-    // A failure of the content ends the iteration below.
+    // An error of the content ends the iteration below.
     for await (const chunk of pipeline(Readable.from(measured()), createDeflateRaw(), () => undefined)) {
       packed += chunk.length
       yield sent(chunk)

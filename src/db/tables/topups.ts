@@ -45,7 +45,7 @@ export const topups = pgTable(
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
-    /** As for payments. */
+    /** When to send the prompt: the row is its own queue entry. Null: not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
     traceparent: text(),
     createdAt: instant().notNull(),

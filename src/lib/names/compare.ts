@@ -1,15 +1,15 @@
 import { editDistance } from '../closest.ts'
 import { isName, maskCharacter, tellingWords, wordsOf } from './words.ts'
 
-// Providers write names in capitals, in another order, with initials, cut off, and with letters hidden: "KAMAU WANJIRU N", "WANJIRU K****".
+// Providers write names uppercase, reordered, with initials, cut off, with hidden letters: "KAMAU WANJIRU N", "WANJIRU K****".
 
 export type NameVerdict = 'match' | 'close_match' | 'no_match'
 
-/** `same` tells people apart; `fits` does not contradict; `similar` may be a slip of the pen. */
+/** `same`: identifies the person. `fits`: does not contradict. `similar`: may be a typo. */
 type Likeness = 'same' | 'fits' | 'similar' | 'none'
 const weights: Readonly<Record<Likeness, number>> = { same: 100, fits: 10, similar: 1, none: 0 }
 
-/** Whether a word with hidden letters may be the other one. */
+/** Whether a word with hidden letters may be the other word. */
 const fitsMask = (masked: string, word: string): boolean => {
   const parts = masked.split(maskCharacter)
   const [head = '', ...rest] = parts
@@ -42,13 +42,13 @@ const likenessOf = (a: string, b: string): Likeness => {
 
 type Pair = { given: number; reported: number; likeness: Likeness }
 
-/** Each word with at most one of the other name, the best pairs first. */
+/** Pairs each word with at most one of the other name, the best pairs first. */
 const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] => {
   const all = given
     .flatMap((a, g) => reported.map((b, r): Pair => ({ given: g, reported: r, likeness: likenessOf(a, b) })))
     .filter(({ likeness }) => likeness !== 'none')
     .sort((a, b) => weights[b.likeness] - weights[a.likeness])
-  // Finds the most pairs: each start is improved by paths that change partners (a matching in a graph of at most twelve words a side).
+  // Finds the most pairs: improves each start by paths that change partners (graph matching, at most twelve words a side).
   const partnerOf = new Map<number, Pair>()
   const improve = (word: number, seen: Set<number>, candidates: readonly Pair[]): boolean => {
     for (const pair of candidates) {
@@ -70,7 +70,7 @@ const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] 
   return [...partnerOf.values()]
 }
 
-/** A provider's field has an end: the last word of a name as long as this may be cut off. */
+/** Providers' fields are limited: in a name of this length, the last word may be cut off. */
 const fieldEnds = 18
 
 const joined = (words: readonly string[]): string => words.join('')
@@ -82,7 +82,7 @@ const completed = (reported: readonly string[], given: readonly string[]): reado
   return whole === undefined ? reported : [...reported.slice(0, -1), whole]
 }
 
-/** How many words one of two names may leave out. A person's further names are ordinary; an organisation's tell it apart. */
+/** How many words one of two names may omit. People have further names; an organisation's words all identify it. */
 const mayLeaveOut = (kind: PayeeKind, same: number, fits: number): number =>
   kind === 'person' && same >= 1 && same + fits >= 2 ? 2 : 0
 
@@ -96,7 +96,7 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
   const left = (words: readonly string[], side: 'given' | 'reported') =>
     words.filter((word, index) => visible(word) > 0 && !pairs.some((pair) => pair[side] === index))
   const [leftGiven, leftReported] = [left(given, 'given'), left(reported, 'reported')]
-  // Both have a word that the other lacks: two people of one family. Only initials may differ.
+  // Each name has a word that the other lacks, like two people of one family. Only initials may differ.
   if (leftGiven.length > 0 && leftReported.length > 0) {
     const onlyInitials = [...leftGiven, ...leftReported].every((word) => visible(word) === 1)
     return onlyInitials && count('same') >= 2 ? 'close_match' : 'no_match'
@@ -110,7 +110,7 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
   return extra <= mayLeaveOut(kind, same, fits) ? 'match' : 'close_match'
 }
 
-/** Null where the report is no name. */
+/** Null if the report is not a name. */
 export const compareNames = (given: string, reported: string, kind: PayeeKind = 'person'): NameVerdict | null => {
   if (!isName(reported)) return null
   return verdictOf(tellingWords(wordsOf(given)), tellingWords(wordsOf(reported)), kind)

@@ -1,9 +1,9 @@
 import { editDistance } from '../closest.ts'
 import { tellingWords, wordsOf } from './words.ts'
 
-// Names that a person takes for one another. Not whether two names mean the same person: "John Kamau" and "Jane Kamau" do not look alike.
+// Names that a person would confuse. Says nothing about identity: "John Kamau" and "Jane Kamau" do not look alike.
 
-/** Letters and figures of other shapes and scripts, as the eye reads them: after Unicode's confusables (UTS #39), those that names use. */
+/** Letters and digits of other shapes and scripts as the eye reads them: the part of Unicode's confusables (UTS #39) in names. */
 const looksLike: Readonly<Record<string, string>> = {
   ...{ а: 'a', е: 'e', о: 'o', р: 'p', с: 'c', х: 'x', у: 'y', к: 'k', м: 'm', т: 't', н: 'h', в: 'b', і: 'l', ѕ: 's', ј: 'j' },
   ...{ ԁ: 'd', ӏ: 'l', ԛ: 'q', ԝ: 'w', г: 'r', п: 'n', ο: 'o', α: 'a', ν: 'v', ρ: 'p', τ: 't', ι: 'l', κ: 'k', υ: 'u', χ: 'x' },
@@ -17,7 +17,7 @@ const shapeOf = (word: string): string =>
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
 
-/** A name as the eye reads it, computed once for many comparisons. `letters`: one of 32 bits for each that it has. */
+/** A name as the eye reads it, computed once for many comparisons. `letters`: 32 bits, one per letter present. */
 export type Shape = { inOrder: string; sorted: string; numbers: string; letters: number }
 
 const lettersOf = (word: string): number => {
@@ -43,11 +43,11 @@ const bitsIn = (bits: number): number => {
   return count
 }
 
-/** Names that look equal, also in another order, or but for a letter or two of a long name. "Branch 12" and "Branch 13" are told apart. */
+/** Whether names look equal, in any order, or but for a letter or two of a long name. "Branch 12" and "Branch 13" do not. */
 export const looksAlike = (a: Shape, b: Shape): boolean => {
   const [length, other] = [a.inOrder.length, b.inOrder.length]
   const allowed = slips(Math.min(length, other))
-  // Most names are told apart by this, without their distance.
+  // Distinguishes most names without computing their distance.
   if (a.numbers !== b.numbers || Math.abs(length - other) > allowed || bitsIn(a.letters ^ b.letters) > 2 * allowed) return false
   const near = (one: string, another: string) =>
     one === another || (allowed > 0 && editDistance(one, another, allowed) <= allowed)
