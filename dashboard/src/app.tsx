@@ -13,15 +13,15 @@ import { announce, Toasts } from './ui/toast.tsx'
 const maxRetries = 2
 const retryAfterMs = 10_000
 
-/** The gate makes these requests itself and handles their refusals; retrying because of them would never end. */
+/** The gate makes these requests and handles their refusals itself. A retry because of them would never end. */
 const gateQueries = ['account', 'workspace']
 
-/** A refusal stays a refusal; only failures that may pass are retried. */
+/** Only temporary failures are retried, never refusals. */
 const mayPass = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'provider_not_configured'
 
 const createQueryClient = (): QueryClient => {
-  // The gate follows the account's query: when that says 401 it asks for a sign-in.
+  // The gate follows the account query: after a 401 it asks for a sign-in.
   const noticeSignOut = (error: unknown) => {
     if (!isSignedOut(error)) return
     if (client.getQueryData(accountQuery.queryKey)) sessionEnded.set(true)
@@ -30,35 +30,35 @@ const createQueryClient = (): QueryClient => {
   const client = new PagesClient({
     queryCache: new QueryCache({
       onError: (error, query) => {
-        // A request that was allowed before is refused: the session has ended.
+        // An account that loaded before is refused: the session has ended.
         if (query.queryKey[0] === 'account' && isSignedOut(error) && query.state.data) sessionEnded.set(true)
         if (!gateQueries.includes(String(query.queryKey[0]))) noticeSignOut(error)
       },
     }),
     mutationCache: new MutationCache({ onError: noticeSignOut }),
     defaultOptions: {
-      // The stream says what has changed, so coming back to the tab is no reason to read everything again.
+      // The stream reports changes, so a return to the tab reloads nothing.
       queries: {
         staleTime: 30_000,
         refetchOnWindowFocus: false,
         retry: (count, error) => mayPass(error) && count < maxRetries,
-        // What waits for a list mounts the list: if that asked again for what has just failed, the two would never end.
+        // A failed list must not load again at each mount: the mount and its waiting page would never end.
         retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > retryAfterMs,
       },
-      // Without a connection an act fails at once: kept until there is one, it would be done after the person has turned to something else.
+      // Offline, an action fails at once. A queued one would run after the person has moved on.
       mutations: { retry: false, networkMode: 'always' },
     },
   })
   return client
 }
 
-/** Announces once how a sign-in or link by Google or GitHub ended, and removes that from the address. */
+/** Announces once how a sign-in or link by Google or GitHub ended, and removes the outcome from the address. */
 const Outcome = () => {
   useEffect(() => {
     const url = new URL(location.href)
     const outcome = url.searchParams.get('outcome')
     const key = `outcome.${outcome}`
-    // That page says it itself.
+    // The confirmation page shows the outcome itself.
     if (!isKey(key) || url.pathname === confirmedPath) return
     url.searchParams.delete('outcome')
     history.replaceState(null, '', url)

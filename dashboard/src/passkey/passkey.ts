@@ -17,7 +17,7 @@ const toDeviceError = (error: unknown): DeviceError => {
 
 export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function'
 
-// Few visits use a passkey, so the library comes when one is.
+// Few visits use a passkey, so the library loads on demand.
 const webauthn = () => loadScript(() => import('@simplewebauthn/browser'))
 
 export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise<Schemas['PasskeyRegistration']> => {
@@ -29,7 +29,7 @@ export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise
   }
 }
 
-/** Asks the device to sign a challenge of the service with one of the named passkeys. */
+/** Asks the device to sign a challenge of the service with one of the given passkeys. */
 export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
   const { startAuthentication } = await webauthn()
   try {
@@ -39,7 +39,7 @@ export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): P
   }
 }
 
-/** Signs a text with one of these passkeys: the challenge is its SHA-256, so the device signs what the page shows. */
+/** Signs a text with one of these passkeys: the challenge is its SHA-256, so the device signs the shown text. */
 export const signWithPasskey = async (
   message: string,
   passkeys: readonly Pick<Schemas['Passkey'], 'credential_id'>[],

@@ -17,7 +17,7 @@ type Props = {
   autoFocus?: boolean
 }
 
-/** One beneficiary: from a list where it has all of them, else by typing a part of the name. */
+/** Chooses one beneficiary: from a list if it has all of them, else by typing part of the name. */
 export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label = t('beneficiary'), ...field }: Props) => {
   const { all, complete, labelOf } = beneficiaries
   if (!complete) return <SearchField {...{ beneficiaries, value, onChange, none, label, ...field }} />
@@ -41,7 +41,7 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
   )
 }
 
-/** The service searches as one types; the suggestions are the browser's own, so the keyboard works as everywhere. */
+/** The service searches during typing. The browser shows the suggestions, so the keyboard works as usual. */
 const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: Props & { label: string }) => {
   const { all, search, labelOf, isPending } = beneficiaries
   const offered = all.filter(({ status }) => status === 'active').map(({ id }) => ({ id, label: labelOf(id) }))
@@ -50,7 +50,7 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
   const type = (text: string) => {
     setTyped(text)
     const match = offered.find(({ label }) => label === text)
-    // A label is no name to search for.
+    // A chosen label is not a search text.
     search(match ? '' : text)
     onChange(match?.id ?? '')
   }
@@ -63,7 +63,7 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
       suggestions={[...new Set(offered.map(({ label }) => label))]}
       onChange={type}
       onBlur={() => {
-        // A text that names no one leaves nothing chosen.
+        // Text without a matching beneficiary chooses nothing.
         if (value === '') setTyped(null)
       }}
     />
@@ -72,7 +72,7 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
 
 type ManyProps = { value: readonly string[]; onChange: (value: string[]) => void; hint?: string; error?: string | undefined }
 
-/** Archived beneficiaries are not offered: nothing can be paid to them. */
+/** Hides archived beneficiaries, which cannot be paid. */
 export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { beneficiaries: Beneficiaries }) => (
   <PickMany
     label={t('payee.only')}
@@ -93,12 +93,12 @@ export const PaymentTypesField = (field: ManyProps) => (
 type PickManyProps = ManyProps & {
   label: string
   options: readonly Option[]
-  /** Values that are not among the options may be typed too. */
+  /** Whether values outside the options may be typed. */
   free?: boolean
   placeholder: string
-  /** What is typed, where the options are only some of all. */
+  /** Called with typed text, if there are more options than shown. */
   onType?: (text: string) => void
-  /** The label of a value that is not among the options. */
+  /** Label of a value outside the options. */
   nameOf?: (value: string) => string
 }
 

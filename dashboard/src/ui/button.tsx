@@ -13,21 +13,21 @@ type ButtonProps = Look & {
   children: ReactNode
   onClick?: () => void
   type?: 'button' | 'submit'
-  /** In the icon's place. */
+  /** Replaces the icon. */
   mark?: ReactNode
-  /** The request is under way: the button keeps its place and its focus and does nothing. */
+  /** The request is under way: the button keeps its place and focus, and does nothing. */
   busy?: boolean
   disabled?: boolean
   describedBy?: string
   label?: string
   lang?: string
-  /** It unfolds something, which is open or not. */
+  /** Whether the part that the button unfolds is open. */
   expanded?: boolean
 }
 
 const Spinner = () => <span className="spinner" aria-hidden="true" />
 
-/** Disabled buttons stay focusable, so that a keyboard doesn't lose its place when one becomes busy. */
+/** Disabled buttons stay focusable: a keyboard must not lose its place when a button becomes busy. */
 export const Button = ({
   children,
   onClick,
@@ -78,7 +78,7 @@ export const FoldButton = ({ open, onChange, words }: FoldProps) => (
   </Button>
 )
 
-/** One of several ways to go on: its mark first, all of them in line. */
+/** One of several ways to continue. The marks come first, aligned. */
 export const WayButton = ({ mark, disabled = false, busy = false, onClick, children }: WayProps) => (
   <button
     type="button"
@@ -228,7 +228,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** Decoration beside text; never the only label of something. */
+/** Decoration beside text; never the only label. */
 export const Icon = ({ name, size = 18 }: { name: IconName; size?: number }) => (
   <svg
     width={size}

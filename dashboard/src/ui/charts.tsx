@@ -10,7 +10,7 @@ export type DayBar = { date: string; up: string; mark?: string }
 type Props = {
   days: readonly DayBar[]
   currency: string
-  /** Names of the bars and, where days are marked too, of the marks, such as "Spent" and "Money in". */
+  /** Names of the bars and, if days have marks, of the marks, such as "Spent" and "Money in". */
   names: { up: string; mark?: string }
 }
 
@@ -19,10 +19,10 @@ const height = 124
 const base = 112
 const gap = 0.28
 
-/** The share of the chart's height for the other days when one day is far above them: a list of 200 payments must not flatten the rest. */
+/** Share of the height for ordinary days beside one far above them: a batch of 200 payments must not flatten the rest. */
 const shareOfOthers = 0.75
 
-/** Where a bar is cut: above the other days, if their highest is less than a third of it. The amounts stand in words. */
+/** Cuts bars above the other days, if the highest of those is below a third of the highest day. Words give the amounts. */
 const scaleOf = (amounts: readonly number[]): { most: number; cut: number } => {
   const [highest = 0] = [...amounts].sort((a, b) => b - a)
   const usual = Math.max(0, ...amounts.filter((amount) => amount < highest / 3))
@@ -31,13 +31,13 @@ const scaleOf = (amounts: readonly number[]): { most: number; cut: number } => {
   return { most: Math.max(1, isCut ? usual / shareOfOthers : highest), cut: isCut ? usual : Number.POSITIVE_INFINITY }
 }
 
-/** How high a bar is: an amount above zero is at least visible. */
+/** Height of a bar. Any amount above zero is visible. */
 const barHeight = (minor: string, most: number): number =>
   minor === '0' ? 0 : Math.min(base - 2, Math.max(2, (Number(minor) / most) * (base - 2)))
 
 type PlotProps = { most: number; days: readonly { date: string }[]; children: ReactNode }
 
-/** A picture over days. Beside it stand the top of its scale, half of it and nothing; below it the first day and the last. */
+/** A chart over days, with a scale (top, half, zero) beside it, and the first and last day below. */
 const Plot = ({ most, days: [first, ...others], children }: PlotProps) => (
   <div aria-hidden="true">
     <div className="chart-plot">
@@ -54,7 +54,7 @@ const Plot = ({ most, days: [first, ...others], children }: PlotProps) => (
   </div>
 )
 
-/** Days as bars on a scale of their own, and the same numbers as a table. Marks say only on which days there was something. */
+/** Days as bars on their own scale, and the same numbers as a table. Marks only show the days with an amount. */
 export const DayChart = ({ days, currency, names }: Props) => {
   const { most, cut } = scaleOf(days.map(({ up }) => Number(up)))
   const above = days.filter(({ up }) => Number(up) > cut)
@@ -124,7 +124,7 @@ const amountOn = ({ date, minor }: Point, currency: string): string =>
 
 type FigureProps = { line: readonly Point[]; currency: string; children: ReactNode }
 
-/** A balance over days, with what it says in words. Below nothing it lies on the ground. */
+/** A balance over days, with a caption. Negative balances are drawn as zero. */
 export const BalanceFigure = ({ line, currency, children }: FigureProps) => {
   const [pointed, setPointed] = useState<string | null>(null)
   const step = lineWidth / Math.max(1, line.length - 1)
@@ -160,14 +160,14 @@ export const BalanceFigure = ({ line, currency, children }: FigureProps) => {
 
 type Day = { date: string; available_minor: string | null }
 
-/** What was available at the end of each of the last days and is now, and the lowest day in words. */
+/** Balance at the end of each of the last days and now, with the lowest day in words. */
 export const BalanceLine = ({ available, days, currency }: { available: string; days: readonly Day[]; currency: string }) => {
   const line = days.map(({ date, available_minor }, index) => ({
     date,
     minor: BigInt(index === days.length - 1 ? available : (available_minor ?? available)),
   }))
   const [first, ...others] = line
-  // A line along the ground says nothing.
+  // A line at zero shows nothing.
   if (!first || line.every(({ minor }) => minor === 0n)) return null
   const least = others.reduce((low, day) => (day.minor < low.minor ? day : low), first)
   return (
@@ -200,7 +200,7 @@ export const Meter = (props: MeterProps) => {
   )
 }
 
-/** A part of a whole, as an arc from the top. */
+/** A share of a whole, as an arc from the top. */
 export const Arc = ({ part, size, line, radius }: { part: number; size: number; line: number; radius: number }) => {
   const around = 2 * Math.PI * radius
   const circle = { cx: size / 2, cy: size / 2, r: radius, strokeWidth: line }

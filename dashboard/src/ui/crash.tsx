@@ -1,11 +1,11 @@
 import { Component, type ReactNode } from 'react'
 import { t } from '../lib/language.ts'
 
-/** `at`: the address of what it holds. Another address is shown whatever went wrong at the one before. */
+/** `at`: address of the content. A new address clears the error of the one before. */
 type Props = { at?: string; children: ReactNode }
 type State = { error: Error | null; at: string | undefined }
 
-/** Shown after a bug in these pages. Whatever was sent to the service before it is not undone. */
+/** Shown after a bug in these pages. Requests that were already sent take effect. */
 export class Crash extends Component<Props, State> {
   override state: State = { error: null, at: this.props.at }
 
@@ -24,7 +24,7 @@ export class Crash extends Component<Props, State> {
       <div className="single-inner stack" role="alert">
         <h1>{t('crash')}</h1>
         <p className="quiet">{t('crash.note')}</p>
-        {/* Loaded anew: what is broken may be what leads from page to page. */}
+        {/* Loads a new document, because the router may be broken. */}
         <div className="row">
           <button type="button" className="button button-primary" onClick={() => location.reload()}>
             {t('reload')}

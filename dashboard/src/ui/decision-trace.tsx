@@ -14,7 +14,7 @@ const tones: Readonly<Record<TraceEntry['outcome'], 'good' | 'warn' | 'bad'>> = 
 
 type Group = { title: string; entries: TraceEntry[] }
 
-/** Rules of one policy or grant stand under its name once; the order stays the one they were looked at in. */
+/** Groups adjacent rules of one policy or grant under its name, in the order of the checks. */
 const grouped = (trace: readonly TraceEntry[]): Group[] => {
   const groups: Group[] = []
   for (const entry of trace) {
@@ -46,7 +46,7 @@ const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; a
   </li>
 )
 
-/** The rules that were checked, in order, in plain words: of more than fifty the ones that matter most. `at`: when, if not at this moment. */
+/** The checked rules in order, in plain words; of more than fifty, the most important. `at`: time of the check. Default: now. */
 export const DecisionTrace = ({ decision, currency, at }: { decision: Decision; currency: string; at?: string }) => (
   <ol className="rows trace" aria-label={t('policy_checks')}>
     {grouped(decision.trace ?? []).map(({ title, entries }) => (

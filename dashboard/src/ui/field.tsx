@@ -6,7 +6,7 @@ import { fieldError } from './page.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean | undefined }
 
-/** What each field shows and sets of a draft, and what the service says is wrong with it. `path`: the API's name for it, `within` what it is a part of there. */
+/** Value, setter and error of each draft field. `path`: its API name. `within`: prefix of that name. */
 export const fieldsOf =
   <Draft extends object>(draft: Draft, set: (change: Partial<Draft>) => void, error: unknown, within = '') =>
   <Name extends keyof Draft & string>(name: Name, path: string = name) => ({
@@ -21,7 +21,7 @@ export const fieldsOf =
 
 type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }
 
-/** A label, a hint and an error, connected to their field for screen readers. */
+/** Connects a label, a hint and an error to their field for screen readers. */
 export const Field = ({ label, hint, error, optional, children }: FieldProps & { children: (wiring: Wiring) => ReactNode }) => {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
@@ -51,7 +51,7 @@ type TextProps = FieldProps &
   Omit<ComponentProps<'input'>, 'onChange' | 'list'> & {
     onChange: (value: string) => void
     mono?: boolean
-    /** Texts that the browser offers while one types. */
+    /** Texts that the browser offers during typing. */
     suggestions?: readonly string[]
   }
 
@@ -112,7 +112,7 @@ type SelectProps<Value extends string> = FieldProps & {
   value: Value
   onChange: (value: Value) => void
   options: readonly Option<NoInfer<Value>>[]
-  /** What stands for no choice, before the others. */
+  /** Label for no choice, before the other options. */
   none?: string | undefined
   autoFocus?: boolean
 }
@@ -156,7 +156,7 @@ type MoneyProps = FieldProps & {
   autoFocus?: boolean
 }
 
-/** Where as many digits stand before it as before the caret: separators come and go while one types. */
+/** Place after as many digits as before the caret: separators come and go during typing. */
 const caretAfter = (grouped: string, before: string): number => {
   let left = before.replaceAll(',', '').length
   let at = 0
@@ -164,7 +164,7 @@ const caretAfter = (grouped: string, before: string): number => {
   return at
 }
 
-/** Takes an amount the way people write it; `lib/money.ts` turns it into minor units. */
+/** Takes an amount as people write it. `parseMajor` turns it into minor units. */
 export const MoneyField = ({ value, onChange, currency, large = false, autoFocus = false, ...field }: MoneyProps) => (
   <Field {...field}>
     {(wiring) => (

@@ -12,7 +12,7 @@ import { useDismiss } from './menu.tsx'
 
 type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'field'>
 
-/** The first and the last day of a list, as the address keeps them. Limits count the same days. */
+/** First and last day of a list, as in the address. Limits count the same days. */
 export const DayFilters = ({ filters: { field } }: { filters: Pick<Filters, 'field'> }) => {
   const zone = pageZone()
   return (
@@ -31,7 +31,7 @@ export const ClearFilters = ({ filters }: { filters: Pick<Filters, 'any' | 'clea
     </Button>
   )
 
-/** A row of filters: those of the page, then the days, then the way to clear them all. */
+/** A row of filters: the page's own, then the days, then a button that clears all. */
 export const FilterBar = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
   <search className="filters">
     {children}
@@ -42,12 +42,12 @@ export const FilterBar = ({ filters, children }: { filters: Filters; children: R
 
 type Props = {
   label: string
-  /** What it is set to, in words; null where it is not set. */
+  /** Current value in words; null if not set. */
   value: string | null
   children: ReactNode
 }
 
-/** One filter of a row of filters: says what it is set to, and unfolds its fields. Escape and a click elsewhere fold it again. */
+/** A filter as a chip with its value, which unfolds its fields. Escape or a click elsewhere folds it. */
 export const FilterChip = ({ label, value, children }: Props) => {
   const [open, setOpen] = useState(false)
   const id = useId()
@@ -80,7 +80,7 @@ export const FilterChip = ({ label, value, children }: Props) => {
 
 type CsvProps = { path: string; query: Readonly<Record<string, unknown>>; name: string }
 
-/** A file of the service, as the chosen workspace has it. */
+/** Downloads a file of the service for the chosen workspace. */
 export const download = async (path: string, query: CsvProps['query'], type = 'text/csv'): Promise<Blob> => {
   const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
   const headers = { accept: type, ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
@@ -90,7 +90,7 @@ export const download = async (path: string, query: CsvProps['query'], type = 't
   return response.blob()
 }
 
-/** Everything that the filters match, not only the pages that are shown. */
+/** Exports everything that the filters match, not only the shown pages. */
 export const CsvButton = ({ path, query, name }: CsvProps) => {
   const save = useChange(() => download(path, query), {
     onDone: (file) => saveFile(`${name}.csv`, file),

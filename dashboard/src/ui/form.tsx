@@ -8,21 +8,21 @@ import { announce } from './toast.tsx'
 
 type FormProps = {
   className?: string
-  /** What is typed can be sent. Enter does nothing before that. */
+  /** Whether the form can be sent. Until then, Enter does nothing. */
   ready?: boolean
-  /** It is being sent: a second Enter does not send it again. Undefined where nothing is sent. */
+  /** Whether the form is being sent: a second Enter then does nothing. Undefined for forms that send nothing. */
   busy?: boolean
   onSubmit: () => void
   children: ReactNode
 }
 
-/** Two presses within this time are one: the second may come before the page shows that the first is being sent. */
+/** Two presses within this time are one: the second may come before the page shows the sending. */
 const doublePressMs = 600
 
-/** Its fields name their own mistakes, so the browser's validation is off. */
+/** Turns off the browser's validation, because the fields show their own errors. */
 export const Form = ({ className, ready = true, busy, onSubmit, children }: FormProps) => {
   const sentAt = useRef(Number.NEGATIVE_INFINITY)
-  // What has been answered may be sent again at once.
+  // After an answer, the form may be sent again at once.
   useEffect(() => {
     if (!busy) sentAt.current = Number.NEGATIVE_INFINITY
   }, [busy])
@@ -32,7 +32,7 @@ export const Form = ({ className, ready = true, busy, onSubmit, children }: Form
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        // A form in a dialog that was opened from another form must not send that one too.
+        // A form in a dialog must not also send the form that opened the dialog.
         event.stopPropagation()
         if (!ready || busy || (busy === false && event.timeStamp - sentAt.current < doublePressMs)) return
         sentAt.current = event.timeStamp
@@ -67,20 +67,20 @@ export const FormCard = ({ title, action, making, ready = true, large = false, c
   </Form>
 )
 
-/** A change that a form makes: how it is sent, and what is shown of it meanwhile and after it has failed. */
+/** A change by a form: how to send it, its progress and its error. */
 export type Making = { isPending: boolean; error: unknown; mutate: () => void }
 
 type Settings<Result, Input> = {
   announcement?: string | ((result: Result) => string)
-  /** The queries to read again, by the first part of their keys: after a failure too, as a part of the change may have been made. */
+  /** Queries to read again, by the first part of their keys. Even after a failure, which may leave a partial change. */
   outdates?: readonly string[] | undefined
   keeps?: ((result: Result) => { queryKey: QueryKey }) | undefined
   onDone?: (result: Result, input: Input) => void
-  /** Where the page has no place for a failure, it is announced. */
+  /** Announces a failure, if the page has no place for it. */
   announcesFailure?: boolean
 }
 
-/** A change that the service makes. `keyed`: a body with its idempotency key, the same one while the body is. */
+/** A change by the service. `keyed` adds an idempotency key to a body, the same key for the same body. */
 export const useChange = <Result, Input = void>(
   change: (keyed: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
   { announcement, outdates = [], keeps, onDone, announcesFailure = false }: Settings<Result, Input> = {},
@@ -114,21 +114,21 @@ type DialogProps = {
   busy?: boolean
 }
 
-/** Where typing begins; a question without a field takes the focus itself, so that no button is pressed by accident. */
+/** First field to type in. Without one, the dialog itself gets the focus: no button must be pressed by accident. */
 const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
 
 type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'aria-labelledby' | 'children'> & {
   onClose: () => void
-  /** The selector of what has the focus first, or else the dialog itself. Missing: what the browser chooses. */
+  /** Selector of the first focus; without a match, the dialog itself. Default: the browser's choice. */
   first?: string
 }
 
-/** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
+/** The browser's own dialog: it keeps and restores the focus, and closes on Escape. Open while rendered. */
 export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const active = document.activeElement
-    // One that a key opened has no opener: the keyboard goes on in the page, not before its start.
+    // A dialog opened by a key has no opener: the focus then returns to the page, not to its start.
     const opener = active === document.body ? document.querySelector('main') : active
     const dialog = element.current
     dialog?.showModal()
@@ -182,13 +182,13 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
 type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wide' | 'ready'> & {
   action: string
   making: Making
-  /** It takes something away. */
+  /** Marks a destructive action. */
   red?: boolean
-  /** The label of the other button, where "Cancel" could mean the action itself; or another button in its place. */
+  /** Label of the other button, if "Cancel" could mean the action itself; or a button to replace it. */
   keep?: ReactNode
 }
 
-/** A form in a dialog: its fields, what went wrong, and the button that sends it. */
+/** A form in a dialog, with its fields, its error and the button that sends it. */
 export const FormDialog = ({ action, making, red = false, keep = t('cancel'), children, ...dialog }: FormDialogProps) => (
   <Dialog
     {...dialog}
@@ -210,11 +210,11 @@ export const FormDialog = ({ action, making, red = false, keep = t('cancel'), ch
 
 type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & {
   dialog: (close: () => void) => ReactNode
-  /** False: the button is absent. A dialog that is open already stays. */
+  /** False: hides the button. An open dialog stays. */
   offered?: boolean
-  /** It stands in a row of a table, as its icon alone. */
+  /** Shows only the icon, for a table row. */
   asIcon?: boolean
-  /** The dialog is open from the start. */
+  /** Opens the dialog at the start. */
   opened?: boolean
 }
 
@@ -234,7 +234,7 @@ type ConfirmProps<Result> = {
   title: string
   children: ReactNode
   action: string
-  /** The label of the other button, where "Cancel" could mean the action itself. */
+  /** Label of the other button, if "Cancel" could mean the action itself. */
   keep?: string
   harmless?: boolean
   change: () => Promise<Result>
@@ -243,7 +243,7 @@ type ConfirmProps<Result> = {
   onClose: () => void
 } & Pick<Settings<Result, void>, 'outdates' | 'keeps'>
 
-/** Says what a change does, makes it once it is confirmed, announces it and closes. */
+/** Explains a change, makes it after confirmation, announces it and closes. */
 export const Confirm = <Result,>({
   children,
   harmless = false,
@@ -281,8 +281,8 @@ const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /**
- * A body with a key per form and content: a second click or a retry after a lost answer repeats the first request, a corrected form is a
- * new one. `of`: what the key is for, where the body does not say it.
+ * Adds a key for each form and content. A second click or a retry after a lost answer repeats the first request; a corrected form
+ * is a new one. `of`: the purpose of the key, if the body does not identify it.
  */
 export const useIdempotencyKey = () => {
   const last = useRef<{ content: string; key: string } | null>(null)

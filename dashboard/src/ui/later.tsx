@@ -15,7 +15,7 @@ const serviceAnswers = () =>
 
 const mark = 'reloaded'
 
-/** Loads the document anew, which names the files of today's version. Once: if the page then fails again, the file itself is at fault. */
+/** Loads the document anew, which names the current files. Only once: after another failure, the file itself is at fault. */
 const reloadOnce = (): void => {
   if (readStored(mark, 'session') !== null) return
   keepStored(mark, 'yes', 'session')
@@ -24,7 +24,7 @@ const reloadOnce = (): void => {
 
 type Load<Props> = () => Promise<ComponentType<Props>>
 
-/** Tries a failed load again after waits that grow, and at once when the browser is online again. `onMissing`: the service answers, the file does not. */
+/** Retries a failed load with growing waits, and at once when online again. `onMissing`: the service runs without the file. */
 const useLoaded = (isLoaded: boolean, load: () => Promise<void>, onMissing: () => void) => {
   const [failures, setFailures] = useState(0)
   const [attempt, setAttempt] = useState(0)
@@ -39,7 +39,7 @@ const useLoaded = (isLoaded: boolean, load: () => Promise<void>, onMissing: () =
         await load()
         if (isShown) again()
       } catch {
-        // A second import follows, because a browser may have cut off the first one; some browsers keep a failed import until the next document.
+        // Imports twice: a browser may cut off the first. Some browsers keep a failed import until the next document.
         const isMissing = (await serviceAnswers()) && (await load().then(again, () => 'missing')) === 'missing'
         if (!isShown) return
         if (isMissing) onMissing()
@@ -77,7 +77,7 @@ const NotLoaded = ({ onRetry }: { onRetry: () => void }) => (
   </div>
 )
 
-/** A page that is loaded when it is opened: the script that every page begins with stays small. */
+/** Loads a page when it is opened, to keep the common script small. */
 export const laterPage = <Props extends object>(load: Load<Props>) => {
   let Page: ComponentType<Props> | undefined
   return (props: Props) => {
@@ -94,7 +94,7 @@ export const laterPage = <Props extends object>(load: Load<Props>) => {
   }
 }
 
-/** A part of a page that few visits need. `Waiting` stands in its place until it is loaded: the page around it works without it. */
+/** A rarely needed part of a page. Until it loads, `Waiting` takes its place, and the page works without it. */
 export const laterPart = <Props extends object>(load: Load<Props>, Waiting: ComponentType<Props> = () => null) => {
   let Part: ComponentType<Props> | undefined
   return (props: Props) => {

@@ -8,7 +8,7 @@ import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } fr
 import { BeneficiariesField, PaymentTypesField } from './beneficiary-field.tsx'
 import { ChoiceField, fieldsOf, MoneyField, SelectField } from './field.tsx'
 
-/** The amounts that a policy and the limits of a key or an agent have alike. */
+/** Limits that policies share with keys and agents. */
 const limitLabels = {
   per_payment_limit_minor: tLimit('limit.per_payment'),
   daily_limit_minor: tLimit('limit.daily'),
@@ -19,7 +19,7 @@ const limitLabels = {
 export type LimitName = keyof typeof limitLabels
 const limitNames = Object.keys(limitLabels) as LimitName[]
 
-/** As they are typed; empty: no limit. */
+/** Typed amounts; empty for no limit. */
 export type LimitsDraft = Record<LimitName, string>
 
 const fromNames = <Value,>(of: (name: LimitName) => Value) =>
@@ -28,7 +28,7 @@ const fromNames = <Value,>(of: (name: LimitName) => Value) =>
 export const draftOfLimits = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>
   fromNames((name) => editableMajor(limits?.[name]))
 
-/** "daily_limit:9000,monthly_limit:20000": the amounts that a link fills in. */
+/** "daily_limit:9000,monthly_limit:20000": amounts that a link fills in. */
 export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
   const pairs = (text?.split(',') ?? []).map((pair) => pair.split(':'))
   const raised = limitNames.flatMap((name) => {
@@ -40,7 +40,7 @@ export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
 
 const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
 
-/** What is typed, in minor units; null for an empty one. All of it is null while one of them can't be read. */
+/** Typed amounts in minor units; null for an empty one. The whole result is null if any amount is invalid. */
 export const limitsOf = (draft: LimitsDraft): Record<LimitName, string | null> | null =>
   limitNames.some((name) => isUnreadable(draft[name])) ? null : fromNames((name) => parseMajor(draft[name]))
 
@@ -56,7 +56,7 @@ export type ControlsDraft = LimitsDraft & {
   beneficiary_ids: string[]
   /** Empty: a person is asked once. */
   new_payees: '' | NewPayeeAnswer
-  /** Empty: no rule of its own. */
+  /** Empty: no rule. */
   on_duplicate: '' | DuplicateAnswer
 }
 
@@ -64,12 +64,12 @@ export const draftOfControls = (controls: Controls): ControlsDraft => ({
   ...draftOfLimits(controls),
   payment_types: controls.payment_types ?? [],
   beneficiary_ids: controls.beneficiary_ids ?? [],
-  // Asking is what an absent answer means.
+  // No answer means that a person is asked.
   new_payees: controls.new_payees === undefined || controls.new_payees === 'require_approval' ? '' : controls.new_payees,
   on_duplicate: controls.on_duplicate ?? '',
 })
 
-/** What is empty is left out and doesn't apply. Null while an amount can't be read. */
+/** Omits empty fields, which do not apply. Null while an amount is invalid. */
 export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   const limits = limitsOf(draft)
   if (!limits) return null
@@ -77,7 +77,7 @@ export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
   return Object.fromEntries(Object.entries({ ...draft, ...limits }).filter(([, value]) => isSet(value)))
 }
 
-/** What the answer means for whoever gives it. */
+/** Explanation of each answer. */
 const newPayeeMeaning: Readonly<Record<Exclude<ControlsDraft['new_payees'], 'require_approval'>, string>> = {
   '': tLimit('payees.ask'),
   allow: tLimit('payees.allow'),
@@ -90,9 +90,9 @@ type FieldsProps = {
   currency: string
   error: unknown
   beneficiaries?: Beneficiaries | undefined
-  /** What a client requested, which may only be narrowed. */
+  /** Controls that a client requested. The person may only narrow them. */
   requested?: Controls | undefined
-  /** False: only what the payments may be for can be limited, not how much. */
+  /** False: hides the limits on amounts. */
   amounts?: boolean
 }
 
@@ -138,7 +138,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
   )
 }
 
-/** In days. */
+/** Lifetimes in days. */
 export const accessLifetimes = [
   ...['7', '30', '90'].map((value) => ({ value, label: tLimit('days', { value }) })),
   { value: '365', label: tLimit('year') },
@@ -147,7 +147,7 @@ export const accessLifetimes = [
 
 export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
 
-/** The limits a form starts with: small, so that a mistake costs little. */
+/** Small default limits, for which a mistake costs little. */
 const cautious = {
   per_payment_limit_minor: '100000',
   daily_limit_minor: '500000',
@@ -166,23 +166,23 @@ export const starterSpending = (): Spending => {
 export const hasAmount = (controls: Controls): boolean =>
   limitNames.some((name) => name !== 'approval_threshold_minor' && controls[name] !== undefined)
 
-/** The limits that the client requested; without a request, the cautious ones. */
+/** The limits that the client requested, or cautious ones without a request. */
 export const initialSpending = (asked?: Controls): Spending => {
   const { new_payees, on_duplicate, ...requested } = asked ?? {}
   return {
     choice: 'limited',
     draft: draftOfControls({
       ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
-      // Paying new beneficiaries without being asked is chosen by the person, never filled in.
+      // Only the person chooses payments to new beneficiaries without approval; the form never prefills that.
       ...(new_payees === 'deny' && { new_payees }),
-      // An agent must say that a second payment is meant, unless it asked for a stricter answer.
+      // An agent must confirm a second payment, unless it asked for a stricter answer.
       ...(asked && { on_duplicate: on_duplicate === undefined || on_duplicate === 'warn' ? 'confirm' : on_duplicate }),
     }),
   }
 }
 
 const roundUp = (minor: bigint): bigint => {
-  // Two digits that matter, and never less than a whole unit of the currency.
+  // Keeps two significant digits, and rounds to at least a whole unit of the currency.
   const step = 10n ** BigInt(Math.max(2, minor.toString().length - 2))
   return ((minor + step - 1n) / step) * step
 }
@@ -190,8 +190,8 @@ const roundUp = (minor: bigint): bigint => {
 const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.length / 2)] ?? 0n
 
 /**
- * Limits from the days on which agents spent: twice the median day, and never more than four times the cautious one; three times the usual
- * payment, from which on a person is asked; ten days a month. Without such days the cautious ones.
+ * Limits from the days on which agents spent. Daily: twice the median day, at most four times the cautious limit. Per payment,
+ * and for approval: three times the usual payment. Monthly: ten days. Without such days, the cautious limits.
  */
 export const suggestedSpending = (days: readonly { count: number; amount_minor: string }[]): Spending => {
   const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
@@ -213,7 +213,7 @@ export const suggestedSpending = (days: readonly { count: number; amount_minor: 
   }
 }
 
-/** The chosen limits. Null while an amount can't be read, and while there is no limit without "No limit" being chosen. */
+/** The chosen limits. Null while an amount is invalid, or if there is no limit without the choice "No limit". */
 export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   const controls = controlsOfDraft(draft)
   if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
@@ -222,7 +222,7 @@ export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
   return Object.fromEntries(kept)
 }
 
-/** "pay up to KES 5,000 a day": the widest of what is chosen, in a few words. */
+/** "pay up to KES 5,000 a day": the widest chosen limit in a few words. */
 export const spendingWords = (controls: Controls, currency: string): string => {
   if (controls.daily_limit_minor) return tLimit('words.day', { amount: shortMoney(controls.daily_limit_minor, currency) })
   if (controls.monthly_limit_minor) return tLimit('words.month', { amount: shortMoney(controls.monthly_limit_minor, currency) })
@@ -234,7 +234,7 @@ export const spendingWords = (controls: Controls, currency: string): string => {
 
 type Props = Omit<FieldsProps, 'draft' | 'onChange' | 'amounts'> & { value: Spending; onChange: (value: Spending) => void }
 
-/** Limits are filled in from the start; having no limit takes an explicit choice. */
+/** Limits are prefilled; having none takes an explicit choice. */
 export const SpendChoice = ({ value, onChange, ...fields }: Props) => (
   <div className="stack">
     <ChoiceField

@@ -9,15 +9,15 @@ import { Card, type CardProps, Failure, SkeletonCard, SkeletonRows, Time, type T
 type ItemProps = {
   icon?: IconName
   tone?: Exclude<Tone, 'plain'> | undefined
-  /** In the icon's place. */
+  /** Replaces the icon. */
   mark?: ReactNode
-  /** Before all of it: when it was. */
+  /** Time of the item, before all other content. */
   time?: ReactNode
   title: ReactNode
   note?: ReactNode
-  /** What else is said about it. */
+  /** Further details. */
   more?: ReactNode
-  /** The whole row opens it, a page or by a press. */
+  /** Opens on a click anywhere in the row: `href` a page, `onOpen` an action. */
   href?: string
   onOpen?: () => void
   className?: string
@@ -53,7 +53,7 @@ export const Item = ({ icon, tone, mark, time, title, note, more, href, onOpen, 
 
 type LoadingProps = { query: UseQueryResult<unknown> | UseInfiniteQueryResult<unknown>; rows?: number }
 
-/** That something is being read, or why it could not be. */
+/** Loading state of a query, or its error. */
 export const Loading = ({ query, rows = 3 }: LoadingProps) =>
   query.isPending ? (
     <SkeletonCard rows={rows} />
@@ -61,7 +61,7 @@ export const Loading = ({ query, rows = 3 }: LoadingProps) =>
     <Failure error={query.isError && query.error} onRetry={() => void query.refetch()} />
   )
 
-/** What is shown of a paged list below its rows, where it has more. */
+/** Button for further pages, below the rows of a paged list. */
 export const More = ({ query }: { query: UseInfiniteQueryResult<unknown> }) =>
   query.hasNextPage && (
     <div className="row row-end card-footer no-print">
@@ -75,12 +75,12 @@ type ListingProps<Item> = {
   query: Listed<Item>
   empty: ReactNode
   rows?: number | undefined
-  /** Show the first page only, without a button for more. */
+  /** Shows only the first page, without a button for more. */
   whole?: boolean | undefined
   children: (items: Item[]) => ReactNode
 } & Pick<CardProps, 'title' | 'label' | 'note' | 'actions' | 'footer'>
 
-/** Rows that are there from the first do not move: only those that arrive, and badges that change, while the list is looked at. */
+/** Animates only rows that arrive and badges that change later. The first rows do not move. */
 export const LiveRows = ({ children }: { children: ReactNode }) => {
   const [live, setLive] = useState(false)
   useEffect(() => setLive(true), [])
@@ -97,7 +97,7 @@ export const Rows = <Item extends { id: string | number }>({ items, children }: 
   </ul>
 )
 
-/** Of a list the items that are still of use, and on a press those that have ended. */
+/** Active and pending items; a press shows the ended ones. */
 export const Current = <Row extends { id: string; status: string }>({ none, ...rows }: RowsProps<Row> & { none: string }) => {
   const { items } = rows
   const [whole, setWhole] = useState(false)
@@ -116,7 +116,7 @@ export const Current = <Row extends { id: string; status: string }>({ none, ...r
   )
 }
 
-/** A paged list in each of its states: loading, failed, empty, with more pages. With a title or a label it is a card by itself. */
+/** A paged list in all its states: loading, failed, empty, with more pages. A title or a label puts it in a card. */
 export const Listing = <Item,>({ query, empty, rows, whole, children, ...card }: ListingProps<Item>) => {
   const states = <States {...{ query, empty, rows, whole, children }} />
   if (card.title === undefined && card.label === undefined) return states
@@ -155,21 +155,21 @@ export const List = <Item extends { id: string }>({
   <Listing {...listing}>{(items) => <Rows items={items}>{children}</Rows>}</Listing>
 )
 
-/** Above a list that could not be read again: what is shown is what was read then. */
+/** Shown above outdated rows after a failed refresh, with their time. */
 export const OldList = ({ at }: { at: number }) => (
   <p className="quiet">{rich('old_list', { at: <Time at={new Date(at).toISOString()} /> })}</p>
 )
 
-/** What heads a column: of figures, which stand at the right, `{ figures }`; for a screen reader alone, `{ hidden }`. */
+/** Heading of a column: `{ figures }` aligns right; `{ hidden }` is for screen readers only. */
 type Heading = string | { figures: string } | { hidden: string }
 
 type TableProps = {
   headings: readonly (Heading | false)[]
   label?: string
-  /** On a narrow screen each row is a block, of a booking with its balance or of a line of a list. */
+  /** Layout of each row as a block on a narrow screen. */
   folded?: 'booking' | 'cells' | 'line'
   className?: string
-  /** The children are bodies of the table, not rows. */
+  /** Whether the children are table bodies instead of rows. */
   bodies?: boolean
   children: ReactNode
 }
@@ -204,7 +204,7 @@ export const Table = ({ headings, label, folded, className, bodies = false, chil
   </div>
 )
 
-/** Which of these keys are chosen, at most so many, and the ways to choose. */
+/** Selection among these keys, limited to `most`, with its actions. */
 export const useSelection = (keys: readonly string[], most = Number.POSITIVE_INFINITY) => {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const chosen = keys.filter((key) => selected.has(key)).slice(0, most)
@@ -225,7 +225,7 @@ export const useSelection = (keys: readonly string[], most = Number.POSITIVE_INF
 
 type BarProps = { selection: ReturnType<typeof useSelection>; words: string; apart?: boolean; children: ReactNode }
 
-/** Above a list: chooses all of it or nothing, and says what is chosen. `children`: what can be done with that. `apart`: above several. */
+/** Selects all or nothing above a list, and describes the selection. `children`: actions. `apart`: a card above several lists. */
 export const SelectionBar = ({ selection, words, apart = false, children }: BarProps) => (
   <div className={cx('row row-between selection-bar', apart && 'card')}>
     <label className="check">
@@ -242,12 +242,12 @@ export type Step = {
   icon: IconName
   title: ReactNode
   note?: ReactNode
-  /** Beside the title: when it was, or what can be done about it. */
+  /** Shown beside the title: a time or an action. */
   side?: ReactNode
   below?: ReactNode
 }
 
-/** What happened, one after the other. What is still to come has an empty mark. */
+/** Steps in order. Future steps have an empty mark. */
 export const Steps = ({ steps, label }: { steps: readonly Step[]; label: string }) => (
   <ol className="timeline" aria-label={label}>
     {steps.map(({ key, tone, icon, title, note, side, below }) => (

@@ -73,7 +73,7 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
   )
 }
 
-/** While something is unfolded: Escape inside it and a press elsewhere fold it. Escape gives the focus back to its button. */
+/** Closes an unfolded part on Escape inside it or a press elsewhere. Escape returns the focus to its button. */
 export const useDismiss = (
   open: boolean,
   setOpen: (open: boolean) => void,

@@ -13,7 +13,7 @@ type PageHeaderProps = {
   lead?: ReactNode
   actions?: ReactNode
   back?: { href: string; label: string }
-  /** What follows says the same in larger letters. */
+  /** Hides the title, if the content repeats it in larger letters. */
   hidden?: boolean
 }
 
@@ -65,7 +65,7 @@ export type CardProps = {
   footer?: ReactNode
   children: ReactNode
   flush?: boolean
-  /** Its name for a screen reader, where nothing that is seen says it. */
+  /** Name for screen readers, if no visible text names the card. */
   label?: string
 }
 
@@ -126,7 +126,7 @@ export const EmptyCard = (props: EmptyProps) => (
   </div>
 )
 
-/** Names and values; a name without a value is left out. */
+/** Names and values. Names without a value are left out. */
 export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<string, ReactNode>>; stacked?: boolean }) => (
   <dl className={cx('facts', stacked && 'facts-stacked')}>
     {Object.entries(facts)
@@ -135,7 +135,7 @@ export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<strin
   </dl>
 )
 
-/** Placeholders of loading rows, in the rows' height, so that nothing moves when they arrive. */
+/** Placeholders in the height of the rows, so nothing moves when the rows arrive. */
 export const SkeletonRows = ({ rows = 4 }: { rows?: number }) => (
   <ul className="rows" aria-label={t('loading')}>
     {Array.from({ length: rows }, (_, index) => (
@@ -168,7 +168,7 @@ export const SkeletonText = ({ width = '60%', height = 14 }: { width?: string; h
   />
 )
 
-/** What went wrong, what to do about it, and the request ID for support. */
+/** The error, what to do about it, and the request ID for support. */
 export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
   if (!error) return null
   const requestId = error instanceof ApiError ? error.requestId : null
@@ -208,7 +208,7 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   )
 }
 
-/** What a 400 says about one field, for the field itself. */
+/** Error of one field from a 400, for the field itself. */
 export const fieldError = (error: unknown, path: string): string | undefined =>
   sentenceOf(
     error instanceof ApiError
@@ -223,13 +223,13 @@ type AmountProps = {
   minor: string
   currency: string
   size?: 'normal' | 'medium' | 'big' | 'hero'
-  /** A change of a balance: shown with its sign. */
+  /** A change of a balance, shown with its sign. */
   signed?: boolean
-  /** In the colour of income. Money that is only returned is not income. */
+  /** Uses the colour of income. Returned money is not income. */
   gain?: boolean
 }
 
-/** An amount never stands without its currency. */
+/** An amount, always with its currency. */
 export const Amount = ({ minor, currency, size = 'normal', signed = false, gain = signed }: AmountProps) => {
   const plus = signed && !minor.startsWith('-') && minor !== '0'
   return (
@@ -264,7 +264,7 @@ type TimeProps = {
   none?: string
 }
 
-/** Near times in words, kept current; the exact one on hover. */
+/** A recent time in words, kept current. Hovering shows the exact time. */
 export const Time = ({ at, before, none }: TimeProps) => {
   useNow(30_000)
   if (!at) return none
@@ -280,7 +280,7 @@ export const Time = ({ at, before, none }: TimeProps) => {
 
 export const ExactTime = ({ at }: { at: string }) => <time dateTime={at}>{fullTime(at)}</time>
 
-/** Counts down in place. It is not a live region, so a screen reader does not announce every second. */
+/** Counts down in place. Not a live region, so a screen reader does not announce every second. */
 export const Countdown = ({ to, over = t('status.expired'), bare = false }: { to: string; over?: string; bare?: boolean }) => {
   const time = useNow(1000)
   const left = Date.parse(to) - time

@@ -1,6 +1,6 @@
 import { laterPart } from './later.tsx'
 
-// Few visits need one, so what draws it comes when one does.
+// Few visits need a QR code, so its code loads on demand.
 export const QrCode = laterPart(
   async () => (await import('./qr-image.tsx')).QrImage,
   () => <span className="qr-code" aria-hidden="true" />,

@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 const rowsInPart = 50
-/** How far outside of the window a part is drawn already. */
+/** Distance from the window at which a part is drawn. */
 const margin = '1000px 0px'
 
 type Props<Row> = { rows: readonly Row[]; columns: number; children: (row: Row) => ReactNode }
 
-/** The bodies of a table of many rows: a part that is far from the window is an empty row of its height. */
+/** Bodies of a long table. A part far from the window is an empty row of the same height. */
 export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
   const [rowHeight, setRowHeight] = useState(0)
   const starts = Array.from({ length: Math.ceil(rows.length / rowsInPart) }, (_, part) => part * rowsInPart)
@@ -22,9 +22,9 @@ export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
 }
 
 type PartProps<Row> = Props<Row> & {
-  /** What a row of the first part measures: the height of those that were not drawn yet. */
+  /** Height of a row in the first part, used for parts not drawn yet. */
   rowHeight: number
-  /** The first part is drawn from the start, and measured. */
+  /** Set for the first part, which is drawn from the start and measured. */
   onMeasure: ((rowHeight: number) => void) | undefined
 }
 
@@ -32,7 +32,7 @@ const Part = <Row,>({ rows, columns, rowHeight, onMeasure, children }: PartProps
   const body = useRef<HTMLTableSectionElement>(null)
   const [isNear, setIsNear] = useState(onMeasure !== undefined)
   const height = useRef<number | null>(null)
-  // Rows are higher in a narrow window, so they are measured whenever it changes.
+  // Rows are higher in a narrow window, so every resize measures them again.
   useLayoutEffect(() => {
     const element = body.current
     if (!element || !isNear) return undefined
@@ -48,7 +48,7 @@ const Part = <Row,>({ rows, columns, rowHeight, onMeasure, children }: PartProps
   useEffect(() => {
     const element = body.current
     if (!element) return undefined
-    // The last of them says how it is now: a window that changes its size reports several at once.
+    // Uses the last entry, the current state: a resize reports several at once.
     const observer = new IntersectionObserver((entries) => setIsNear(entries.at(-1)?.isIntersecting ?? true), {
       rootMargin: margin,
     })

@@ -160,7 +160,7 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** What the person approves with. Passkeys do not sign in. */
+/** Passkeys for approvals. They do not sign in. */
 const Passkeys = () => (
   <List
     title={tAccount('passkeys')}

@@ -13,7 +13,7 @@ import { richAccount, tAccount } from './texts.ts'
 
 export type BeganHere = Schemas['BeganHere'] | null
 
-/** The queries that show what may end, by the first part of their keys. */
+/** Queries that an end may affect, by the first part of their keys. */
 export const outdatedByEnd = [
   'account',
   'sessions',
@@ -31,7 +31,7 @@ export const outdatedByEnd = [
 
 export const endQuery = (everything: boolean) => (everything ? { end: 'everything' as const } : {})
 
-/** Asked before, because what is gone can no longer be asked what began with it. */
+/** Asked before the end, because the service cannot tell afterwards what began with an ended session or key. */
 export const WasItStolen = ({ stolen, onChange }: { stolen: boolean; onChange: (stolen: boolean) => void }) => (
   <ChoiceField
     label={tAccount('stolen')}
@@ -55,9 +55,9 @@ type Thing = {
   name: string
   note: string
   at: string
-  /** What was done to it. Absent: it ends. */
+  /** Label of what happened. Undefined: ended. Null: left to the person. */
   done?: string | null
-  /** Not undone: left to a person. */
+  /** Loosened policy that the person can restore. */
   undo?: Loosened
 }
 
@@ -129,7 +129,7 @@ const thingsOf = (began: NonNullable<BeganHere>): Thing[] => {
   ]
 }
 
-/** Typed by its method: the service gives the request whole. */
+/** Sends the service's complete undo request, typed by its method. */
 const sendUndo = ({ id, workspace_id: workspace, undo: { method, body } }: Loosened) => {
   const there = inWorkspace(workspace)
   if (method === 'POST')
@@ -183,7 +183,7 @@ const Footnotes = ({ began }: { began: NonNullable<BeganHere> }) => (
   </>
 )
 
-/** `endAll`: absent where what was ended is gone and can be ended only once. */
+/** `endAll`: absent if the ended thing is gone and cannot be ended again. */
 type Ended = { began: BeganHere; everything: boolean; endAll?: () => Promise<BeganHere> }
 
 const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: Ended) => void; onClose: () => void }) => {
@@ -226,7 +226,7 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
   )
 }
 
-/** The dialog after an end, and what opens it: only where something began there. */
+/** Dialog after an end, shown only if something began there. */
 export const useBegan = (): { show: (ended: Ended) => void; dialog: ReactNode } => {
   const [ended, setEnded] = useState<Ended | null>(null)
   const show = (one: Ended) => setEnded(one.began && thingsOf(one.began).length > 0 ? one : null)

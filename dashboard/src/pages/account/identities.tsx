@@ -17,7 +17,7 @@ import { prepareSignIn } from '../sign-in/provider-buttons.tsx'
 import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
 import { richAccount, tAccount } from './texts.ts'
 
-/** The public route; its answer names the provider's page. */
+/** Uses the public route, whose answer has the provider's address. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   const link = useChange(() => api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } }), {
     onDone: (answer) => {
@@ -130,7 +130,7 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
 
 type Relying = { mandates: number; decisions: number; isPending: boolean }
 
-/** What ends with a wallet, in every workspace: mandates in force that it signed, and approvals that it gave to payments that are not sent yet. */
+/** Counts what ends with a wallet in all workspaces: its active mandates, and its approvals of unsent payments. */
 const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
   const isWallet = provider === 'wallet'
   const { data: workspaces } = useQuery({ ...workspacesQuery, enabled: isWallet })
@@ -153,7 +153,7 @@ const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
   })
 }
 
-/** What was signed in a workspace: its mandates in force, and the approvals of what is not sent yet. */
+/** Signatures that still count in a workspace: active mandates, and approvals of unsent payments. */
 const signedInQuery = (workspaceId: string) => ({
   queryKey: ['signed', workspaceId],
   queryFn: async () => {
@@ -171,14 +171,14 @@ const signedInQuery = (workspaceId: string) => ({
     ])
     const waiting = new Set([...payments, ...batches].flatMap(({ approval_id: id }) => (id === null ? [] : [id])))
     const isWaiting = ({ id }: Schemas['Approval']) => waiting.has(id)
-    // An approval that is given is looked for only where something rests on it until its day.
+    // Reads given approvals only as far as scheduled payments depend on them.
     const approved = await everyPage(
       (cursor) => api.GET('/v1/approvals', query({ status: 'approved' as const }, cursor)),
       (read) => read.filter(isWaiting).length >= waiting.size - pending.filter(isWaiting).length,
     )
     return { mandates, approvals: [...pending, ...approved.filter(isWaiting)] }
   },
-  // What was signed a moment ago counts too.
+  // A signature of a moment ago counts too.
   staleTime: 0,
 })
 

@@ -15,7 +15,7 @@ import { tAccount } from './texts.ts'
 
 const outdates = ['push subscriptions']
 
-/** Switches the notices on in this browser. `refused`: the person or the browser did not allow it. */
+/** Switches on push notifications in this browser. `refused`: the person or the browser did not allow them. */
 const useSwitchOn = () => {
   const { account } = useSession()
   const [refused, setRefused] = useState(false)
@@ -32,7 +32,7 @@ const Refused = () => (
 const isApple = (): boolean =>
   /iPhone|iPad/.test(navigator.userAgent) || (/Mac/.test(navigator.userAgent) && navigator.maxTouchPoints > 1)
 
-/** Safari on an iPhone offers notifications only to a site that was opened from the home screen. */
+/** Safari on an iPhone offers notifications only to a site opened from the home screen. */
 const NoPush = () =>
   isApple() ? (
     <div className="stack-xs">
@@ -48,7 +48,7 @@ const NoPush = () =>
     <p className="quiet small">{tAccount('push.cannot')}</p>
   )
 
-/** The browsers that get a notice of each approval while no page of ours is open. */
+/** Browsers that get a notification of each approval while no page is open. */
 export const PushDevices = () => {
   const key = useQuery(pushKeyQuery)
   const query = useQuery(pushSubscriptionsQuery)
@@ -110,7 +110,7 @@ export const PushDevices = () => {
   )
 }
 
-/** Once, after the first approval in this browser. */
+/** Shown once, after the first approval in this browser. */
 export const PushAsk = () => {
   const key = useQuery(pushKeyQuery)
   const on = useSwitchOn()

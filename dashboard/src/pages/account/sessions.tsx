@@ -87,7 +87,7 @@ export const Sessions = () => {
   )
 }
 
-/** Every active session but this one, however many there are. */
+/** Ids of all active sessions but this one. */
 const findOthers = async (): Promise<string[]> => {
   const sessions = await everyPage((cursor) =>
     api.GET('/v1/accounts/me/sessions', { query: parametersOf({ limit: 100, cursor }) }),
@@ -116,7 +116,7 @@ const SignOutElsewhere = ({ onEnded }: { onEnded: Began['show'] }) => (
 
 type BeganLists = Record<string, readonly { id: string }[]>
 
-/** What began in any of two places, each thing once. */
+/** Merges two lists of what began, without duplicates. */
 const merged = (one: BeganLists, other: BeganLists): BeganLists =>
   Object.fromEntries(
     Object.entries(one).map(([kind, rows]) => [
@@ -125,7 +125,7 @@ const merged = (one: BeganLists, other: BeganLists): BeganLists =>
     ]),
   )
 
-/** What began in any of them is one list. Sessions that have ended can be ended again, with everything that began there. */
+/** Ends sessions, and merges what began in them. Ended sessions can be ended again, with everything that began there. */
 const endEach = async (ids: readonly string[], everything: boolean): Promise<BeganHere> => {
   let began: BeganHere = null
   for (const id of ids) {

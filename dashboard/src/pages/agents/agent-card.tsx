@@ -11,11 +11,11 @@ import { type Agent, FreezeAgent, type LimitUse, ofGrant } from './agents.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
-/** The limit that binds: the one with the least left. */
+/** The limit with the smallest remaining share. */
 const bindingOf = (agent: Agent): LimitUse | undefined =>
   ofGrant(agent, '').toSorted((one, other) => compareMinor(leftOf(one), leftOf(other)))[0]
 
-/** A key or an agent: how much of its limit is used, what it did last, and the switch that stops it. */
+/** A key or an agent: use of its limit, its last act, and the switch that stops it. */
 export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
   const { currency } = useSession()
   const people = usePeople()

@@ -6,7 +6,7 @@ type Payment = Schemas['Payment']
 
 export type Moment = { key: string; at: string } & (
   | { kind: 'payment'; payment: Payment }
-  /** Several that went through, one after the other and on one day. */
+  /** Several successful payments in a row, on one day. */
   | { kind: 'payments'; payments: readonly [Payment, ...Payment[]] }
   | { kind: 'refusal'; refusal: Schemas['RefusedPayment'] }
   | { kind: 'beneficiary'; beneficiary: Schemas['Beneficiary']; created: boolean }
@@ -15,7 +15,7 @@ export type Moment = { key: string; at: string } & (
   | { kind: 'created' }
 )
 
-/** What one list has. `readTo`: when its oldest row that was read is from, where older ones were not read yet; null where it has no more. */
+/** Moments from one list. `readTo`: time of the oldest row read, if older rows exist; null at the end of the list. */
 export type Part = { moments: readonly Moment[]; readTo: string | null }
 
 const fewest = 3
@@ -24,13 +24,13 @@ const isPaid = (moment: Moment): boolean => moment.kind === 'payment' && moment.
 
 const sameDay = (a: string, b: string): boolean => localDate(Date.parse(a)) === localDate(Date.parse(b))
 
-/** How many moments from here on are payments of one day that went through. */
+/** Number of moments from `start` that are successful payments of one day. */
 const runFrom = (moments: readonly Moment[], start: number, day: string): number => {
   const length = moments.slice(start).findIndex((moment) => !(isPaid(moment) && sameDay(moment.at, day)))
   return length === -1 ? moments.length - start : length
 }
 
-/** Many payments that went through, one after the other, are one line. */
+/** Merges successful payments in a row into one line. */
 const gathered = (moments: readonly Moment[]): Moment[] => {
   const lines: Moment[] = []
   for (let start = 0; start < moments.length; ) {
@@ -47,7 +47,7 @@ const gathered = (moments: readonly Moment[]): Moment[] => {
   return lines
 }
 
-/** Newest first, and only as far back as every list was read: what is older may have gaps. */
+/** Newest first. Ends at the point to which every list was read: older moments may have gaps. */
 export const timelineOf = (parts: readonly Part[]): Moment[] => {
   const from = Math.max(...parts.map(({ readTo }) => (readTo === null ? Number.NEGATIVE_INFINITY : Date.parse(readTo))))
   const known = parts

@@ -24,7 +24,7 @@ import { type Moment, type Part, timelineOf } from './agent-moments.ts'
 import { changesInAudit, changesInEvents, changeWords, type GrantChange } from './grant-changes.ts'
 import { richAgent, tAgent } from './texts.ts'
 
-/** A list that is read page by page, as the timeline's part of it. */
+/** One paged list of the timeline. */
 type Source = Part & { readMore: () => void; isPending: boolean; error: unknown }
 type Query<Item> = {
   data: { pages: { data: Item[] }[] } | undefined
@@ -60,7 +60,7 @@ const useChanges = (grantId: string): Source => {
 
 const pageSize = 20
 
-/** Everything that a key or an agent did here, and what was done to it, newest first. */
+/** Everything that a key or an agent did here, and all changes to it, newest first. */
 const useAgentTimeline = ({ id: grantId, created_at: createdAt }: { id: string; created_at: string }) => {
   const { can } = useSession()
   const pays = can('payment.read')
@@ -204,7 +204,7 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
 
 type Grant = Pick<Schemas['Grant'], 'id' | 'kind' | 'created_at' | 'workspace_id'>
 
-/** In plain words: what it did, what it was refused and what would let that pass, and what was changed about it. In its own workspace only. */
+/** A key's or an agent's acts, refusals with their remedies, and changes. Shown only in its own workspace. */
 export const AgentTimeline = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
   return grant.workspace_id === workspace.id ? <Moments grant={grant} /> : null

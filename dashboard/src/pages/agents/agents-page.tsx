@@ -13,7 +13,7 @@ import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './age
 import { tAgents } from './list-texts.ts'
 import { tAgent } from './texts.ts'
 
-/** One act that stops all of them: of the whole workspace for who manages it, else one's own. */
+/** Stops all agents at once: the whole workspace's for a manager, else the person's own. */
 const StopAll = ({ agents, manages }: { agents: readonly Agent[]; manages: boolean }) => (
   <ConfirmButton
     button={{ variant: 'danger', icon: 'freeze', children: tAgents('stop') }}
@@ -48,12 +48,12 @@ const Cards = ({ title, agents, actsOf }: CardsProps) => {
   )
 }
 
-/** Keys, connected agents and devices together: who acts for whom here, within which limits, and how to stop it. */
+/** Keys, connected agents and devices: whom each acts for, its limits, and how to stop it. */
 export const AgentsPage = () => {
   const { workspace, can } = useSession()
   const { own, others, isPending, error, retry, manages } = useWorkspaceAgents(true)
   const actsOf = useLastActs([...own, ...others])
-  // A member could unfreeze what only the member has frozen.
+  // Includes agents that only their member has frozen: the member could unfreeze them.
   const stoppable = [...own.filter(({ frozen }) => !frozen), ...(manages ? others : [])]
   return (
     <Page
@@ -90,11 +90,11 @@ const dayMs = 86_400_000
 
 type Acts = {
   lastAct: LastAct | undefined
-  /** "3 refused in 24 hours"; undefined where none was. */
+  /** "3 refused in 24 hours"; undefined without refusals. */
   refusedWords: string | undefined
 }
 
-/** What each agent did last and how often it was refused in the last 24 hours: from two lists, and an own look at who is in neither. */
+/** Last act and refusals of 24 hours for each agent, from two lists. Agents in neither list are read one by one. */
 const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   const { can } = useSession()
   const enabled = can('payment.read')
@@ -121,7 +121,7 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   }
 }
 
-/** One line for each kind of agent. All but the last sign in by themselves: the person allows it on a page here. */
+/** One line for each kind of agent. All but the last sign in by themselves, and the person allows it on a page here. */
 const ways = (origin: string): readonly { name: string; text: string; label: string; code: string }[] => [
   {
     name: 'Claude',

@@ -10,7 +10,7 @@ import { Badge } from '../../ui/page.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 
-/** Whether an agent is frozen now, as far as this person sees it: their own agents, and every member's for who manages the workspace. */
+/** Whether an agent is frozen, as far as this person can see: own agents, and for a workspace manager all agents. */
 const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' | 'grant_id'>): boolean => {
   const { account, can } = useSession()
   const own = owner === account.id
@@ -19,13 +19,13 @@ const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' 
   return rowsOf(own ? mine : everyone).some((grant) => grant.id === id && grant.frozen)
 }
 
-/** Stands beside the name of an agent that can't move money now. */
+/** Shown beside the name of an agent that cannot move money now. */
 export const FrozenBadge = ({ by }: { by: Pick<By, 'account_id' | 'grant_id'> }) =>
   useIsFrozen(by) && <Badge tone="info">{t('status.frozen')}</Badge>
 
 export const freezeOutdates = ['grants', 'grant', 'api-keys', 'audit'] as const
 
-/** One's own agent; or as an owner or administrator any of the workspace. */
+/** Freezes or unfreezes the person's own agent, or any agent of the workspace for an owner or administrator. */
 export const setFrozen = async (id: string, own: boolean, frozen: boolean): Promise<void> => {
   const change = { path: { id }, body: { frozen } }
   if (own) await api.PATCH('/v1/accounts/me/grants/{id}', change)
@@ -34,12 +34,12 @@ export const setFrozen = async (id: string, own: boolean, frozen: boolean): Prom
 
 type Props = {
   agent: { id: string; label: string; frozen: boolean }
-  /** It is the reader's. */
+  /** The agent belongs to the reader. */
   own: boolean
 }
 type ButtonProps = Props & Omit<ComponentProps<typeof DialogButton>, 'children' | 'dialog'>
 
-/** Freezing can be undone; revoking can't. A frozen one goes on. */
+/** Freezing can be undone; revoking cannot. */
 export const FreezeAgent = ({ agent, own, ...button }: ButtonProps) => (
   <DialogButton icon="freeze" {...button} dialog={(close) => <ConfirmFreeze agent={agent} own={own} onClose={close} />}>
     {t(agent.frozen ? 'unfreeze' : 'freeze')}
@@ -47,7 +47,7 @@ export const FreezeAgent = ({ agent, own, ...button }: ButtonProps) => (
 )
 
 const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }: Props & { onClose: () => void }) => {
-  // What was asked stays what is asked: after a lost answer it may be frozen, and a second press must not unfreeze it.
+  // Keeps the first question: after a lost answer the agent may be frozen, and a second press must not unfreeze it.
   const [frozen] = useState(isFrozen)
   const verb = frozen ? t('unfreeze') : t('freeze')
   return (
@@ -65,7 +65,7 @@ const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }:
   )
 }
 
-/** Stops the agent that asked for a payment, from wherever the payment is shown. Absent for a person, for who may not, and once it is frozen. */
+/** Stops the agent that requested a payment. Absent for people, for readers who may not, and for frozen agents. */
 export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean }) => {
   const { account, can } = useSession()
   const frozen = useIsFrozen(by)
@@ -77,7 +77,7 @@ export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean 
   return <FreezeAgent agent={{ id, label, frozen: false }} own={own} {...button} />
 }
 
-/** What acts for someone in this workspace: a key, a connected agent or a device. */
+/** A key, a connected agent or a device that acts for someone in this workspace. */
 export type Agent = Schemas['Grant'] & { account_id: string; own: boolean }
 
 const isLive = ({ revoked_at: revoked, expires_at: expires }: Schemas['Grant']): boolean =>
@@ -86,7 +86,7 @@ const isLive = ({ revoked_at: revoked, expires_at: expires }: Schemas['Grant']):
 const newestUse = (a: Agent, b: Agent): number =>
   Date.parse(b.last_used_at ?? b.created_at) - Date.parse(a.last_used_at ?? a.created_at)
 
-/** One's own agents, of this workspace; with `all`, those of every member where this person manages the workspace. */
+/** The person's own agents in this workspace. With `all`, every member's agents for a workspace manager. */
 export const useWorkspaceAgents = (all = false) => {
   const { account, workspace, can } = useSession()
   const manages = can('workspace.manage')

@@ -5,10 +5,10 @@ import { compareMinor, moneyText } from '../../lib/words.ts'
 import { tAgent } from './texts.ts'
 
 type Controls = Schemas['SpendingControls']
-/** What can change about a key or an agent, as an event and as an entry of the audit log have it. */
+/** Changeable state of a key or an agent, as in events and audit entries. */
 export type GrantState = { label: string; frozen: boolean; spending_controls: Controls }
 
-/** One change: who made it, where that is known, and what was before and after it. */
+/** One change, with its states before and after. `by`: the account, if known. */
 export type GrantChange = { id: string; at: string; by: string | null; before: GrantState | null; after: GrantState | null }
 
 const isState = (value: unknown): value is GrantState =>
@@ -16,7 +16,7 @@ const isState = (value: unknown): value is GrantState =>
 
 const stateOf = (value: unknown): GrantState | null => (isState(value) ? value : null)
 
-/** Of the audit log, which only owners and administrators read: it names who made each change. */
+/** Changes from the audit log, which only owners and administrators read. It names the account of each change. */
 export const changesInAudit = (entries: readonly Schemas['AuditEntry'][]): GrantChange[] =>
   entries
     .filter(({ action }) => action === 'grant.update' || action === 'grant.revoke')
@@ -28,7 +28,7 @@ export const changesInAudit = (entries: readonly Schemas['AuditEntry'][]): Grant
       after: action === 'grant.revoke' ? null : stateOf(after),
     }))
 
-/** Of one's own events, newest first: each has the state after it, so the one before it tells what changed. */
+/** Changes from the person's own events, newest first. The previous event has the state before. */
 export const changesInEvents = (events: readonly Schemas['Event'][], grantId: string): GrantChange[] => {
   const own = events.filter(({ data }) => isRecord(data) && 'id' in data && data.id === grantId)
   return own.flatMap(({ id, type, created_at: at, data }, index): GrantChange[] => {
@@ -55,7 +55,7 @@ const limitWords = (name: (typeof limits)[number], { before, after }: Sides, cur
 const others = ['payment_types', 'beneficiary_ids', 'new_payees', 'on_duplicate'] as const
 const differ = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) !== JSON.stringify(b ?? null)
 
-/** "frozen", "daily limit raised from KES 500.00 to KES 900.00". Empty where nothing that people set has changed. */
+/** "frozen", "daily limit raised from KES 500.00 to KES 900.00". Empty if no setting of people has changed. */
 export const changeWords = ({ before, after }: GrantChange, currency: string): string[] => {
   if (!after) return [tAgent('change.revoked')]
   if (!before) return [tAgent('change.changed')]
@@ -66,6 +66,6 @@ export const changeWords = ({ before, after }: GrantChange, currency: string): s
     ...limits.flatMap((name) => limitWords(name, sides, currency)),
     ...(others.some((key) => differ(sides.before[key], sides.after[key])) ? [tAgent('change.others')] : []),
   ]
-  // By who manages the workspace, beside its own person's freeze.
+  // A workspace manager froze it, in addition to the member's own freeze.
   return words.length === 0 && after.frozen ? [tAgent('change.frozen')] : words
 }

@@ -23,12 +23,12 @@ type AllProps = {
   change: (id: string) => Promise<unknown>
   outdates: readonly string[]
   onChanged?: () => void
-  /** What the button says, where it does not count. */
+  /** Button label without a count. */
   label?: string
   children: ReactNode
 }
 
-/** Does the same with all that are shown: what an agent adds meanwhile is not among them. */
+/** Does the same to all shown items. Items that an agent adds meanwhile are left out. */
 const ForAll = ({ ids, verb, count, harmless = false, change, label, ...confirm }: AllProps) => {
   const words = tAgent(`${verb}.what`, { what: count(ids.length) })
   return (
@@ -41,7 +41,7 @@ const ForAll = ({ ids, verb, count, harmless = false, change, label, ...confirm 
       title={`${words}?`}
       action={tAgent(`${verb}.all`)}
       harmless={harmless}
-      // One after the other, so that a failure leaves those before it done and those after it as they were.
+      // Runs in sequence: a failure leaves earlier items done and later ones unchanged.
       change={async () => {
         for (const id of ids) await change(id)
         return ids.length
@@ -84,7 +84,7 @@ export const MadeBeneficiariesActs = ({ made, label = t('key_or_agent') }: ActsP
   )
 }
 
-/** Those that it created and that apply still: a policy of a person that it changed stays. */
+/** Active policies that the grant created. Policies of people that it only changed are left out. */
 export const useMadePolicies = (grantId: string | null): Schemas['SpendingPolicy'][] => {
   const { can } = useSession()
   const made = useInfiniteQuery({ ...policiesMadeByQuery(grantId ?? ''), enabled: grantId !== null && can('policy.read') })
@@ -106,7 +106,7 @@ export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
   </ForAll>
 )
 
-/** What it left behind that others are paid by or bound by: looked at, confirmed or archived together. Nothing where it made nothing. */
+/** Beneficiaries and policies of an agent that still apply, to review, confirm or archive together. Empty if there are none. */
 export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string }) => {
   const { can } = useSession()
   const payees = useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') })

@@ -22,7 +22,7 @@ import { useAfterDecision } from './decide-dialog.tsx'
 import { DecisionCard } from './decision-card.tsx'
 import { PasteSignature, SignDecision, SignedText } from './sign-decision.tsx'
 
-/** What happened to the payment after the decision, live, and a link to the next approval. */
+/** The payment after the decision, live, and a link to the next approval. */
 const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']; paymentId: string | null }) => {
   const payment = useQuery({ ...paymentQuery(paymentId ?? ''), enabled: paymentId !== null })
   const people = usePeople()
@@ -86,7 +86,7 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
   )
 }
 
-/** While it waits, as the rules would decide it at this moment; afterwards, as they decided when it was asked for. */
+/** While pending, the rules' decision now; afterwards, their decision at the time of the request. */
 const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { approval: Approval }) => {
   if (!payment)
     return (
@@ -101,10 +101,10 @@ const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { a
   )
 }
 
-/** The approvals of this round, in the order in which they were found: "3 of 12" stays true while the first two leave the inbox. */
+/** Approvals of this round, in order of discovery: "3 of 12" stays true after the first two leave the inbox. */
 const round = createStore<readonly string[]>([])
 
-/** Where an approval stands among those that wait for this person, in any workspace, and the way to the next one. */
+/** Place of an approval among those that wait for this person in any workspace, and the way to the next one. */
 const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
   const { forMe } = useInbox()
   const openIn = useOpenIn()
@@ -118,7 +118,7 @@ const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
   const next = forMe.find(({ approval }) => approval.id !== id)
   return {
     place: known.length > 1 && at >= 0 ? t('place', { at: at + 1, count: known.length }) : null,
-    /** Opens the next one. Does nothing after the last. */
+    /** Opens the next approval, if there is one. */
     goOn: () => {
       if (next) openIn(next.workspace.id, `/approvals/${next.approval.id}`)
     },
@@ -171,7 +171,7 @@ const ApprovalDetails = ({ approval, people }: { approval: Approval; people: (ac
   )
 }
 
-/** A link to a page without sign-in, for the device that has the approver's wallet. */
+/** Link to a page without sign-in, for the device with the approver's wallet. */
 const ShareLink = ({ approvalId }: { approvalId: string }) => {
   const link = `${location.origin}/approve/${approvalId}`
   return (
@@ -206,7 +206,7 @@ const OtherWays = ({ approval }: { approval: Approval }) => {
   )
 }
 
-/** Only where this browser has a wallet to sign with. */
+/** Shown only if this browser has a wallet. */
 const SignHere = ({ approval }: { approval: Approval }) => {
   if (useWallets().length === 0) return null
   return (

@@ -104,7 +104,7 @@ const useOpenApproval = (items: readonly InboxItem[]) => {
     openIn(items.find(({ approval }) => approval.id === id)?.workspace.id ?? workspace.id, `/approvals/${id}`)
 }
 
-/** One with a caution cannot be ticked before it was opened. */
+/** Selects an approval. One that needs a closer look must be opened first. */
 const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
   const fits = fitsBulk(approval)
   const what = subjectWords(approval)
@@ -176,9 +176,9 @@ const Decided = () => {
 type Props = {
   item: InboxItem
   people: (accountId: string) => string
-  /** Several workspaces are in the list: each row names its own. */
+  /** Whether the list has several workspaces, so each row names its own. */
   named: boolean
-  /** The row above it, which has said why it needs approval where the reason is the same. */
+  /** Previous row, which already shows the reason if it is the same. */
   above?: InboxItem | undefined
   check?: ReactNode
 }
@@ -187,7 +187,7 @@ type Props = {
 const reasonOf = ({ approval }: InboxItem): string =>
   approvalSubject(approval).reason.replace(/, and [A-Z]{3}\s[\d,.]+ was requested/, '')
 
-/** Enough to decide without opening it: amount, beneficiary, purpose, requester, reason and age. */
+/** Enough to decide without opening: amount, beneficiary, purpose, requester, reason and age. */
 const InboxRow = ({ item, people, named, above, check }: Props) => {
   const { approval, workspace } = item
   const openIn = useOpenIn()
@@ -239,7 +239,7 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
 
 type Approval = Schemas['Approval']
 
-/** One of them can only be rejected now. */
+/** Whether one of the approvals can now only be rejected. */
 const isStopped = (approvals: readonly Approval[]): boolean => approvals.some((approval) => approval.refusal_now)
 
 export const rowId = ({ id }: Pick<Approval, 'id'>): string => `row-${id}`
@@ -247,8 +247,8 @@ export const rowId = ({ id }: Pick<Approval, 'id'>): string => `row-${id}`
 type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string | undefined }
 
 /**
- * Through the inbox by keyboard: j and k move the focus itself, so that Enter opens and a screen reader follows; x selects; a and r decide
- * what is selected, or else the row that has the focus. Afterwards the focus is on the next one.
+ * Reviews the inbox by keyboard. j and k move the focus itself, so Enter opens and a screen reader follows; x selects. a and r
+ * decide the selected rows, or else the focused row. The focus then moves to the next row.
  */
 export const useReview = (approvals: readonly Approval[], open: (approval: Approval) => void) => {
   const [deciding, setDeciding] = useState<Deciding | null>(null)
@@ -274,7 +274,7 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     const focused = approvals[at()]
     const about = chosen.length > 0 ? chosen : focused ? [focused] : []
     if (about.length === 0) return
-    // What has a caution, or must be signed, is looked at by itself.
+    // Opens an approval that needs a closer look or a signature.
     const [only] = about
     if (choice === 'approve' && only && about.length === 1 && (!fitsBulk(only) || isStopped(about))) return open(only)
     if (choice === 'approve' && isStopped(about)) return

@@ -34,7 +34,7 @@ const total = (approvals: readonly Approval[]): string =>
 export const SentAt = ({ at }: { at: string | null }) =>
   at && <span className="small block">{rich('scheduled_for', { at: <ExactTime at={at} /> })}</span>
 
-/** Lists every payment that is decided, also in bulk, with what is odd about it. */
+/** Lists every payment of the decision, even in bulk, with its warnings. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="rows decide-list">
     {subjectsOf(approvals).map(({ id, title, mask, note, sentAt, amountMinor, fee, currency, facts, count }) => (
@@ -55,14 +55,14 @@ const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
 
 type Late = { by: string; at: string; status: unknown }
 
-/** Someone was faster: who, and when. Null for every other error. */
+/** Account, time and result of an earlier decision. Null for any other error. */
 export const lateIn = (error: unknown): Late | null => {
   const details = error instanceof ApiError && error.code === 'conflict' ? error.details : {}
   const { decided_by: by, decided_at: at, status } = details
   return typeof by === 'string' && typeof at === 'string' ? { by, at, status } : null
 }
 
-/** Nothing is left to do about it. `subject`: which one, where several were to be decided. */
+/** Says that someone else has decided. `subject`: the approval, if there are several. */
 export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
   const people = usePeople()
   const values = { who: capitalized(people(by)), what: subject ?? t('it'), at: <Time at={at} /> }
@@ -140,7 +140,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
   )
 }
 
-/** "2 payments approved"; those that need another approval are counted apart. */
+/** "2 payments approved"; counts approvals that need another decision separately. */
 const bulkWords = (approvals: readonly Approval[]): string => {
   return (['approved', 'rejected', 'pending'] as const)
     .map((outcome) => ({ outcome, count: approvals.filter(({ status }) => status === outcome).length }))
@@ -165,7 +165,7 @@ export const useAfterDecision = () => {
 
 type How = Pick<Schemas['DecideApproval'], 'reason' | 'passkey'>
 
-/** With the digest of the text that was shown: one that has changed since is not decided. */
+/** Sends the digest of the shown text: the service refuses a text that has changed since. */
 const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<Approval> => {
   const message_digest = await digestOfText(approval.signing[choice])
   return api.POST('/v1/approvals/{id}/decide', {
@@ -175,11 +175,11 @@ const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<
   })
 }
 
-/** One after the other, each by itself: where one is refused, those before it are decided and those after it are not. */
+/** Decides one approval after the other. If one is refused, earlier ones are decided and later ones are not. */
 export const useDecide = (approvals: readonly Approval[], choice: Choice, done: () => void) => {
   const client = useQueryClient()
   const after = useAfterDecision()
-  /** Reads again what someone else has decided, or what has changed, meanwhile. */
+  /** Reads again, because someone else may have decided or the text may have changed. */
   const refresh = () => {
     for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
   }

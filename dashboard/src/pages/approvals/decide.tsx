@@ -33,7 +33,7 @@ export const useHindrance = (approval: Approval): string | null => {
   return null
 }
 
-/** The buttons, always in sight: the passkey first where the reader has one. */
+/** The buttons, always in view: the passkey first if the reader has one. */
 export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const hindrance = useHindrance(approval)

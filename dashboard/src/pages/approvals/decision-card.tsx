@@ -21,7 +21,7 @@ type Approval = Schemas['Approval']
 type Props = {
   approval: Approval
   people: (accountId: string) => string
-  /** "3 of 12", where several wait. */
+  /** "3 of 12", if several wait. */
   place: string | null
   children: ReactNode
 }
@@ -92,7 +92,7 @@ const Reported = ({ verification, payment }: ReportedProps) => {
   return verification.checked_at && <Unchecked at={verification.checked_at} payment={payment} />
 }
 
-/** The payment method gave no name: it is asked again on request. */
+/** The payment method returned no name. A button asks again. */
 const Unchecked = ({ at, payment }: { at: string; payment: Schemas['PaymentSummary'] }) => {
   const { can, workspace } = useSession()
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: payment.beneficiary.id } }), {
@@ -139,7 +139,7 @@ const Payee = ({ payment, context }: { payment: Schemas['PaymentSummary']; conte
   </>
 )
 
-/** One decision: how much, to whom, what is odd, three facts, why it is asked, and the buttons. */
+/** One decision: amount, beneficiary, warnings, three facts, reason and buttons. */
 export const DecisionCard = ({ approval, people, place, children }: Props) => {
   const { payment } = approval
   const subject = approvalSubject(approval)

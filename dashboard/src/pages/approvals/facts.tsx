@@ -20,18 +20,18 @@ import { Badge, Notice, type Tone } from '../../ui/page.tsx'
 
 const tones: Readonly<Record<FactLevel, Tone>> = { danger: 'bad', warning: 'warn', info: 'info' }
 
-/** In the reader's language. */
+/** Formats in the reader's language. */
 const ways = { by: factTexts, when: fullTime }
 const moneyIn = (currency: string) => (minor: string) => moneyText(minor, currency)
 
 type Props = {
   facts: readonly Fact[]
-  /** How many payments are decided together. */
+  /** Number of payments decided together. */
   of: number
   currency: string
 }
 
-/** Two words of each fact that comes before anything else, for a row. */
+/** Two words for each fact to see first, for a row. */
 export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
   inOrder(facts)
     .filter(isToldFirst)
@@ -41,7 +41,7 @@ export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
       </Badge>
     ))
 
-/** Of a line of a batch, whose payee and amount stand beside it. */
+/** Facts of a batch line, which shows payee and amount itself. */
 export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
   facts.map((fact) => {
     const [item] = fact.items
@@ -53,7 +53,7 @@ export const LineFacts = ({ facts, currency }: Omit<Props, 'of'>) =>
     )
   })
 
-/** What is dangerous or unusual, with the payments that it is about, the heaviest first; of a batch also how its names compare. */
+/** Dangerous or unusual facts with their payments, the most serious first. For a batch, also a summary of its names. */
 export const FactNotices = ({ facts, of, currency }: Props) => {
   const names = namesSummary(facts, of, factTexts)
   return (
@@ -86,7 +86,7 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
 
 export type AboutPayment = Parameters<typeof factsOfWarnings>[1]
 
-/** What a decision does not forbid but the requester should know. */
+/** Warnings of a decision that still allows the payment. */
 export const WarningNotices = ({
   warnings,
   about,

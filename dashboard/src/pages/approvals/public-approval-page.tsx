@@ -28,16 +28,16 @@ const ownText = (approval: Approval): Text => {
   return { ...approval, message: approval.signing.approve, payments_count: count, currency }
 }
 
-/** For the holder of a link: the whole text that is signed, and every way to decide that this browser has. */
+/** For the holder of a link: the whole text to sign, and every way to decide in this browser. */
 export const PublicApprovalPage = ({ id }: { id: string }) => {
   const account = useQuery({ ...accountQuery, enabled: !hasNoSession() })
   const read = useQuery({
     ...approvalMessageQuery(id, 'approve'),
-    // Nothing tells a page without a session what others have decided meanwhile.
+    // Polls, because a page without a session gets no events.
     refetchInterval: ({ state }) => state.data?.status === 'pending' && 5000,
   })
   const own = useOwnApproval(id, account.isSuccess)
-  // What is shown is what is decided: a passkey signs the text of the record, a wallet that of the link.
+  // Shows the text that is decided: for a passkey the record's text, for a wallet the link's.
   const text: Text | undefined = own.found ? ownText(own.found.approval) : read.data
   const title = text ? titleOfText(text.message) : t('payment_approval')
   return (
@@ -115,7 +115,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
 
 type WaysProps = Props & { onDecided: (approval: Approval) => void; refresh: () => void }
 
-/** Every way to decide; the buttons of the first one stay in view. */
+/** Every way to decide. The buttons of the first one stay in view. */
 const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
   const wallets = useWallets()
   const reject = useQuery(approvalMessageQuery(id, 'reject'))
@@ -161,7 +161,7 @@ const readIn = async (view: Found['view'], id: string): Promise<Found | null> =>
   }
 }
 
-/** The approval in whichever of the person's workspaces it is, read again and again while it waits. */
+/** Finds the approval in any of the person's workspaces, and polls while it is pending. */
 const useOwnApproval = (id: string, signedIn: boolean): { found: Found | undefined; isPending: boolean } => {
   const views = useQuery({ ...workspacesQuery, enabled: signedIn })
   const active = views.data?.data.filter(({ membership }) => membership.status === 'active')
@@ -179,7 +179,7 @@ const useOwnApproval = (id: string, signedIn: boolean): { found: Found | undefin
 
 type SignedInProps = Pick<Found, 'approval'> & { signing: Signing; onDecided: () => void }
 
-/** By the person's own session or passkey, as in the dashboard. */
+/** Decides with the person's own session or passkey, as in the dashboard. */
 const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
   const wallets = useWallets()
   const hindrance = useHindrance(approval)
@@ -200,7 +200,7 @@ const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
 
 const isWarning = (line: string): boolean => /^Warning\b/.test(line)
 
-/** "Label: value", or a line of a list; whatever it is, it stands there word for word. */
+/** "Label: value", or an item of a list. Shown word for word. */
 const Line = ({ line }: { line: string }) => {
   const [, label, value] = /^([^:]{1,60}: )(.+)$/.exec(line) ?? []
   const isItem = line.startsWith('- ')
@@ -220,7 +220,7 @@ const Line = ({ line }: { line: string }) => {
   )
 }
 
-/** Everything that is signed, word for word. Nothing of it is folded away. */
+/** The whole signed text, word for word, with nothing folded away. */
 const SignedLines = ({ message }: { message: string }) => {
   const { opening, lines, binding } = readSignedText(message)
   return (

@@ -9,7 +9,7 @@ import { Form } from '../../ui/form.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 
-/** What is signed for each decision; a text that has not arrived yet cannot be signed. */
+/** Text to sign for each decision. Without its text, a decision cannot be signed. */
 export type Signing = {
   id: string
   messages: { readonly [C in Choice]?: string | undefined }
@@ -28,7 +28,7 @@ export const SignedText = ({ message }: { message: string }) => (
   </section>
 )
 
-/** For wallets that aren't in this browser: hardware, command line, another device. */
+/** For wallets outside this browser: hardware, command line, another device. */
 export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
   const [signature, setSignature] = useState('')
   const [wanted, setWanted] = useState<Choice>('approve')
@@ -78,7 +78,7 @@ const SignOne = ({ id, choice, message, onDecided }: OneProps) => {
   return <WalletPicker flow={flow} label={`${choice}_with`} />
 }
 
-/** Decides by a wallet of this browser, signed in or not. */
+/** Decides with a wallet of this browser, signed in or not. */
 export const SignDecision = ({ messages, ...rest }: Signing) => (
   <div className="stack-s">
     {choices.map((choice) => {

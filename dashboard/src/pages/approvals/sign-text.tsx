@@ -19,12 +19,12 @@ type Props<Result> = {
   send: (confirmation: Confirmation) => Promise<Result>
   announcement: (result: Result) => string
   outdates: readonly string[]
-  /** The button that confirms without a signature, where that may be enough. */
+  /** Label of the button that confirms without a signature, if that may be enough. */
   plain?: string
   onClose: () => void
 }
 
-/** A wallet or a passkey signs a text of the service, which is shown whole. */
+/** Signs a text of the service, shown whole, with a wallet or a passkey. */
 export const SignText = <Result,>({ title, message, send, announcement, outdates, plain, onClose }: Props<Result>) => {
   const client = useQueryClient()
   const passkeys = useOwnPasskeys()

@@ -13,13 +13,13 @@ import { Amount, Card, Empty, Failure, Notice, SkeletonRows, TextNotice } from '
 import { VirtualRows } from '../../ui/virtual-rows.tsx'
 import { LineFacts } from '../approvals/facts.tsx'
 
-/** With so many to look at and so many others a page stays light. */
+/** Limits that keep the page light: lines to look at, and other lines. */
 const mostToLookAt = 75
 const othersShown = 25
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Not by a Blob of the parts: each of 2,000 takes a millisecond. */
+/** Avoids a Blob of the parts: each of 2,000 takes a millisecond. */
 const hash = async (...parts: readonly Bytes[]): Promise<Bytes> => {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let end = 0
@@ -42,7 +42,7 @@ const above = async (hashes: readonly Bytes[]): Promise<Bytes> => {
   return hash(nodePrefix, ...parts)
 }
 
-/** The root over the leaves in their order (RFC 6962, section 2.1), hexadecimal: computed here, not taken from the service. */
+/** Merkle root of the leaves in order (RFC 6962, section 2.1), hexadecimal. Computed here, not taken from the service. */
 const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
   const encoder = new TextEncoder()
   const hashes = await Promise.all(leaves.map((leaf) => hash(leafPrefix, encoder.encode(leaf))))
@@ -52,11 +52,11 @@ const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
 
 type Line = Schemas['PaymentBatchLines']['lines'][number]
 
-/** A line as a person reads it: everything but the last payment and its facts is read from the leaf, so what is shown is what is approved. */
+/** A line for people. All but the last payment and the facts comes from the leaf, so the shown data is the approved data. */
 type BatchLine = {
   paymentId: string
   index: number
-  /** Of a list in CSV, as a spreadsheet numbers it. */
+  /** Row number in the spreadsheet, for a CSV batch. */
   row: number | null
   payee: string
   rail: string
@@ -91,13 +91,13 @@ const readLine = ({ payment_id: paymentId, leaf, row, last_amount_minor: lastMin
 
 const weightOf = ({ facts: [first] }: BatchLine): number => (first ? factTypes.indexOf(first.type) : factTypes.length)
 
-/** By their heaviest fact, and of each kind the largest first. */
+/** Sorts by the most serious fact, then the largest amount. */
 const byFacts = (lines: readonly BatchLine[]): BatchLine[] =>
   lines.toSorted((one, other) => weightOf(one) - weightOf(other) || compareMinor(other.amountMinor, one.amountMinor))
 
 type Props = { batch: Schemas['PaymentBatchSummary']; message: string }
 
-/** Every line of a batch that waits for a decision: those that deviate first. The root is computed here from what is shown. */
+/** Every line of a pending batch, deviating ones first. Computes the root here, from the shown lines. */
 export const BatchLines = ({ batch, message }: Props) => {
   const lines = useQuery(batchLinesQuery(batch.id))
   if (lines.isPending)

@@ -99,7 +99,7 @@ type Batch = Schemas['PaymentBatch']
 
 const back = { href: '/payments/batches', label: tList('lists') }
 
-/** The statuses in which nothing more happens by itself. */
+/** Whether the status can still change by itself. */
 const isOpen = ({ status }: Batch): boolean => ['scheduled', 'pending_approval', 'processing'].includes(status)
 
 export const BatchPage = ({ id }: { id: string }) => {
@@ -145,7 +145,7 @@ const BatchDetail = ({ batch }: { batch: Batch }) => {
   const { can } = useSession()
   const readable = batch.approval_id !== null && can('approval.read')
   const { data: approval, isLoading } = useQuery({ ...approvalQuery(batch.approval_id ?? ''), enabled: readable })
-  // What waits for a decision stands first: shown later, it would push everything below it.
+  // Waits for the approval, which comes first: shown later, it would push everything below it.
   if (isLoading) return <SkeletonCard rows={4} />
   return (
     <>
@@ -157,7 +157,7 @@ const BatchDetail = ({ batch }: { batch: Batch }) => {
   )
 }
 
-/** A list is decided on its approval's page, where what to look at comes first. */
+/** Links to the approval's page, which shows first what to look at and takes the decision. */
 const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
   const hindrance = useHindrance(approval)
   return (
@@ -231,7 +231,7 @@ const Earlier = ({ id }: { id: string }) => {
   return data && <Link href={`/payments/batches/${id}`}>{batchTitle(data)}</Link>
 }
 
-/** Its payments name the key or agent that asked for them. */
+/** Key or agent that requested the batch: only its payments name it. */
 const RequestedBy = ({ batch }: { batch: Batch }) => {
   const { data } = useInfiniteQuery(batchPaymentsQuery(batch.id, {}))
   return <Requester by={data?.pages[0]?.data[0]?.initiated_by ?? { ...batch.initiated_by, label: null }} />
@@ -246,7 +246,7 @@ const Decided = ({ approval, decision }: { approval: Schemas['Approval']; decisi
 const inListOrder = (one: Schemas['Payment'], other: Schemas['Payment']): number =>
   (one.batch_index ?? 0) - (other.batch_index ?? 0)
 
-/** In the order of the list, which needs all of it. */
+/** Payments in the order of the batch, which needs all pages. */
 const Items = ({ batch }: { batch: Batch }) => {
   const { currency } = useSession()
   const [status, setStatus] = useState<PaymentStatus | undefined>()

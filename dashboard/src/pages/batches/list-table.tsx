@@ -39,7 +39,7 @@ const optionsOf = ({ title, meaning }: ListColumn) => [
   { value: leftOut, label: tList('leave_out') },
 ]
 
-/** As the service reads it, which is not always what the cell says: a zero that was lost is there again. */
+/** The value as the service reads it, which may differ from the cell: a lost leading zero is restored. */
 const shownOf = (item: Item, meaning: string | null, currency: string): string => {
   const { amount_minor: minor, metadata } = item
   const isAmount = meaning === 'amount' || meaning === 'amount_minor'
@@ -51,7 +51,7 @@ const shownOf = (item: Item, meaning: string | null, currency: string): string =
   return typeof value === 'string' ? value : ''
 }
 
-/** What each column of the file is, with the first rows as they were understood. */
+/** Meaning of each column, with the first rows as understood. */
 export const ListColumns = ({ list, onChange }: { list: PaymentList; onChange: (list: PaymentList) => void }) => {
   const currency = useSession().account.balance.currency
   const { columns, rows } = list
@@ -130,7 +130,7 @@ type RowsProps = {
 
 const shownAtFirst = 100
 
-/** The rows that cannot be paid first, to be mended in place; the others as they are. */
+/** Rows with faults first, to correct in place; then the others. */
 export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   const [all, setAll] = useState(false)
   const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
@@ -138,7 +138,7 @@ export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   const places = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
   const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
   const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
-  // A column without a title has a name here, so that its cells can be looked at and moved.
+  // Names columns without a title, so a person can look at their cells and move them.
   const columns = Array.from({ length: width }, (_, place) => ({
     place,
     title: list.columns[place]?.title || tList('column', { place: place + 1 }),

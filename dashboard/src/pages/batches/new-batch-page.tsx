@@ -31,7 +31,7 @@ import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ListColumns, ListRows } from './list-table.tsx'
 
-// What a check found, after the first one.
+// Code for the result of a check loads after the first check.
 const ListFaults = laterPart(async () => (await import('./list-checked.tsx')).ListFaults)
 const ListPreview = laterPart(async () => (await import('./list-checked.tsx')).ListPreview)
 
@@ -64,7 +64,7 @@ const NewBatch = ({ initial = noDraft }: { initial?: Draft }) => {
   return <ChooseList onRead={(read) => draft.set({ list: read, name: read.name })} />
 }
 
-/** Begins with the rows of an earlier list. */
+/** Starts with the rows of an earlier batch. */
 const Again = ({ id }: { id: string }) => {
   const batch = useQuery(batchQuery(id))
   const read = useEvery(batchPaymentsQuery(id, {}))
@@ -93,7 +93,7 @@ const attempt = async <Answer,>(
   }
 }
 
-/** A refusal names the first hundred fields: the rows that it does not name are checked again without those, until all are known. */
+/** A refusal names the first hundred fields. The other rows are checked again without those, until all faults are known. */
 const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnType<typeof attempt>, refused: Refused) => {
   const faults: RowFault[] = []
   for (let last: Refused | null = refused; last; ) {
@@ -103,7 +103,7 @@ const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnT
     const next = await check(rest)
     last = 'answer' in next ? null : next
   }
-  // What the page made of a row that has moved says nothing to a person.
+  // The placeholder that the page sends for a shifted row means nothing to a person.
   return faults.map((fault) => {
     const row = fault.param === 'row' && list.rows.find(({ number }) => number === fault.row)
     return row ? { ...fault, message: rowFault(list, row) ?? fault.message } : fault
@@ -111,7 +111,7 @@ const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnT
 }
 
 type Preview = Awaited<ReturnType<typeof paymentLists.check>>
-/** What was found out about a list; it may have been changed since. */
+/** Result of a check. The batch may have changed since. */
 type Checked = { asked: string; preview: Preview | null; error: unknown; faults: RowFault[] }
 
 const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof useDraft<Draft>> }) => {
@@ -209,7 +209,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   )
 }
 
-/** A file, or what is copied from a spreadsheet. Where a file does not say how its letters are to be read, the person says which are right. */
+/** Reads a file or pasted cells. If a file's encoding is unclear, the person chooses by a sample. */
 export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) => {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string | undefined>()

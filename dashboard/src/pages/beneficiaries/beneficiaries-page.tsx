@@ -34,7 +34,7 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
   </Item>
 )
 
-/** Everything that one key or agent made: confirmed or archived together. */
+/** Beneficiaries of one key or agent, to confirm or archive together. */
 const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const { can } = useSession()
   const made = rowsOf(useInfiniteQuery(madeByQuery(grantId))).filter(({ status }) => status !== 'archived')

@@ -41,7 +41,7 @@ const referenceText = (beneficiary: Beneficiary): string => {
   return hasAccounts(rail) ? tPayee('none_till') : tPayee('optional')
 }
 
-/** A person looks at who is paid, once. */
+/** A person confirms the beneficiary once. */
 const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const people = usePeople()
@@ -154,7 +154,7 @@ const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
 type Props = { beneficiary: Beneficiary; onClose: () => void }
 
 const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
-  // What was asked stays what is asked: after a lost answer a second press must not undo the first.
+  // Keeps the first question: after a lost answer a second press must not undo the first.
   const [frozen] = useState(status === 'frozen')
   const freeze = frozen ? t('unfreeze') : t('freeze')
   return (
@@ -186,7 +186,7 @@ const reports = {
   daily_limit: tPayee('reported.limit'),
 } as const
 
-/** Whose number it is, as the payment method reports it. */
+/** Name of the number's holder, as the payment method reports it. */
 const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
   const { verification } = beneficiary
   const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: beneficiary.id } }), {
@@ -221,7 +221,7 @@ const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; m
   )
 }
 
-/** The payments to one beneficiary; where each names an account, those to one account as well. */
+/** Payments to one beneficiary. If each payment names an account, also those to one account. */
 const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const [account, setAccount] = useState('')
   const account_reference = useDebounced(account.trim(), 200) || undefined
@@ -271,7 +271,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
     type: beneficiary.type,
     required: beneficiary.account_reference_required,
   })
-  // At a paybill it decides who is paid, and does not change.
+  // A paybill's account decides the recipient, so it does not change.
   const changesReference = !hasAccounts(beneficiary.payment_rail)
   const save = useChange(
     () => {

@@ -25,7 +25,7 @@ const BeneficiaryForm = () => {
   const [, navigate] = useLocation()
   const [params] = useSearchParams()
   const { value, set, clear } = useDraft('beneficiary', account.id, () => emptyBeneficiary)
-  // In the first steps, the next one is to pay this beneficiary.
+  // In the first steps, the next page is the payment to this beneficiary.
   const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
   const save = useChange((keyed) => api.POST('/v1/beneficiaries', keyed(bodyOf(value))), {
     announcement: (beneficiary) => tPayee('add.done', { display_name: beneficiary.display_name }),
@@ -44,7 +44,7 @@ const BeneficiaryForm = () => {
   )
 }
 
-/** The new one is there already: a person who did not mean a second one archives it. */
+/** The duplicate already exists: a person who did not want it archives it. */
 const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Schemas['CreatedBeneficiary']; onKeep: () => void }) => {
   const [, navigate] = useLocation()
   const [first] = beneficiary.warnings
@@ -125,7 +125,7 @@ type BeneficiaryDraft = {
   bank: string
   legalName: string
   type: string
-  /** Of a paybill: the account behind it. Empty: none, or another one with each payment. */
+  /** Account behind a paybill. Empty: none, or a different one with each payment. */
   reference: string
   referenceRequired: boolean
 }

@@ -82,7 +82,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
     onSuccess: ({ redirect_to: to }) => location.assign(to),
   })
   const from = places.find(({ id }) => id === place)?.name ?? workspace.name
-  // What the app asked for itself: what this page suggests or the person changes stands in the lines below.
+  // Only the app's own request: suggestions and changes by the person are shown below.
   const amounts = hasAmount(authorization.spending_controls)
   const sentence = pays
     ? tConsent('wants_to_pay', {
@@ -161,7 +161,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
   )
 }
 
-/** Whose account the decision is for, and a way to change it. */
+/** The deciding account, and a way to change it. */
 const SignedInAs = () => {
   const { account } = useSession()
   const signOut = useSignOut(location.pathname + location.search)
@@ -181,7 +181,7 @@ const SignedInAs = () => {
 
 type Props = { authorization: Schemas['OAuthAuthorization']; sentence: string }
 
-/** Who requests access, for what, and where the answer goes: what a forged request can't hide. */
+/** Requester, requested access and redirect host: a forged request cannot hide these. */
 const RequestSummary = ({ authorization, sentence }: Props) => {
   const { client, redirect_host: host, redirect_is_local: local, flow, user_code: code } = authorization
   const verified = client.verified_host !== null
@@ -224,7 +224,7 @@ const RequestSummary = ({ authorization, sentence }: Props) => {
 
 const inSentence = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
-/** What moves money or changes rules is always written out; the rest where it is short. */
+/** Permissions in words. Always lists those that move money or change rules; the others only if there are few. */
 const canWords = (chosen: readonly Permission[]): string => {
   const [powerful, harmless] = [chosen.filter(isPowerful), chosen.filter((permission) => !isPowerful(permission))]
   const rest =
@@ -255,15 +255,15 @@ const newPayees: Readonly<Record<'allow' | 'require_approval' | 'deny', string>>
 
 type TermsProps = {
   chosen: readonly Permission[]
-  /** Null while they can't be read or must still be chosen. */
+  /** Null while invalid or not chosen yet. */
   controls: Controls | null
-  /** Whether the app asked for any of the amounts; else they are this page's suggestion. */
+  /** Whether the app requested any amount. If not, the amounts are this page's suggestion. */
   requested: boolean
   currency: string
   endsAt: string | null
 }
 
-/** What is allowed, in four lines: what it can, what it can't, its limits and its end. They follow the choices below them. */
+/** The terms in four lines: allowed, not allowed, limits and end. They follow the choices below. */
 const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: TermsProps) => {
   const pays = chosen.includes('payment.create')
   const { new_payees = 'require_approval', ...amounts } = controls ?? {}

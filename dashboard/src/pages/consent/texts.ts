@@ -1,7 +1,7 @@
 import english from '../../../../texts/consent.en.json' with { type: 'json' }
 import { readTexts } from '../../lib/language.ts'
 
-/** What a person reads before an app or a device gets access. */
+/** Texts shown before an app or a device gets access. */
 export const { t: tConsent, rich: richConsent } = await readTexts(
   english,
   () => import('../../../../texts/consent.sw.json', { with: { type: 'json' } }),

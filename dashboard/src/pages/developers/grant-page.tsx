@@ -23,13 +23,13 @@ import { tAgent } from '../agents/texts.ts'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
-// Of another member, whom few manage.
+// Few people manage other members' agents.
 const MemberGrantPage = laterPage(async () => (await import('../workspace/member-grant-page.tsx')).MemberGrantPage)
 
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']
 
-/** The secrets of a key's grant: one, or two while a rotation overlaps. The newest is the one to rotate. */
+/** Secrets of a key's grant: one, or two while a rotation overlaps. The newest is the one to rotate. */
 const useSecrets = (grant: Grant): ApiKey[] =>
   rowsOf(useInfiniteQuery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })).filter((key) => key.grant.id === grant.id)
 
@@ -42,7 +42,7 @@ const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => 
 const revokeAgent = (id: string) => api.DELETE('/v1/accounts/me/grants/{id}', { path: { id } })
 const revokeKey = (id: string) => api.DELETE('/v1/accounts/me/api-keys/{id}', { path: { id } })
 
-/** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
+/** Page of a key or an agent: its limits and use, its payments, and every way to stop it. */
 const GrantPage = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
   const [params] = useSearchParams()
@@ -106,7 +106,7 @@ const overlaps = [
   { value: '86400', label: tAgent('old.day') },
 ]
 
-/** A new key on the same limits; the old one may work a little longer, so that nothing stops in between. */
+/** Creates a key with the same limits. The old key may work a little longer, so no program stops. */
 const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
   const [overlap, setOverlap] = useState('3600')
   const rotate = useChange(
@@ -122,7 +122,7 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
   )
 }
 
-/** What is left empty is removed: a limit that is left out of a change stays. */
+/** Nulls for the limits left empty: an omitted limit would stay. */
 const removed = {
   per_payment_limit_minor: null,
   daily_limit_minor: null,
@@ -163,7 +163,7 @@ const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
   )
 }
 
-/** One's own key or agent with all that can be changed, or another member's for who manages the workspace. */
+/** The person's own key or agent, fully editable, or another member's for a workspace manager. */
 export const AgentPage = ({ id }: { id: string }) => {
   const { can } = useSession()
   const grant = useQuery(grantQuery(id))

@@ -28,7 +28,7 @@ const MadeByAgent = laterPart(async () => (await import('../agents/made-by-agent
 type Grant = Schemas['Grant']
 type ActionsProps = {
   grant: Grant
-  /** It is the reader's. */
+  /** The grant belongs to the reader. */
   own: boolean
   revoke: () => Promise<unknown>
   effect: string
@@ -65,13 +65,13 @@ export const RevokeButton = ({ label, revoke, effect, small = false }: RevokePro
 type Props = {
   grant: Grant
   live: boolean
-  /** Who ends a freeze, as the sentence goes on. */
+  /** Rest of the sentence that says who can end the freeze. */
   until: string
   facts: Readonly<Record<string, ReactNode>>
   limitActions?: ReactNode
 }
 
-/** A key or an agent, for its owner and for who manages the workspace: its state, limits, payments and details. */
+/** A key or an agent for its owner and for workspace managers: state, limits, payments and details. */
 export const GrantView = ({ grant, live, until, facts, limitActions }: Props) => (
   <>
     {grant.frozen && live && (
@@ -120,7 +120,7 @@ const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'gra
   )
 }
 
-/** Its payments, by day and one by one. They belong to its workspace, so they are shown only there. */
+/** Payments of the grant, by day and one by one. Shown only in the grant's own workspace. */
 const Payments = ({ grant }: Pick<Props, 'grant'>) => {
   const { workspace, can, currency } = useSession()
   const enabled = grant.workspace_id === workspace.id && can('payment.read')

@@ -15,7 +15,7 @@ import { DevelopersLayout } from './developers-layout.tsx'
 import { GrantUsage } from './grant-view.tsx'
 import { richDev, tDev } from './texts.ts'
 
-// Few programs need one.
+// Few programs need a client.
 const NewClient = laterPart(async () => (await import('./new-client.tsx')).NewClient)
 
 type ApiKey = Schemas['ApiKey']
@@ -27,7 +27,7 @@ const Lasts = ({ apiKey }: { apiKey: ApiKey }) => {
   return <>{richDev('expires_at', { at: <Time at={apiKey.expires_at} /> })}</>
 }
 
-/** A key in the list: its limits and their use, with a link to its page; of one that has ended only that. */
+/** A key in the list, with its limits, their use, and a link to its page. An ended key has only the link. */
 const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
   const { currency, workspace } = useSession()
   const { grant } = apiKey

@@ -12,7 +12,7 @@ const methods = [
   { value: 'client_secret_post', label: tDev('client.body') },
 ] as const
 
-/** Registers a client for a program that has fields for an id and a secret. No account owns it: each grant is a person's own consent. */
+/** Registers a client for a program with fields for an id and a secret. No account owns it: each grant is a person's consent. */
 export const NewClient = ({ onClose }: { onClose: () => void }) => {
   const [draft, setDraft] = useState({ name: '', redirects: '', method: 'client_secret_basic' })
   const redirects = draft.redirects.split(/\s+/).filter(Boolean)

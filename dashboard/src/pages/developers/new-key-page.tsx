@@ -41,7 +41,7 @@ export const NewKeyPage = () => {
 
 const maxLookedAt = 10
 
-/** The form starts with limits from what this person's other agents spend on a day, never from the payroll; else with small ones. */
+/** Suggests limits from the daily spending of the person's other agents, never from payroll; without any, small ones. */
 const Suggested = () => {
   const { can, workspace } = useSession()
   const isStarter = useSearchParams()[0].has('starter')
@@ -53,7 +53,7 @@ const Suggested = () => {
   const summaries = useQueries({
     queries: ids.map((id) => ({ ...paymentsSummaryQuery({ grant_id: id }), enabled: can('payment.read') })),
   })
-  // As they were when the page was opened: the key that it makes is another agent, and must not begin the form again.
+  // Keeps the first answer: the created key is another agent, and must not restart the form.
   const [days, setDays] = useState<Parameters<typeof suggestedSpending>[0] | null>(null)
   const isKnown = !grants.isLoading && !summaries.some(({ isLoading }) => isLoading)
   if (days === null && isKnown) setDays(summaries.flatMap(({ data }) => data?.by_day ?? []).filter(({ count }) => count > 0))

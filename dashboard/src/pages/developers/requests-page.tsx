@@ -17,7 +17,7 @@ const statuses = [
   { value: '5xx', label: t('status.failed') },
 ]
 
-/** What every credential of the account asked the service for, from the service's own log. */
+/** Requests by all credentials of the account, from the service's own log. */
 export const RequestsPage = () => {
   const filters = useFilters()
   const { get, field } = filters
@@ -74,7 +74,7 @@ export const RequestsPage = () => {
   )
 }
 
-/** A payment that a rule refused exists only in its own list. */
+/** A refused payment request exists only in the list of refusals. */
 const PathOf = ({ path, error }: { path: string; error: string | null }) => {
   const href = requestHref(path) ?? (path === '/v1/payments' && error !== null ? '/payments/refused' : null)
   return (

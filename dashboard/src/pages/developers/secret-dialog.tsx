@@ -7,9 +7,9 @@ import { tDev } from './texts.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
-/** The key is shown here and never again. Where the first answer was lost, the key in it is replaced: no one knows it. */
+/** Shows the key once. If the first answer was lost, nobody knows the key in it, so it is replaced. */
 export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
-  // Another key with the same limits; the one that nobody has seen stops at once.
+  // Another key with the same limits. The unseen key stops at once.
   const again = useChange(
     (keyed, { id }: MadeKey): Promise<MadeKey> =>
       api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: 0 }, id) }),

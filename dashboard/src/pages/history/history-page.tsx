@@ -42,7 +42,7 @@ const hrefOf = ({ reference }: Entry): string | null => {
   return reference.type === 'topup' ? `/top-up/${reference.id}` : null
 }
 
-/** Every entry of the ledger that changed the available or held amount, for reconciliation. */
+/** Every ledger entry that changed the available or held amount, for reconciliation. */
 export const HistoryPage = () => {
   const { ownsBalance, workspace } = useSession()
   if (!ownsBalance)
@@ -105,7 +105,7 @@ const OwnHistory = () => {
   )
 }
 
-/** Entries of the payments of one list: held together, paid one after the other. A late success that was charged was not held, and stands alone. */
+/** Groups entries of one batch: held together, paid one by one. A late success was charged without a hold, so it is separate. */
 const keyOf = ({ type, batch, amount_minor: minor }: Entry): string | null =>
   (type === 'payment' || type === 'fee') && minor !== '0' ? null : batch && `${type} ${batch.id}`
 
@@ -148,7 +148,7 @@ const Line = ({ entry, minor, held, children }: { entry: Entry; minor: string; h
   )
 }
 
-/** The payments of one list in one line, with their sum; each of them when it is opened. */
+/** Entries of one batch in one line, with their total. Unfolds to single entries. */
 const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => {
   const [open, setOpen] = useState(false)
   const [newest] = entries

@@ -25,7 +25,7 @@ type Step = { title: string; text: string; done: boolean; action: (variant: Vari
 
 const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) => (query.data?.pages[0]?.data.length ?? 0) > 0
 
-/** Once there are payments and something that acts for the person, the steps are taken, and nothing more is read for them. */
+/** Once there are payments and an agent or key, the steps count as done, and nothing more is read for them. */
 export const useHas = () => {
   const { ofTeam, can } = useSession()
   const grants = useInfiniteQuery(grantsQuery)
@@ -58,7 +58,7 @@ const start = (href: string, label: string, variant: Variant) => (
   </LinkButton>
 )
 
-/** The steps from an empty account to a first payment: each can be taken at any time, and the card goes once all are done. */
+/** Steps from an empty account to a first payment, in any order. The card disappears once all are done. */
 export const FirstSteps = () => {
   const { ownsBalance, can, currency } = useSession()
   const has = useHas()
@@ -139,7 +139,7 @@ export const FirstSteps = () => {
   )
 }
 
-/** It has a service of its own: here, time cannot begin a month ago. */
+/** A separate service: here, time cannot begin a month ago. */
 const DemoWorkspace = () => (
   <details className="card-body stack-s">
     <summary>{tHome('demo')}</summary>
@@ -149,14 +149,14 @@ const DemoWorkspace = () => (
   </details>
 )
 
-/** What is asked for by one press: from which amount, and by how many. */
+/** Policies that one press creates: threshold and number of approvals. */
 const starters = [
   { label: tHome('every'), asks: {} },
   { label: tHome('from'), asks: { approval_threshold_minor: '100000' } },
   { label: tHome('two_from'), asks: { approval_threshold_minor: '5000000', required_approval_count: 2 } },
 ] as const
 
-/** One question instead of a form: each answer is a policy, made by one click. */
+/** One question instead of a form: each answer creates a policy with one click. */
 const ApprovalQuestion = () => {
   const { currency } = useSession()
   const create = useChange(

@@ -16,7 +16,7 @@ import { Card } from '../../ui/page.tsx'
 import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/agents.tsx'
 
 type AnyNeed = Schemas['Attention']['needs'][number]
-/** What is in suspense stands above, with all else that waits for administrators of the service. */
+/** Suspense is shown above, with everything else that waits for administrators of the service. */
 type ApiNeed = Exclude<AnyNeed, { kind: 'deposits_in_suspense' }>
 const isShownHere = (need: AnyNeed): need is ApiNeed => need.kind !== 'deposits_in_suspense'
 type Need = {
@@ -33,10 +33,10 @@ type Need = {
 const nearlyUsed = 0.8
 
 type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
-/** `ends`: whether this reader can end it, by stopping an agent, by a limit, by another number, or as an administrator. */
+/** `ends`: whether this reader can resolve it, by stopping an agent, by a limit, by another number, or as an administrator. */
 type Noticed = Need & { ends: boolean }
 
-/** An exhaustive list: a kind that the service adds does not compile until it has its words. */
+/** Exhaustive: a new kind of the service does not compile without its words. */
 const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed => {
   switch (need.kind) {
     case 'unknown_payments': {
@@ -133,7 +133,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
 
 const percent = (used: string, limit: string): string => `${Math.floor(share(used, limit) * 100)} %`
 
-/** What this person can end, decisions first, and what is worth a look: it may be for others to end, or over. The most urgent first in both. */
+/** Needs that this person can resolve, decisions first, and others that are only worth a look. Both most urgent first. */
 const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   const { account, workspace, currency, can } = useSession()
   const reader: Reader = {
@@ -198,7 +198,7 @@ export const useMorningSentence = (): string | null => {
 
 const maxShown = 5
 
-/** What this person can end, and below it what is only worth a look. */
+/** Needs that this person can resolve, and below them those only worth a look. */
 export const Needs = () => {
   const { needs, looks } = useNeeds()
   return (
@@ -209,7 +209,7 @@ export const Needs = () => {
   )
 }
 
-/** The first five, each with the one act that helps; the others on a press. */
+/** The first five needs, each with the one act that helps. A press shows the others. */
 const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
   const [isWhole, setWhole] = useState(false)
   if (needs.length === 0) return null

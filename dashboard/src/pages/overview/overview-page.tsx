@@ -29,7 +29,7 @@ import { SeparateBalance, useSeparation } from './shared-balance.ts'
 // Few people administer the service.
 const ServiceWaiting = laterPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
 
-/** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
+/** Whether all queries that decide the layout have loaded. Shown one by one, each part would push the ones below it. */
 const useReady = (): boolean => {
   const { ownsBalance, ofTeam } = useSession()
   const inbox = useInbox()
@@ -41,7 +41,7 @@ const useReady = (): boolean => {
   return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !steps.isLoading
 }
 
-/** What happened, what needs this person, and how much money there is. */
+/** Recent activity, this person's needs, and the balance. */
 export const OverviewPage = () => {
   const { can } = useSession()
   const ready = useReady()
@@ -110,7 +110,7 @@ const AgentsStrip = () => {
   )
 }
 
-/** The balance over 30 days where it is the reader's to see, and what was spent in this workspace on each day. */
+/** Balance over 30 days, if the reader may see it, and daily spending in this workspace. */
 const Balance = () => {
   const { balance, workspace, ofTeam, currency, can } = useSession()
   const ownsBalance = balance !== null

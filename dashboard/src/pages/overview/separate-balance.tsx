@@ -87,6 +87,6 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
   )
 }
 
-/** Why to separate a balance, and how much; or what waits. */
+/** Offers to separate the balance, or shows the pending separation. */
 export const SeparateBalance = ({ waits }: { waits: Schemas['PendingSeparation'] | null }) =>
   waits ? <Waiting waits={waits} /> : <Separate />

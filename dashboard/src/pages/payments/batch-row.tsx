@@ -10,10 +10,10 @@ import { Badge, Failure, StatusBadge } from '../../ui/page.tsx'
 import { RequesterMark } from './requester.tsx'
 
 type Props = {
-  /** The payment that stands for its batch in the list. */
+  /** The payment that represents its batch in the list. */
   first: Schemas['Payment']
   batchId: string
-  /** What the list is narrowed to: the batch opens with the items that match. */
+  /** Filters of the list. The opened batch shows its matching items. */
   filters: PaymentFilters
   narrow: boolean
   children: (payments: readonly Schemas['Payment'][]) => ReactNode
@@ -57,7 +57,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
   )
 }
 
-/** Nothing where all of it was paid, as in the rows of payments. */
+/** Empty if every payment succeeded, as in the rows of payments. */
 const Outcome = ({ status, failed }: { status: Schemas['PaymentBatch']['status']; failed: number }) => {
   if (status !== 'completed') return <StatusBadge status={status} />
   return failed > 0 && <Badge tone="bad">{statusCount(failed, 'failed')}</Badge>

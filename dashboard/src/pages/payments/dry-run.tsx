@@ -23,7 +23,7 @@ export type Draft = {
 
 type Simulation = Decision & { fee_minor: string }
 
-/** Simulates the payment each time typing pauses. `decision` is for the current draft; null until it is known. */
+/** Simulates the payment each time typing pauses. `decision` belongs to the current draft; null until known. */
 export const useDryRun = (draft: Draft | null) => {
   const settled = useDebounced(draft)
   const query = useQuery({
@@ -31,7 +31,7 @@ export const useDryRun = (draft: Draft | null) => {
     queryFn: async () => {
       if (!settled) return null
       const decision = await api.POST('/v1/spending-policies/simulate', { body: settled })
-      // The rules are always in the answer to a simulation.
+      // A simulation always returns its rules.
       return { ...decision, trace: decision.trace ?? [] }
     },
     enabled: settled !== null,
@@ -44,7 +44,7 @@ export const useDryRun = (draft: Draft | null) => {
 
 type DryRunProps = { draft: Draft | null; run: ReturnType<typeof useDryRun>; beneficiary: string }
 
-/** Keeps the last answer visible, faded, while the next one loads, so that nothing moves while typing. */
+/** Keeps the last answer visible, faded, while the next one loads, so nothing moves during typing. */
 export const DryRun = ({ draft, run, beneficiary }: DryRunProps) => {
   const { balance, currency } = useSession()
   const { query, simulated, decision } = run
@@ -133,7 +133,7 @@ export const dueWords = (at: string): string => {
 
 type Terms = { amount_minor: string; execute_at?: string }
 
-/** What will happen, in one line. The balance counts where it is the person's own, and for what is sent at once. */
+/** The outcome in one line. Checks the balance only if the person sees it and the payment is sent at once. */
 export const verdictOf = (decision: Simulation, terms: Terms, balance: string | null, currency: string): Verdict => {
   const { amount_minor: amount, execute_at: dueAt } = terms
   const amountMinor = sumMinor([amount, decision.fee_minor])
@@ -203,7 +203,7 @@ export const emptyPayment: PaymentFields = {
   time: sendNow,
 }
 
-/** The body of the dry run; null while the beneficiary, the amount or the time is missing. */
+/** Body of the dry run; null while the beneficiary, the amount or the time is missing. */
 export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFields): Draft | null => {
   const minor = parseMajor(amount)
   if (beneficiary === '' || minor === null || minor === '0') return null

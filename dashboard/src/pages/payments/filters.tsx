@@ -14,7 +14,7 @@ import { tPay } from './texts.ts'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
 
-/** One line: the search, and a chip for each filter that says what it is set to. */
+/** One line: the search, and a chip for each filter with its value. */
 export const Filters = ({ filters }: Props) => (
   <search className="filter-line">
     <input
@@ -84,7 +84,7 @@ const usePersonOptions = (enabled: boolean): Option[] => {
   return rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))
 }
 
-/** Nothing is read for it until it is set or unfolded. */
+/** Reads nothing until the filter is set or unfolded. */
 const By = ({ filters }: Props) => {
   const [agent, person] = [filters.get('agent') ?? '', filters.get('person') ?? '']
   const options = [...useAgentOptions(agent, agent !== ''), ...usePersonOptions(person !== '')]
@@ -127,7 +127,7 @@ const AmountRange = ({ filters: { get, field } }: Props) => {
   )
 }
 
-/** The first and the last day of this month and of the last one, in the workspace's zone. */
+/** Today, this month and last month, in the workspace's zone. */
 const months = () => {
   const today = localDate(now())
   const first = `${today.slice(0, 7)}-01`
@@ -157,7 +157,7 @@ const Days = ({ filters }: Props) => {
   )
 }
 
-/** The panel beside the list is in the address too, but it is not a filter. */
+/** The address also holds the panel beside the list, which is not a filter. */
 export const panelParam = 'open'
 
 const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)
@@ -167,7 +167,7 @@ const statusesOf = (text: string | null): PaymentFilters['status'] => {
   return statuses.length > 0 ? statuses : undefined
 }
 
-/** These are the same for all items of a batch. By any other filter the service finds its items apart. */
+/** Filters with the same value for all items of a batch. Any other filter may match only some items. */
 const sharedInBatch = ['grant_id', 'initiator_account_id', 'created_after', 'created_before']
 
 export const foldingBatches = (filters: PaymentFilters): PaymentFilters =>

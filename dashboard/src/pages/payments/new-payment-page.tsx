@@ -54,7 +54,7 @@ export const NewPaymentPage = () => (
   </Page>
 )
 
-/** The form starts with what the address names: a beneficiary, or a payment to repeat. */
+/** Prefills the form from the address: a beneficiary, or a payment to repeat. */
 const Prepared = () => {
   const [params] = useSearchParams()
   const again = params.get('again') ?? ''
@@ -101,7 +101,7 @@ const useSend = (onSent: () => void) => {
   })
 }
 
-/** Two steps, form and review: money leaves from the second only. */
+/** Two steps, form and review. Only the second sends money. */
 const PaymentForm = ({ first }: { first: PaymentFields }) => {
   const { account, currency, balance } = useSession()
   const form = useDraft('payment', account.id, () => first)
@@ -152,7 +152,7 @@ const PaymentForm = ({ first }: { first: PaymentFields }) => {
   )
 }
 
-/** A paybill's account is fixed with the beneficiary or named with each payment; a till has none. */
+/** A paybill's account is fixed with the beneficiary or named with each payment. A till has none. */
 const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): boolean =>
   !beneficiary ||
   !hasAccounts(beneficiary.payment_rail) ||
@@ -237,7 +237,7 @@ type Props = {
   onBack: () => void
 }
 
-/** The last step before money leaves: amount, beneficiary, payment method, and what will happen. */
+/** Last step before money leaves: amount, beneficiary, payment method, and outcome. */
 export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, busy, error, onSend, onBack }: Props) => {
   const { currency, workspace } = useSession()
   const heading = useRef<HTMLHeadingElement>(null)

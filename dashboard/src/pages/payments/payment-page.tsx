@@ -21,7 +21,7 @@ import { Timeline } from './timeline.tsx'
 
 const back = { href: '/payments', label: t('payments_label') }
 
-/** The stream reports changes; while the payment is processing it is also polled, in case an event is missed. */
+/** The stream reports changes. While processing, polling covers a missed event. */
 export const followedPayment = (id: string) => ({
   ...paymentQuery(id),
   refetchInterval: ({ state }: { state: { data?: Schemas['Payment'] | undefined } }) =>
@@ -73,7 +73,7 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
 
 type Payment = Schemas['Payment']
 
-/** "Asked last 3 hours ago, and next in 3 hours." Nothing where the payment came without it, as in a list. */
+/** "Asked last 3 hours ago, and next in 3 hours." Empty if the payment has no such data, as in a list. */
 const LastAsked = ({ payment }: { payment: Payment }) => {
   const { last_at: last, next_at: next } = payment.outcome_check ?? {}
   if (!last && !next) return null
@@ -103,7 +103,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
   return null
 }
 
-/** What the requester's program said about it stands apart: it may call a thing as we do. */
+/** Facts of the payment. The requester's metadata is separate, because its names may look like ours. */
 export const PaymentFacts = ({ payment }: { payment: Payment }) => (
   <>
     <Facts
@@ -135,7 +135,7 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
   </>
 )
 
-/** A new payment with the same beneficiary and amount; it is reviewed like any other. */
+/** Address of a new payment with the same beneficiary and amount, reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`
 
 export const PaymentActions = ({ payment }: { payment: Payment }) => {

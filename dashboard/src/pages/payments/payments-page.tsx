@@ -86,7 +86,7 @@ export const PaymentsPage = () => {
 
 type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Schemas['PaymentTotals'] | undefined }
 
-/** Totals over everything that the filters match, not only the pages that are shown. */
+/** Totals of all matching payments, not only the shown pages. */
 const Totals = ({ filters, summary }: TotalsProps) => {
   if (!summary || summary.count === 0) return null
   return (
@@ -118,7 +118,7 @@ const Totals = ({ filters, summary }: TotalsProps) => {
 
 const wideEnough = '(min-width: 1100px)'
 
-/** The payment that is open beside the list. It is in the address, so that going back closes it. `open` returns whether there is room. */
+/** The payment open beside the list. The address holds it, so going back closes it. `open` returns whether there is room. */
 const usePanel = () => {
   const { get, set } = useFilters()
   const id = get(panelParam)
@@ -136,13 +136,13 @@ const usePanel = () => {
   }
 }
 
-/** A payment beside its list, which keeps its place. */
+/** A payment beside its list, which keeps its scroll position. */
 const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const payment = useQuery(followedPayment(id))
   const people = usePeople()
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
-  // On the page, not on the panel: the focused button may be gone after its action.
+  // Listens on the page, because the focused button may be gone after its action.
   usePageKey((event) => {
     if (event.key === 'Escape' && !event.defaultPrevented && !isDialogOpen()) onClose()
   })

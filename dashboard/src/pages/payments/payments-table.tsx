@@ -19,22 +19,22 @@ const dateOf = ({ created_at: at }: Payment): string => localDate(Date.parse(at)
 
 type Props = {
   payments: readonly Payment[]
-  /** Opens it beside the list. Returns false where there is no room, and the link opens its page. */
+  /** Opens the payment beside the list. Returns false without room: the link then opens its page. */
   onOpen?: (id: string) => boolean
   openId?: string | null
-  /** What was spent on each day, over everything that the list's filters match. */
+  /** Spending on each day, over all matches of the list's filters. */
   spentOn?: ReadonlyMap<string, string>
-  /** On a page of one payee or one agent it would repeat the page's title; beside an open payment there is room for the payee alone. */
+  /** Hidden columns: one that repeats the page's title, or beside an open payment all but the payee. */
   without?: 'payee' | 'requester' | 'all but payee' | undefined
-  /** What the list is narrowed to, where the payments of one batch stand as one row. */
+  /** Filters of the list, if payments of a batch share one row. */
   batches?: PaymentFilters
 }
 
-/** Payments of one batch that follow one another, together; every other payment by itself. */
+/** Groups payments of one batch. */
 const groupsOf = (payments: readonly Payment[], folds: boolean) =>
   together(payments, ({ batch_id: batchId }) => (folds ? batchId : null))
 
-/** Payments under the days on which they were asked for. The status is shown only where there is more to say than that it went well. */
+/** Payments by day of request. Shows the status only if it is not plain success. */
 export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: Props) => {
   const { currency } = useSession()
   const narrow = without === 'all but payee'

@@ -10,9 +10,9 @@ type Change = NonNullable<NonNullable<Refusal['decision']>['remedy']>['changes']
 
 type Raised = { href: string; label: string }
 
-/** The limits that would have to be raised, all of one policy or of one agent, with the amounts filled in. Null where that is not possible. */
+/** Link to raise the limits of one policy or agent, with amounts filled in. Null if impossible. */
 const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
-  // Below the other limits a threshold refuses nothing: it asks a person.
+  // Under the other limits, a threshold asks a person instead of refusing.
   const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')
   const changes = limiting.length > 0 ? limiting : all
   const [first] = changes

@@ -11,7 +11,7 @@ import { useChange } from '../../ui/form.tsx'
 import { Amount, ExactTime, Facts, Page, StatusBadge } from '../../ui/page.tsx'
 import { tPay } from './texts.ts'
 
-/** The receipt with its decision and signatures, which can be verified without the service. */
+/** Saves the receipt with its decision and signatures, which can be verified without the service. */
 const saveJson = (name: string, content: unknown): void =>
   saveFile(name, new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
 

@@ -10,7 +10,7 @@ import { Raise } from './raise.tsx'
 import { Requester } from './requester.tsx'
 import { SavedViews } from './saved-views.tsx'
 
-/** What was asked for and refused: nothing moved, and the reason says what would let it pass. */
+/** Refused payment requests: no money moved, and the reason names the remedy. */
 export const RefusedPage = () => {
   const filters = useFilters()
   const parameters: RefusalFilters = {
@@ -35,7 +35,7 @@ export const RefusedPage = () => {
 
 type Refusal = Schemas['RefusedPayment']
 
-/** The same request to the same payee, refused for the same reason: an agent that tries again and again. */
+/** Key of equal requests to one payee, refused for the same reason: an agent may repeat them. */
 const likeness = ({ initiated_by: by, beneficiary, amount_minor: amount, message }: Refusal): string =>
   [by.account_id, by.grant_id, beneficiary?.id, amount, message].join(' ')
 

@@ -9,7 +9,7 @@ import { FreezeButton, FrozenBadge } from '../agents/agents.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 
-/** Who asked for a payment, with the mark of a person or of an agent. */
+/** Requester of a payment, with the mark of a person or an agent. */
 export const RequesterMark = ({ by }: { by: By }) => {
   const people = usePeople()
   const { account } = useSession()
@@ -27,7 +27,7 @@ export const RequesterMark = ({ by }: { by: By }) => {
   )
 }
 
-/** The same with a link to the agent's page and, with `stops`, the way to stop it. */
+/** Requester with a link to the agent's page and, with `stops`, a button that stops the agent. */
 export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) => {
   const { account, can } = useSession()
   const mark = <RequesterMark by={by} />

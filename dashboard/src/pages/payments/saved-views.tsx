@@ -4,11 +4,11 @@ import { useSession } from '../../shell/session.tsx'
 import { Tabs } from '../../ui/page.tsx'
 import { tPay } from './texts.ts'
 
-/** Lists that people come back to. Each is an address, as every filter is. */
+/** Frequently used lists. Each is an address, like every filter. */
 export const SavedViews = () => {
   const { account } = useSession()
   const parameters = new URLSearchParams(useSearch())
-  // The payment that is open beside the list belongs to no view.
+  // A payment open beside the list is not part of a view.
   parameters.delete('open')
   const search = decodeURIComponent(parameters.toString())
   const [location] = useLocation()

@@ -37,7 +37,7 @@ const toldLooks = {
   opened: { tone: 'good', icon: 'search' },
 } as const
 
-/** Who was told, who opened it and who decided, in the order in which it happened. */
+/** Notifications, openings and decisions, in order of time. */
 const peopleSteps = ({ decisions, notifications = [] }: Approval, nameOf: (account: string) => string): Event[] => {
   const told = together(notifications, ({ event }) => event).map((group): Event => {
     const [{ event, at }] = group
@@ -79,7 +79,7 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
   ]
 }
 
-/** Null: not a plain end. */
+/** Null: the status has steps of its own. */
 const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>> = {
   scheduled: null,
   pending_approval: null,
@@ -151,7 +151,7 @@ const stepsOf = (events: readonly Event[]): Step[] =>
     side: at && <Time at={at} />,
   }))
 
-/** Null until something happened. */
+/** Null until something has happened. */
 export const ApprovalTimeline = ({ approval }: { approval: Approval }) => {
   const steps = peopleSteps(approval, usePeople())
   if (steps.length === 0) return null
@@ -162,7 +162,7 @@ export const ApprovalTimeline = ({ approval }: { approval: Approval }) => {
   )
 }
 
-/** Created, held, approved, sent, and how it ended. */
+/** Steps of a payment: created, approved, sent and ended. */
 export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (account: string) => string }) => {
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: payment.approval_id !== null })
   const steps: Event[] = [

@@ -9,14 +9,14 @@ import { tPolicy } from './texts.ts'
 
 type Props = { value: readonly string[]; onChange: (ids: string[]) => void }
 
-/** Who alone approves payments under a policy: members who may decide, and those whom it names already. */
+/** The only approvers under a policy: members who may decide, and those already named. */
 export const ApproversField = ({ value, onChange }: Props) => {
   const people = usePeople()
   const members = rowsOf(useInfiniteQuery(membersQuery))
   const able = members
     .filter(({ role, status }) => status === 'active' && decidingRoles.some((deciding) => deciding === role))
     .map(({ account_id: id }) => id)
-  // Who is not chosen any more can be chosen again.
+  // A removed approver can be chosen again.
   const [before] = useState(value)
   const choices = [...able, ...before.filter((id) => !able.includes(id))]
   return (

@@ -7,7 +7,7 @@ import { Card } from '../../ui/page.tsx'
 import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
 import { richPolicy, tPolicy } from './texts.ts'
 
-/** For a policy that a key or an agent created: who that was, and the way to archive everything that it created. */
+/** Key or agent that created a policy, and a way to archive everything it created. */
 export const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['SpendingPolicy'] }) => {
   const { can } = useSession()
   const by = makerText(maker, usePeople())

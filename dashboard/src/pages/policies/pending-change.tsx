@@ -56,7 +56,7 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
   )
 }
 
-/** Each field before and after, and how many approvals an ordinary payment then needs. */
+/** Each changed field before and after, and the approvals that an ordinary payment then needs. */
 const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames([...before.beneficiary_ids, ...(result?.beneficiary_ids ?? [])])
@@ -87,7 +87,7 @@ const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
   )
 }
 
-/** A change that makes a policy less strict and waits: what it would be, and the buttons of those who may end the waiting. */
+/** A pending change that makes a policy less strict. The buttons are for people who may confirm or withdraw it. */
 export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Waiting }) => {
   const { account, can } = useSession()
   const people = usePeople()

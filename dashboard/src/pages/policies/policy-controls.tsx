@@ -32,7 +32,7 @@ type PolicyDraft = LimitsDraft & {
   on_duplicate: '' | DuplicateAnswer
   new_payees: '' | NewPayeeAnswer
   payee_verification: '' | PayeeVerificationAnswer
-  /** Empty: the service's own. */
+  /** Empty: the service's default. */
   duplicate_window_seconds: string
 }
 
@@ -45,14 +45,14 @@ const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
   separation: policy?.separation_of_duties ?? false,
   signed: policy?.approval_proof === 'signature',
   approver_ids: policy?.approver_ids ?? [],
-  // A window alone warns.
+  // A window without an answer warns.
   on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
   new_payees: policy?.new_payees ?? '',
   payee_verification: policy?.payee_verification ?? '',
   duplicate_window_seconds: policy?.duplicate_window_seconds?.toString() ?? '',
 })
 
-/** The form's content for the API; null while an amount is not valid. */
+/** Form content for the API; null while an amount is invalid. */
 const termsOf = (draft: PolicyDraft) => {
   const limits = limitsOf(draft)
   if (!limits) return null
@@ -75,7 +75,7 @@ const termsOf = (draft: PolicyDraft) => {
 
 export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
   const { account } = useSession()
-  // A link from a refused payment proposes the limits that would have let it pass.
+  // A link from a refused payment proposes limits that would have allowed it.
   const raised = raisedLimits(useSearchParams()[0].get('raise'))
   const name = `policy:${policy?.id}@${policy?.version}`
   const { value: draft, ...form } = useDraft(name, account.id, () => ({ ...draftOf(policy), ...raised }))
@@ -95,7 +95,7 @@ const windows = [
   { value: '86400', label: tPolicy('within.day') },
   { value: '604800', label: tPolicy('within.week') },
 ]
-/** A policy that was made through the API may have any number of seconds. */
+/** A policy created through the API may have any number of seconds. */
 const windowOptions = (chosen: string) =>
   windows.some(({ value }) => value === chosen)
     ? windows
@@ -178,7 +178,7 @@ const controlsOf = (
 
 type Group = { legend: 'applies' | 'limits' | 'approval' | 'payee' | 'duplicates'; rows: readonly (readonly PolicyWireField[])[] }
 
-/** Every field in the order of the page: groups with a name, and in them rows of fields that stand side by side. */
+/** Every field in page order: named groups, with rows of fields that stand side by side. */
 const groups = [
   { legend: 'applies', rows: [['beneficiary_ids'], ['payment_types']] },
   {
@@ -201,7 +201,7 @@ const groups = [
   { legend: 'duplicates', rows: [['on_duplicate', 'duplicate_window_seconds']] },
 ] as const satisfies readonly Group[]
 
-/** A field that no row names makes this type that field, and the line below does not compile. */
+/** Any field missing from the rows becomes this type, and the line below does not compile. */
 type NotPlaced = Exclude<PolicyWireField, (typeof groups)[number]['rows'][number][number]>
 type Placed = [NotPlaced] extends [never] ? typeof groups : NotPlaced
 const placed: readonly Group[] & Placed = groups

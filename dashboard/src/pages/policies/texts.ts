@@ -1,7 +1,7 @@
 import english from '../../../../texts/policies.en.json' with { type: 'json' }
 import { readTexts } from '../../lib/language.ts'
 
-/** What the pages of policies say. */
+/** Texts of the pages of policies. */
 export const { t: tPolicy, rich: richPolicy } = await readTexts(
   english,
   () => import('../../../../texts/policies.sw.json', { with: { type: 'json' } }),

@@ -5,8 +5,8 @@ import { tRecon } from './texts.ts'
 type Line = Pick<Schemas['TrialBalance']['lines'][number], 'account' | 'debits_minor' | 'credits_minor'>
 
 /**
- * The books' totals of the money at the providers. What is in suspense came in or went out through the same two accounts, so it is a part
- * of what is left, and is counted once.
+ * The books' totals of money at the providers. Suspense money went through the same two accounts, so it is part of the remainder
+ * and counts once.
  */
 export const clearingTotals = (lines: readonly Line[]): (readonly [string, string])[] => {
   const balanceOf = (account: string): bigint => {

@@ -35,7 +35,7 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => 
 
 type Props = { payment: UnknownPayment; said: readonly Said[]; outcome: OfferedOutcome; onClose: () => void }
 
-/** Ends a payment by what a person has read at the provider. Still unknown afterwards: a second administrator has to agree. */
+/** Ends a payment by evidence that a person found at the provider. Still unknown: a second administrator has to agree. */
 export const EndPayment = ({ payment, said, outcome, onClose }: Props) => {
   const known = evidenceOf(said, outcome)
   const [receipt, setReceipt] = useState(known.receipt)

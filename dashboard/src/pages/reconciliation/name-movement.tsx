@@ -32,7 +32,7 @@ export const NameMovement = ({ currency }: { currency: string }) => (
 const nameOf = ({ kind, direction }: Pick<Named, 'kind' | 'direction'>): string =>
   tRecon(`move.${kind === 'bank_transfer' ? (direction === 'in' ? 'from_bank' : 'to_bank') : kind}`)
 
-/** What administrators have named, so that it is named once. */
+/** Movements that administrators have already named. */
 export const Movements = ({ currency }: { currency: string }) => {
   const named = rowsOf(useInfiniteQuery(movementsQuery))
   if (named.length === 0) return null
@@ -53,7 +53,7 @@ export const Movements = ({ currency }: { currency: string }) => {
   )
 }
 
-/** Of the organisation's own money at a provider: no payment of anybody. Comparisons expect it from then on. */
+/** Records a movement of the organisation's own money at a provider. Later comparisons expect it. */
 const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => void }) => {
   const { value, set } = useFields<{
     provider: Named['provider']

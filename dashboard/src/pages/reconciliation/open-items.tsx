@@ -17,7 +17,7 @@ import type { OpenItem } from './unknown.ts'
 
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
 
-/** A link to a payment of this workspace; one of another workspace can only be named. */
+/** Link to a payment of this workspace. A payment of another workspace has only its id. */
 const PaymentOf = ({ id }: { id: string }) => {
   const { data } = useQuery({ ...paymentQuery(id), retry: false })
   if (!data) return <CopyButton value={id}>{tRecon('copy_payment')}</CopyButton>
@@ -112,7 +112,7 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
 
 type EnterProps = { item: OpenItem; id: string; currency: string; onClose: () => void }
 
-/** Money whose amount the provider did not state in a form that can be read. */
+/** Enters an amount that the provider did not state readably. */
 const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
   const { value, set } = useFields({ amount: '', note: '' })
   const minor = parseMajor(value.amount)
@@ -151,10 +151,10 @@ type Outcome = Schemas['ResolveSuspense']['outcome'] | 'assigned'
 const choiceOf = (value: Outcome) => ({ value, label: tRecon(`choice.${value}`) })
 const outcomes = (['explained', 'adjusted', 'reversed'] as const).map(choiceOf)
 
-/** The most that the service takes in one request. */
+/** Largest number of items in one request. */
 export const maxAtOnce = 100
 
-/** What was refused names the one that it was about. */
+/** Id of the item that a refusal names. */
 const refusedId = (error: unknown): string | null =>
   error instanceof ApiError && typeof error.details.id === 'string' ? error.details.id : null
 
@@ -163,7 +163,7 @@ const isAbout =
   ({ suspense, difference }: OpenItem): boolean =>
     id !== null && (suspense?.id === id || difference?.id === id)
 
-/** `receiver`: the ID of the account, the workspace or the top-up that the money is assigned to. */
+/** `receiver`: id of the account, workspace or top-up that gets the money. */
 type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string; receiver: string }
 
 const receivers = ['account_id', 'workspace_id', 'topup_id']
@@ -175,7 +175,7 @@ const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision)
   return Promise.all(ids.map((id) => api.POST('/v1/admin/suspense/{id}/assign', { path: { id }, body: { ...to, note } })))
 }
 
-/** All of the money in suspense or none of it, then all of the differences or none: each gets its own entry in the audit log. */
+/** Resolves all suspense money or none, then all differences or none. Each item gets an entry in the audit log. */
 const useResolve = (onDone: () => void) => {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const resolving = useChange(
@@ -187,7 +187,7 @@ const useResolve = (onDone: () => void) => {
       if (suspense.length > 0) {
         const ended = await endSuspense(suspense, decision)
         waiting = ended.filter(({ resolved_at }) => resolved_at === null).length
-        // Where the second request is refused, another try is about the differences alone.
+        // After a refusal of the second request, another try covers the differences alone.
         setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
       if (differences.length > 0)
@@ -206,9 +206,9 @@ const useResolve = (onDone: () => void) => {
 
 type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () => void }
 
-/** One reason for all that are chosen. */
+/** Resolves all chosen items with one reason. */
 export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
-  // Those that were chosen when it was opened: the lists behind it lose what is resolved.
+  // Keeps the items chosen at opening: the lists behind lose resolved items.
   const [items, setItems] = useState(chosen)
   const [note, setNote] = useState('')
   const [outcome, setOutcome] = useState<Outcome>('explained')

@@ -11,7 +11,7 @@ import { isReconText, tRecon } from './texts.ts'
 
 type Alert = Schemas['ProviderAlert']
 
-/** What our own comparison found has a text; any other word is the provider's. */
+/** Findings of our own comparison have a text. Any other word comes from the provider. */
 const titleOf = ({ word }: Alert): string => {
   const key = `finding.${word}`
   return isReconText(key) ? tRecon(key) : tRecon('alert.word', { word })
@@ -43,7 +43,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
   )
 }
 
-/** Later words of providers about money that is booked. Nothing was booked for them. */
+/** Later reports of providers about booked money. They booked nothing. */
 export const ProviderAlerts = ({ currency }: { currency: string }) => (
   <List
     title={tRecon('alerts')}

@@ -32,7 +32,7 @@ import { type OpenItem, openItems } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 import { ServiceWaiting } from './waiting.tsx'
 
-/** For administrators of the service: where the providers and the books disagree. */
+/** For administrators of the service: differences between the providers and the books. */
 export const ReconciliationPage = () => {
   const { currency } = useSession().workspace
   const queries = [
@@ -44,7 +44,7 @@ export const ReconciliationPage = () => {
     useInfiniteQuery(unknownPaymentsQuery),
     useInfiniteQuery(lateSuccessesQuery),
   ]
-  // Shown together: a list that comes later than what is below it would move that.
+  // Shows all lists together: a late list would move those below it.
   const isRead = queries.every(({ isPending }) => !isPending)
   return (
     <AdministratorsPage
@@ -146,7 +146,7 @@ const Clearing = () => {
 
 const negated = (minor: string): string => (-BigInt(minor)).toString()
 
-/** How much matched, and the sums. The provider's charges leave its account, so they are stated below zero. */
+/** Matches and totals of a comparison. Provider charges leave its account, so they are negative. */
 const result = (run: Run, currency: string): string => {
   const { differences, matched, lines, charges_minor: charges, fees_minor: fees } = run
   const money = (minor: string) => moneyText(minor, currency)
@@ -161,7 +161,7 @@ const result = (run: Run, currency: string): string => {
     .join(', ')
 }
 
-/** A list of the provider's own, or the name of the statement's file. */
+/** Name of the provider's own list, or of the statement's file. */
 const titleOfRun = (run: Run): string => {
   const key = `source.${run.source}`
   const source = isReconText(key) ? tRecon(key) : run.source
@@ -170,7 +170,7 @@ const titleOfRun = (run: Run): string => {
 
 const isQuiet = ({ differences, unproven }: Run): boolean => differences === 0 && unproven === null
 
-/** Every comparison with a provider's own list or statement: those with differences first, and on a press those without. */
+/** Comparisons with the providers' lists and statements: first those with differences, and on a press the others. */
 const Comparisons = ({ currency }: { currency: string }) => {
   const [whole, setWhole] = useState(false)
   const row = (run: Run) => (
@@ -245,7 +245,7 @@ const PaymentRow = ({ payment }: { payment: Schemas['AdminPayment'] }) => (
   </Item>
 )
 
-/** Of any workspace. */
+/** Finds payments of any workspace. */
 const FindByReceipt = () => {
   const [text, setText] = useState('')
   const receipt = useDebounced(text.trim())
@@ -260,7 +260,7 @@ const FindByReceipt = () => {
   )
 }
 
-/** They had failed, and their money was given back, before the provider paid them. The books take them on the server. */
+/** Payments that failed and were refunded, before the provider paid them. Only a command on the server books them. */
 const LateSuccesses = () => {
   const late = rowsOf(useInfiniteQuery(lateSuccessesQuery))
   if (late.length === 0) return null

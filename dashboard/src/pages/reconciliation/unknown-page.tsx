@@ -86,7 +86,7 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
   )
 }
 
-/** For administrators: payments that the rail has not reported the end of, what is known of each, and their end by evidence. */
+/** For administrators: payments without a reported end, with all evidence, and the means to end them. */
 export const UnknownPaymentsPage = () => {
   const query = unknownPaymentsQuery
   const differences = rowsOf(useInfiniteQuery(differencesQuery))

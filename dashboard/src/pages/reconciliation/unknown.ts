@@ -5,7 +5,7 @@ import { tRecon } from './texts.ts'
 export type Difference = Schemas['ReconciliationDifference']
 export type SuspenseItem = Schemas['SuspenseItem']
 
-/** What is resolved at once: money in suspense, a difference, or a line that is both. */
+/** An item resolved at once: money in suspense, a difference, or both in one line. */
 export type OpenItem = { key: string; suspense: SuspenseItem | null; difference: Difference | null }
 
 const isOf =
@@ -13,7 +13,7 @@ const isOf =
   ({ kind, provider_receipt: listed }: Difference): boolean =>
     kind === 'not_in_our_books' && receipt !== null && listed === receipt
 
-/** A line of a statement that the books do not have is a difference and money in suspense: one item, shown once. */
+/** A statement line missing from the books is both a difference and money in suspense: it becomes one item. */
 export const openItems = (
   suspense: readonly SuspenseItem[],
   differences: readonly Difference[],
@@ -29,16 +29,16 @@ export const openItems = (
 export type UnknownPayment = Schemas['AdminPayment']
 type Run = Schemas['Reconciliation']
 
-/** What one compared statement says about a payment. `difference`: what it found, if anything. */
+/** Evidence of one compared statement about a payment. `difference`: its finding, if any. */
 export type Said = { run: Run; difference: Difference | null; words: string }
 
-/** A list of top-ups and a balance name no payment. */
+/** A list of top-ups or a balance names no payment. */
 const isStatement = ({ source }: Run): boolean => source !== 'provider' && source !== 'balance'
 
 const covers = ({ provider, period_start: start, period_end: end }: Run, payment: UnknownPayment): boolean =>
   provider === providerOf(payment.payment_rail) && payment.created_at >= start && payment.created_at <= end
 
-/** Whether the statement has a line that is this payment. */
+/** Whether the statement has a line for this payment. */
 export const isListed = ({ difference }: Pick<Said, 'difference'>): boolean =>
   difference !== null && difference.stated_minor !== null
 
@@ -53,18 +53,18 @@ export const saidBy = (run: Run, payment: UnknownPayment, differences: readonly 
   return { run, difference, words: wordsOf(run, difference) }
 }
 
-/** Every compared statement that is of the time of a payment, or that found something about it. */
+/** Compared statements that cover the payment's time, or found something about it. */
 export const sayings = (payment: UnknownPayment, runs: readonly Run[], differences: readonly Difference[]): Said[] =>
   runs
     .filter(isStatement)
     .map((run) => saidBy(run, payment, differences))
     .filter(({ run, difference }) => difference !== null || covers(run, payment))
 
-/** The file or list that was compared, and the account that it is of. */
+/** The compared file or list, with its account. */
 export const sourceOf = ({ source, account }: Run): string =>
   account === null ? source : tRecon('source_of', { source, account })
 
-/** What a person would write down of the statement that says most: its line for a payment that was paid, and why it has none for another. */
+/** Evidence from the most useful statement: its line for a paid payment, or the reason for a missing line. */
 export const evidenceOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): { evidence: string; receipt: string } => {
   const one = said.find((each) => each.difference !== null && isListed(each) === (outcome === 'succeeded'))
   if (!one?.difference) return { evidence: '', receipt: '' }
@@ -72,6 +72,6 @@ export const evidenceOf = (said: readonly Said[], outcome: 'succeeded' | 'failed
   return { evidence: `${sourceOf(run)}: ${difference.reason}`, receipt: difference.provider_receipt ?? '' }
 }
 
-/** What a statement offers as the end of a payment. */
+/** Outcome that a statement offers for a payment. */
 export const offerOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): Difference | undefined =>
   said.map(({ difference }) => difference).find((difference) => difference?.offered_outcome === outcome) ?? undefined

@@ -17,7 +17,7 @@ export const UploadStatement = () => (
   <DialogButton dialog={(close) => <UploadDialog onClose={close} />}>{tRecon('compare')}</DialogButton>
 )
 
-/** Compares a statement that the provider's portal has exported. Whoever uploads it may have written it, so nothing is booked by it. */
+/** Compares a statement exported from the provider's portal. Books nothing, because the uploader may have written the file. */
 const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   const [file, setFile] = useState<{ name: string; text: string } | null>(null)
   const [problem, setProblem] = useState<string>()
@@ -66,7 +66,7 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** Which of the unknown payments a compared statement shows as paid, and what it says of the others. */
+/** Unknown payments that the compared statement shows as paid, and its evidence about the others. */
 const SettledBy = ({ run }: { run: Schemas['Reconciliation'] }) => {
   const payments = useInfiniteQuery(unknownPaymentsQuery)
   const differences = useQuery(differencesOfQuery(run.id))

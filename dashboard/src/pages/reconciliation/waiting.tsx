@@ -28,7 +28,7 @@ type Kind = {
 
 const magnitude = (minor: string): string => minor.replace('-', '')
 
-/** How far the books and the provider are apart. */
+/** Difference between the books and the provider. */
 const apart = ({ booked_minor: booked, stated_minor: stated }: Difference): string =>
   (BigInt(stated ?? '0') - BigInt(booked ?? '0')).toString()
 
@@ -37,7 +37,7 @@ const useList = <Row,>(query: Listed<Row>) => {
   return { rows: rowsOf(list), isPending: list.isPending, hasMore: list.hasNextPage }
 }
 
-/** What waits for a decision by an administrator of the service, of every workspace: how much money and since when. */
+/** Everything in any workspace that waits for an administrator of the service: amounts and times. */
 const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   const unknown = useList(unknownPaymentsQuery)
   const late = useList(lateSuccessesQuery)
@@ -113,7 +113,7 @@ const StoppedRails = () => {
   )
 }
 
-/** For administrators of the service, before anything else. `quiet`: says also that nothing waits. */
+/** Shown to administrators of the service, before anything else. `quiet`: also says if nothing waits. */
 export const ServiceWaiting = ({ quiet = false }: { quiet?: boolean }) => {
   const { currency } = useSession()
   const { kinds, isPending } = useWaiting()

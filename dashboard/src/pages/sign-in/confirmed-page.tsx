@@ -4,7 +4,7 @@ import { tellProven } from '../../api/step-up.ts'
 import { t } from '../../lib/language.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 
-/** The end of the window in which a person confirmed who they are. Some browsers let it close itself. */
+/** Last page of the step-up window. Some browsers let it close itself. */
 export const ConfirmedPage = () => {
   const [params] = useSearchParams()
   const isProven = params.get('outcome') === 'already_linked'

@@ -11,7 +11,7 @@ import type { WithLabel } from '../../wallet/wallet.tsx'
 const providers = ['google', 'github'] as const
 type Provider = (typeof providers)[number]
 
-/** Requested as JSON first, so that a provider that is not set up is reported on this page. */
+/** Requests JSON first, so this page can report a provider that is not set up. */
 const startSignIn = async (provider: Provider, returnTo: string): Promise<string> => {
   const path = `/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
   const response = await reach(path, { headers: { accept: 'application/json' } })
@@ -24,9 +24,9 @@ const startSignIn = async (provider: Provider, returnTo: string): Promise<string
 type Props = {
   returnTo: string
   label?: WithLabel
-  /** Goes to the provider once its address is known. Called while a press is handled, so that it may open a window. */
+  /** Goes to the provider once its address is known. Runs during the press, so it may open a window. */
   begin?: () => (url: Promise<string>) => void
-  /** Left out: all. */
+  /** Default: all. */
   offers?: (provider: Provider) => boolean
 }
 
@@ -54,7 +54,7 @@ export const ProviderButtons = ({ returnTo, label = 'continue_with', begin = lea
   )
 }
 
-/** The text for a wallet, as the service wants it signed: it says `intent` alone. */
+/** Text for a wallet from the service. Its wording depends on `intent` alone. */
 export const prepareSignIn =
   (intent: 'sign_in' | 'link') =>
   async (address: string): Promise<string> => {

@@ -11,7 +11,7 @@ import { announce } from '../../ui/toast.tsx'
 import { NoWallet, useWalletFlow, useWallets, WalletPicker } from '../../wallet/wallet.tsx'
 import { ProviderButtons, prepareSignIn } from './provider-buttons.tsx'
 
-/** A person who is already signed in continues to where they were going. */
+/** Sends a signed-in person on to their destination. */
 const Leave = ({ go }: { go: () => void }) => {
   const left = useRef(false)
   useEffect(() => {

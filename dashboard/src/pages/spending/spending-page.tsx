@@ -14,7 +14,7 @@ import { richBooks, tBooks } from '../history/texts.ts'
 
 const dayMs = 86_400_000
 
-/** Where the money goes over the months, what each limit leaves, and what is coming. */
+/** Spending by month, the rest of each limit, and scheduled payments. */
 export const SpendingPage = () => {
   const { workspace } = useSession()
   return (
@@ -29,11 +29,11 @@ export const SpendingPage = () => {
   )
 }
 
-/** The longest that the service sums up by days. */
+/** Longest period that the service totals by day. */
 const daysBack = 90
 const maxShown = 8
 
-/** This month and those before it that the last 90 days have whole. */
+/** Months that the last 90 days cover from their first day, this month included. */
 const wholeMonths = (): string[] => {
   const first = localDate(now() - (daysBack - 1) * dayMs)
   const months: string[] = []
@@ -53,12 +53,12 @@ type MonthsProps = {
   rows: Row[]
   totals: readonly string[]
   isPending: boolean
-  /** By which day a payment counts. */
+  /** Which day a payment counts for. */
   measure: string
   note: string
 }
 
-/** Bars beside their amounts: the table is the picture. All bars have one scale. */
+/** Bars beside their amounts, all on one scale. */
 const Months = ({ label, months, rows, totals, isPending, measure, note }: MonthsProps) => {
   const { currency } = useSession()
   const shown = rows.filter(isSomething).sort(bySpent).slice(0, maxShown)
@@ -109,7 +109,7 @@ const Months = ({ label, months, rows, totals, isPending, measure, note }: Month
   )
 }
 
-/** Of everyone, and of each agent that was used in these days, those with the most this month first: a summary each. */
+/** Spending of everyone, and of each recently used agent, the largest this month first. Reads one summary each. */
 const ByAgent = () => {
   const months = wholeMonths()
   const { own, others, isPending } = useWorkspaceAgents(true)
@@ -146,11 +146,11 @@ const ByAgent = () => {
   )
 }
 
-/** What left, less what came back of it. */
+/** Outgoing money, less its returns. */
 const lessReturned = (left: string | null | undefined, returned: string | undefined): string =>
   (BigInt(left ?? '0') - BigInt(returned ?? '0')).toString()
 
-/** By the statements of these months: the same figures as in the books. */
+/** Spending by payee from the monthly statements: the same figures as the books. */
 const ByPayee = () => {
   const months = wholeMonths()
   const { isPending, read } = useQueries({
@@ -219,7 +219,7 @@ const Headroom = () => {
 
 const daysAhead = 30
 
-/** The coming days: what is scheduled, and what it leaves of the balance that is there today. */
+/** Scheduled payments of the coming days, and the rest of today's balance after them. */
 const Coming = () => {
   const { balance, ownsBalance, currency } = useSession()
   const scheduled = useQuery(scheduledQuery)

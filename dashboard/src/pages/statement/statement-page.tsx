@@ -21,13 +21,13 @@ type Period = Omit<Schemas['WorkspaceStatement'], 'entries'> & {
 
 const isMonth = (text: string | null): text is string => text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
 
-/** Everything that was booked is on the paper, not only what is on the screen. */
+/** Prints every entry, not only those on the screen. */
 const PrintButton = ({ query }: { query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'> }) => {
   const prepare = useMutation({
     mutationFn: async () => {
       for (let read = query; read.hasNextPage; ) read = await read.fetchNextPage()
     },
-    // After the rows are there.
+    // Waits until the rows are rendered.
     onSuccess: () => setTimeout(() => window.print()),
   })
   return (
@@ -37,7 +37,7 @@ const PrintButton = ({ query }: { query: Pick<UseInfiniteQueryResult, 'hasNextPa
   )
 }
 
-/** On each sheet of paper the period stands above, and the number of the page below. */
+/** Prints the period at the top of each page, and the page number below. */
 const usePaperMargins = (words: string | undefined) =>
   useEffect(() => {
     if (words === undefined) return undefined
@@ -51,7 +51,7 @@ const usePaperMargins = (words: string | undefined) =>
     }
   }, [words])
 
-/** A month as a company's books need it: opening, in, out by payee, closing. Members without the balance see their workspace's payments. */
+/** A month for a company's books: opening, in, out by payee, closing. Members without the balance see workspace payments. */
 export const StatementPage = () => {
   const { balance, ofTeam, workspace } = useSession()
   const ownsBalance = balance !== null && !ofTeam
@@ -120,7 +120,7 @@ export const StatementPage = () => {
 
 const maxPayees = 10
 
-/** After an upgrade the service counts the sums of all hours again. */
+/** After an upgrade the service recomputes the totals of all hours. */
 const pendingSum = tBooks('not_counted')
 
 const Totals = ({ period }: { period: Period }) => {

@@ -94,7 +94,7 @@ const TopUpForm = () => {
 type Method = keyof typeof depositActions
 const methods = Object.keys(depositActions) as Method[]
 
-/** Where to pay in, and under which account number: for amounts that no prompt moves. */
+/** Payment instructions with an account number, for amounts that a prompt cannot move. */
 const DepositForm = () => {
   const [, navigate] = useLocation()
   const start = useChange((keyed, method: Method) => api.POST('/v1/topups/initiate', keyed({ method })), {
@@ -135,11 +135,11 @@ const RecentTopUps = () => {
 
 type TopUp = Schemas['Topup']
 
-/** About as long as the prompt stays on a phone. The service waits longer: without an answer a payment may still have happened. */
+/** How long a prompt stays on a phone. The service waits longer: without an answer, the payment may still have happened. */
 const promptSeconds = 60
 
 export const TopUpStatusPage = ({ id }: { id: string }) => {
-  // The stream reports the outcome; polling covers a missed event. After a time-out a success may still be reported.
+  // The stream reports the outcome; polling covers a missed event. A success may still follow a timeout.
   const topup = useQuery({
     ...topupQuery(id),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 3000 : state.data?.status === 'expired' ? 15_000 : false),
@@ -179,10 +179,10 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
   </div>
 )
 
-/** What arrived, else what was asked for. */
+/** Received amount, else the requested one. */
 const amountOf = ({ received_minor, amount_minor }: TopUp): string | null => received_minor ?? amount_minor
 
-/** In groups of three: easier to read aloud and to type. */
+/** Groups of three digits are easier to read aloud and to type. */
 const grouped = (digits: string): string => digits.replace(/(\d{3})(?=\d)/g, '$1 ')
 
 const wordsOf = ({ instructions }: TopUp): [name: string, value: string][] => {

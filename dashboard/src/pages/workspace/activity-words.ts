@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? { ...value } : {})
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** What an action did, where one action says several things. */
+/** Text key of an action that can mean several things. */
 const sentenceOf = (entry: Entry): ActivityText => {
   const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)]
   switch (entry.action) {
@@ -29,7 +29,7 @@ const sentenceOf = (entry: Entry): ActivityText => {
       if (before.status === after.status) return 'beneficiary.updated'
       return after.status === 'frozen' ? 'beneficiary.frozen' : 'beneficiary.unfrozen'
     case 'grant.update': {
-      // A freeze by who manages the workspace is an entry also where the member had frozen it before.
+      // A workspace manager's freeze has an entry even if the member had already frozen the agent.
       const isFurtherFreeze = after.frozen === true && JSON.stringify(before) === JSON.stringify(after)
       if (before.frozen !== after.frozen || isFurtherFreeze) return after.frozen ? 'grant.frozen' : 'grant.unfrozen'
       return before.label === after.label ? 'grant.limits' : 'grant.update'
@@ -39,7 +39,7 @@ const sentenceOf = (entry: Entry): ActivityText => {
       if (after.status === 'active' && before.status !== 'active') return 'member.reinstated'
       return textOf(after.role) === null ? 'member.update' : 'member.role'
     case 'approval.text_changed': {
-      // Of a list always the first: its text says once what the checks found.
+      // Always applies to a batch: its text states once what the checks found.
       const isChecked = /^Names? at the rail(: | )being checked/m.test(textOf(before.approve) ?? '')
       return isChecked ? 'approval.text_checked' : 'approval.text_changed'
     }
@@ -53,7 +53,7 @@ const sentenceOf = (entry: Entry): ActivityText => {
 
 type Context = { people: (accountId: string) => string; currency: string }
 
-/** What was acted on, as the entry itself names it: no request for each row. */
+/** Name of the subject from the entry itself, which saves a request for each row. */
 const nameIn = ({ action, before, after }: Entry, { people, currency }: Context): string | null => {
   const fields = { ...fieldsOf(before), ...fieldsOf(after) }
   const minor = textOf(fields.amount_minor)
@@ -64,7 +64,7 @@ const nameIn = ({ action, before, after }: Entry, { people, currency }: Context)
   return names.map(textOf).find((name) => name !== null) ?? null
 }
 
-/** An act of a key or an agent is not its owner's: it is named, and whose it is. */
+/** Names the key or agent of an act, and its owner. */
 const actorOf = ({ account_id: account, grant_id: grant, grant_label: label }: Entry, { people }: Context): string => {
   if (account === null) return tActivity('the_service')
   if (grant === null) return people(account)
@@ -76,7 +76,7 @@ type Paid = NonNullable<Entry['payment']>
 const whatOf = ({ amount_minor: amount, currency, beneficiary }: Paid): string =>
   tActivity('what', { amount: shortMoney(amount, currency), payee: beneficiary.display_name })
 
-/** The payment that an entry is about: as the entry itself names it, or as it is. An approval of a list is about the whole of it. */
+/** The entry's payment: from the entry itself, or its current state. An approval of a batch covers the whole batch. */
 const paymentOf = ({ action, after, payment, subject }: Entry, amount: string | null): string => {
   const payee = textOf(fieldsOf(after).beneficiary)
   const isNamed = /^payment\.(create|denied)$/.test(action) && (amount !== null || !payment)
@@ -89,7 +89,7 @@ const paymentOf = ({ action, after, payment, subject }: Entry, amount: string | 
   return batch.name === null ? tActivity('a_list') : tActivity('the_list', { name: batch.name })
 }
 
-/** `payment`: what is said for it, if it is not the entry's own; `count`: how many they are. */
+/** `payment`: words for the payment. `count`: number of payments. */
 const sentence = (entry: Entry, context: Context, payment: string, count = 1): string => {
   const base = sentenceOf(entry)
   const name = nameIn(entry, context)
@@ -116,16 +116,16 @@ export const activityWords = (entry: Entry, context: Context): string => {
 
 type Batch = Pick<Schemas['PaymentBatch'], 'items_count' | 'total_minor' | 'counts'>
 
-/** These happen to every payment of a list. */
+/** Actions on every payment of a batch. */
 const wholeActions = ['payment.create', 'payment.cancelled', 'payment.expired', 'payment.rejected']
 
-/** To how many payments of the list it happened: the list says so, whatever part of the entries is loaded. */
+/** Number of affected payments: the batch knows it, whichever entries are loaded. */
 const countIn = (action: Entry['action'], loaded: number, { items_count: all, counts }: Batch): number => {
   if (wholeActions.includes(action) || (action === 'payment.processing' && !counts.failed)) return all
   return Math.max(loaded, counts[action.replace('payment.', '')] ?? 0)
 }
 
-/** What happened to several payments of one list, as one sentence. `list`: the list itself, once it is loaded. */
+/** One sentence for an action on several payments of a batch. `list`: the batch, once loaded. */
 export const activityOfList = (entries: readonly Entry[], context: Context, list?: Batch): string => {
   const payments = entries.flatMap(({ payment }) => payment ?? [])
   const [entry] = entries
@@ -140,7 +140,7 @@ export const activityOfList = (entries: readonly Entry[], context: Context, list
   return total === null ? whole : tActivity('together', { sentence: whole, amount: shortMoney(total, context.currency) })
 }
 
-/** Entries about payments of one list on which the same was done. */
+/** Groups entries with the same action on payments of one batch. */
 export const listKey = ({ action, subject, payment }: Entry): string | null =>
   payment?.batch && subject?.type === 'payment' ? `${action} ${payment.batch.id}` : null
 

@@ -16,7 +16,7 @@ import { tWork } from './texts.ts'
 
 const name = 'invitation'
 
-/** The token is in the address's fragment, so that no server logs it, and is removed from the address at once. */
+/** The token is in the address's fragment, which no server logs. It is removed from the address at once. */
 const heldInvitation = (): string | null => {
   const arrived = location.pathname === '/invitation' ? location.hash.slice(1) : ''
   if (arrived === '') return readStored(name, 'session')
@@ -27,7 +27,7 @@ const heldInvitation = (): string | null => {
 
 const forgetInvitation = (): void => keepStored(name, null, 'session')
 
-/** The page of an invitation's link. A person may have to sign in first, so the token is stored before that. */
+/** Page of an invitation link. A person may have to sign in first, so the token is stored before that. */
 export const InvitationPage = () => {
   const [token] = useState(heldInvitation)
   return (

@@ -9,7 +9,7 @@ import { tWork } from './texts.ts'
 
 const back = { href: '/agents', label: t('nav.agents') }
 
-/** For who manages the workspace: a key or an agent of any member. They see what it spends and can stop it; its limits are its member's to set. */
+/** Any member's key or agent, for workspace managers. They see its spending and can stop it; its member sets the limits. */
 export const MemberGrantPage = ({ id }: { id: string }) => {
   const grants = useEvery(workspaceGrantsQuery)
   const grant = rowsOf(grants).find((candidate) => candidate.id === id)

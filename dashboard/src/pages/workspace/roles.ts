@@ -13,7 +13,7 @@ const choices: readonly Choice<Role>[] = roles.map((value) => ({
   hint: tWork(`role.${value}`),
 }))
 
-/** Only owners make owners. */
+/** Only owners can make someone an owner. */
 export const roleChoices = (own: Role): readonly Choice<Role>[] =>
   own === 'owner' ? choices : choices.filter(({ value }) => value !== 'owner')
 
