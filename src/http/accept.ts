@@ -18,7 +18,7 @@ const weightsOf = (header: string | undefined): ReadonlyMap<string, number> =>
 const weightIn = (weights: ReadonlyMap<string, number>, type: string): number =>
   weights.get(type) ?? weights.get(type.replace(/\/.*/, '/*')) ?? weights.get('*/*') ?? 0
 
-/** Whether the `Accept` header names this media type, and weighs the other one that there is no higher (RFC 9110, 12.5.1). */
+/** Whether the `Accept` header names this media type, and weighs the other media type no higher (RFC 9110, 12.5.1). */
 export const asksFor = (request: Asking, type: string, other: string): boolean => {
   const weights = weightsOf(request.headers.accept)
   const own = weights.get(type) ?? 0

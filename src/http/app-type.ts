@@ -23,7 +23,7 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
-/** Its request and its reply have the types of the route's schemas. */
+/** A handler whose request and reply have the types of the route's schemas. */
 export type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -36,12 +36,12 @@ export type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
 >
 
 /**
- * Who may call a route that needs no permission. `optional`: a credential is read if there is one. `undelegated`: any credential
- * without a grant.
+ * The callers of a route that needs no permission. `optional`: a credential is read if there is one. `undelegated`: any
+ * credential without a grant.
  */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
-/** What an access token can be for (RFC 8707): the API, which is the public address itself, or the MCP server, never both. */
+/** The resources of an access token (RFC 8707): the API, which is the public address itself, or the MCP server, never both. */
 export const mcpPath = '/mcp'
 export type ProtectedResource = '' | typeof mcpPath
 
@@ -59,24 +59,24 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `feature.verb`, unique: the name in logs, metrics, the API table and tests. */
     operation?: string
-    /** Any permission of a list is enough; a refusal names the first. */
+    /** Any permission of an array is enough; a refusal names the first. */
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access
-    /** What the route itself can refuse. What follows from its other declarations is added when it is registered. */
+    /** Refusals of the route itself. Its registration adds those that follow from the other declarations. */
     refuses?: readonly ErrorCode[]
     /** Honours Idempotency-Key; for every authenticated POST that creates something. */
     idempotent?: boolean
-    /** Allowed while the workspace is frozen: it only stops something or gives back. */
+    /** Allowed while the workspace is frozen: the route only stops something or gives money back. */
     whileFrozen?: boolean
     /** Open to a caller whose chosen workspace no longer admits it. */
     whileNotAdmitted?: boolean
-    /** A session must have proven lately who its person is: always, or where its service asks (`requireFreshProof`). */
+    /** A session must have confirmed its person's identity lately: always, or if its service asks (`requireFreshProof`). */
     freshProof?: 'always' | 'by_content'
     /** The route issues credentials, or lets callers guess them: the stricter limit for each address applies. */
     credentialIssuing?: boolean
     /** Only bearer tokens for this resource, and API keys, are accepted. */
     resource?: ProtectedResource
-    /** No page of another origin may read it. */
+    /** No page of another origin may read the route. */
     cors?: false
     /** For load balancers: no rate limit. */
     unlimited?: boolean
@@ -84,11 +84,11 @@ declare module 'fastify' {
     query?: 'lenient'
     /** Takes text in JSON that cannot be stored: its service cleans or refuses it. */
     text?: 'lenient'
-    /** Refuses with a page for a browser, with JSON for a program. */
+    /** Refuses with a page for a browser, and with JSON for a program. */
     pages?: true
     /** The response lasts as long as its reader wants: it is not counted among the requests under way. */
     longLived?: boolean
-    /** Its POST only reads: the request log has it only where it is refused. */
+    /** The route's POST only reads: the request log has it only if it is refused. */
     changesNothing?: boolean
     /** Not an operation of the API. */
     internal?: boolean
@@ -98,18 +98,18 @@ declare module 'fastify' {
     departure: Departure
   }
   interface FastifyRequest {
-    /** Null where no credential is needed and none was sent. */
+    /** Null if no credential is needed and none was sent. */
     caller: Principal | null
-    /** Reading it on a route that needs no credential is a bug. */
+    /** The caller; a route that needs no credential must not read it. */
     readonly principal: Principal
-    /** The credential's principal now, for work that outlives the request or, with `tx`, under locks. Throws its refusal. */
+    /** The credential's present principal, for work that outlives the request or, with `tx`, under locks. Throws its refusal. */
     reauthenticate: (tx?: Tx) => Promise<Principal>
     refusal: Refusal | null
-    /** Of the record that was answered, as the API names it. */
+    /** The id of the answered record, with its prefix. */
     answeredId: string | null
     /** The body as it was sent, to compare it with the idempotency key's. */
     rawBody: string | null
-    /** In milliseconds of `performance.now()`: when the last byte was here. A client can stretch what comes before. */
+    /** The arrival of the last byte, in milliseconds of `performance.now()`. A client can stretch the time before it. */
     arrivedAt: number
   }
 }

@@ -66,7 +66,7 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-/** A program sends one of these whose setting is missing, or was never filled in. */
+/** Values that a program sends if its setting is missing, or was never filled in. */
 const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
 
 const foreignToken = (token: string): string => {
@@ -81,8 +81,8 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
 
 /**
- * Two cookies of our name come from two sites that share a domain: neither counts, or a sibling site could sign a person in to
- * its account.
+ * Two cookies of our name come from two sites that share a domain. Neither counts: otherwise a sibling site could sign a person
+ * in to its own account.
  */
 export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
   const value = request.cookies[sessionCookie]
@@ -105,7 +105,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
-/** This is a function of its own, because a stream keeps it, with everything that is named where it is created. */
+/** A function of its own, because a stream keeps it together with everything in its scope. */
 const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
@@ -126,7 +126,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
     request.caller = { ...(await resolve()), origin }
     request.reauthenticate = again(resolve, origin)
   } catch (error) {
-    // A stale cookie counts as no credential where the credential is optional.
+    // A stale cookie counts as no credential if the credential is optional.
     if (!optional || isBearer || !isUnauthenticated(error)) throw error
   }
 }

@@ -10,7 +10,7 @@ export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS']
 const requiredPermissions = ({ routeOptions: { config } }: FastifyRequest): readonly Permission[] =>
   [config.permission ?? []].flat()
 
-/** A frozen workspace does not stop what belongs to the account. */
+/** A frozen workspace does not stop operations of the account. */
 const ofWorkspace = (permission: Permission | undefined): boolean =>
   permission !== undefined && !permission.startsWith('account.')
 
@@ -21,7 +21,7 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
   throw permissionMissing(first)
 }
 
-/** A freeze stops what is new, which the answer to a repeated key is not. */
+/** A freeze stops new work; the answer to a repeated key is not new. */
 export const checkStanding = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
@@ -36,8 +36,8 @@ export const checkStanding = (request: FastifyRequest, principal: Principal): vo
  */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
-  // A session works only in the workspace that was chosen: when that no longer admits the account, it must choose another first.
-  // A grant is bound to its workspace and has no choice.
+  // A session works only in its chosen workspace: if that no longer admits the account, the session must choose another first. A
+  // grant is bound to its workspace and has no choice.
   if (principal.grant === null && principal.memberStatus !== 'active' && access !== 'optional') {
     if (whileNotAdmitted) return
     const message = 'The current workspace of this session no longer admits this account: choose another one first.'
@@ -49,17 +49,17 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-/** With a key the standing is checked behind the locks, where the key is known to be new. */
+/** For a request with a key, the standing is checked behind the locks, once the key is known to be new. */
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
-/** A stolen session alone may not change what moves other people's money, or what lasts longer than the session. */
+/** A stolen session alone may not move other people's money, or change anything that outlasts the session. */
 const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
   if (config.access === 'admin' && isUnsafe(method)) requireProvenAt(caller.provenAt, now)
   if (config.freshProof === 'always') requireFreshProof(caller, now)
 }
 
-/** Else a key that links a wallet would do in its session what the key itself may not. */
+/** Otherwise a key that links a wallet could do in the wallet's session what the key itself may not do. */
 const checkOrigin = ({ routeOptions: { config } }: FastifyRequest, { originGrantId }: Principal): void => {
   if (config.access === 'undelegated' && originGrantId !== null)
     throw new Refusal('forbidden', {
@@ -94,7 +94,7 @@ export const isRequestOfOwnPage = ({ headers }: FastifyRequest, ownOrigin: strin
 /** A page of another site cannot cause such a request, not even with a redirect. */
 export const isNavigationFromOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
-/** Browsers send a cookie also with requests that its owner never made. */
+/** Browsers send a cookie even with requests that its owner never made. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
   const allowed = [ownOrigin, ...allowedOrigins]
   app.addHook('onRequest', async (request) => {

@@ -10,8 +10,8 @@ export const bareAddress = (written: string): string => {
 }
 
 /**
- * The one place where a forwarded address is read: limits, allow-lists, callbacks, sessions and the audit log have `request.ip`, which then has no port.
- * With one, each connection would be another client, and no network of an allow-list would have it.
+ * The only place that reads a forwarded address. Limits, allow-lists, callbacks, sessions and the audit log use `request.ip`,
+ * which has no port. With a port, each connection would be another client, and no network of an allow-list would contain it.
  */
 export const readForwardedAddresses = (app: Pick<App, 'addHook'>): void => {
   app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {

@@ -9,7 +9,7 @@ export type Column<Row> = readonly [name: string, value: (row: Row) => string | 
 
 export const wantsCsv = (request: FastifyRequest): boolean => asksFor(request, 'text/csv', 'application/json')
 
-// A page is made in one turn of the event loop; also the first page of a process takes well below 50 ms.
+// A page is made in one turn of the event loop; even a process's first page takes well below 50 ms.
 const pageSize = 200
 
 /** Rows older than `before`, newest first. */
@@ -17,7 +17,7 @@ type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<
 
 export type ReadPages = <Row extends { id: string }>(read: ReadPage<Row>) => AsyncGenerator<readonly Row[]>
 
-/** Every page. An export can take long: it ends with its credential, or with the credential's permission. */
+/** Yields every page. An export can take long: it ends with its credential, or with the credential's permission. */
 export async function* pagesOf<Row extends { id: string }>(
   request: FastifyRequest,
   read: ReadPage<Row>,

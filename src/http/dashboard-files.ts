@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** A name that contains its content's hash, so that one name has one content for ever. */
+/** A name that contains its content's hash, so that its content never changes. */
 export const isHashed = (name: string): boolean => /-[\w-]{8}\.(js|css|woff2)$/.test(name)
 
 const namesOf = prepare('dashboard_files.names', {}, (orm) => orm.select({ name: dashboardFiles.name }).from(dashboardFiles))
@@ -44,8 +44,8 @@ const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, at
 )
 
 /**
- * Stores the files of this process's version, so that every process can serve them, also those of another version during a deploy and those
- * that remain after it. Files that a newer version replaced are removed a week later.
+ * Stores the files of this process's version, so that every process can serve them: those of another version during a deploy, and
+ * those that remain after it. Files that a newer version replaced are removed a week later.
  */
 export const keepDashboardFiles = async (db: Database, folder: string): Promise<void> => {
   const names = (await readdir(folder)).filter(isHashed)

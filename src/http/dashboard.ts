@@ -57,7 +57,7 @@ const isProgram = (request: FastifyRequest): boolean => request.headers.authoriz
 /** Every page shows which providers are simulated, so that simulated money is not mistaken for real. `fees`: payments have fees. */
 type PageFacts = { rails: boolean; identity: boolean; fees: boolean }
 
-/** The page contains these facts, so that a browser without a session need not ask who is signed in. */
+/** The page contains these facts, so that a browser without a session need not ask whether anyone is signed in. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity, fees }: PageFacts): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
@@ -68,7 +68,7 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity, fees }:
   return page.replace('<html ', `<html ${facts.map((fact) => `${fact} `).join('')}`)
 }
 
-/** The dashboard's build. Browsers keep files whose name has their content's hash. */
+/** The dashboard's build. Browsers keep files whose name contains their content's hash. */
 export const registerDashboard = async (app: App, db: Db, given: PageFacts): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {

@@ -70,15 +70,15 @@ button.addEventListener('click', () => check())
 `
 
 export type Served = { file: string; type: string; headers: Record<string, string> }
-/** What `npm run build` rendered for each path: for a browser, and for everything else. */
+/** The files that `npm run build` rendered for each path: for a browser, and for everything else. */
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
 
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 const missing = 'The documentation is not built'
-/** What was rendered has this address where the service's own belongs. */
+/** The address in rendered files, in place of the service's own. */
 const written = 'http://localhost:3000'
 
-/** Also in texts that name the host alone, such as a wallet's message in an example. */
+/** Replaces the host alone too, for texts such as a wallet's message in an example. */
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
@@ -92,7 +92,7 @@ const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise
     const isOurs = !file.endsWith('scalar.js')
     return isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content
   }
-  /** The build does not know the address in these files, so each is compressed once, when it is first asked for. */
+  /** The build does not know the address in these files, so each is compressed once, when it is first requested. */
   const compressed = new Map<string, Promise<Buffer>>()
   const compressedOf = async (served: Served): Promise<Buffer> => {
     const known = compressed.get(served.file) ?? contentOf(served).then((content) => compress(content, quality))

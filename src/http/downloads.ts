@@ -31,12 +31,12 @@ const missing = 'The client is not packed'
 /** The SHA-256 of each file that a release shipped. */
 const hashesOf = (folder: string): Record<string, string> => JSON.parse(readFileSync(`${folder}/hashes.json`, 'utf8'))
 
-/** gzip writes other bytes with another version of its library. */
+/** Another version of the library writes other gzip bytes for the same content. */
 const contentOf = ({ extension }: Download, bytes: Buffer): Buffer => (extension === '.tgz' ? gunzipSync(bytes) : bytes)
 
 /**
- * A released file's address is in integrators' lock files: its bytes never change. What was built since has an address of its own, which its
- * content names. `current` is read once: the build does not change under a running process.
+ * A released file's address is in integrators' lock files, so its bytes never change. A newer build has an address of its own, by
+ * its content. `current` is read once: the build does not change under a running process.
  */
 const filesOf = (download: Download, folder: string) => {
   const { name, extension, file } = download
@@ -72,7 +72,7 @@ export const registerDownloads = (app: App, folder = fileOf('releases')): ((text
     const { name, type } = download
     const { current, isReleased, read } = filesOf(download, folder)
     if (name === 'client') newestClient = async () => `/${(await current()).fileName}`
-    // The redirect has the content too: `curl -O` does not follow it.
+    // The redirect has the content too, because `curl -O` does not follow it.
     app.get(pathOf(download), open, async (_request, reply) => {
       const { fileName, bytes } = await current()
       return reply
@@ -98,7 +98,7 @@ export const registerDownloads = (app: App, folder = fileOf('releases')): ((text
   const plain = pathOf(downloads[0])
   return async (text) => {
     if (!text.includes(plain)) return text
-    // Documents are served where the client is not packed, too.
+    // Documents are served even if the client is not packed.
     const newest = await newestClient().catch(() => plain)
     return text.replaceAll(`:3000${plain}`, `:3000${newest}`)
   }

@@ -16,19 +16,19 @@ export const registerDeparture = (app: App, departure: Departure): void => {
 
 const drainMs = 5_000
 const idlePollMs = 50
-/** Also a busy client has sent its request this long after it opened a connection for it. */
+/** Even a busy client has sent its request this long after it opened a connection for it. */
 const silentMs = 1_000
-/** Node's backlog: at most this many connections wait to be accepted, so later ones did not wait when the end began. */
+/** Node's backlog: at most this many connections wait to be accepted, so any later one arrived after the end began. */
 const maxWaiting = 511
-/** Under load that never pauses, the listener closes after this time all the same. */
+/** The listener closes after this time even under load that never pauses. */
 const quietMs = 3_000
 
 /**
- * Ends the process without losing a request, but for one that is on its way on an idle connection when that is closed. Closing
- * the listener resets connections that wait to be accepted, whose requests were sent and may not be repeated: Node takes one a
- * turn, so the listener closes after a turn in which none came. Requests under way may finish within a limit. Node then waits
- * for connections that become idle later, and for those that a browser opened and never used: these are closed here, directly
- * after all that arrived was read.
+ * Ends the process without losing a request, except one that arrives on an idle connection as it is closed. Closing the listener
+ * resets connections that wait to be accepted: their requests were sent and may not be repeated. Node accepts one a turn, so the
+ * listener closes after a turn in which none came. Requests under way may finish within a limit. Node then waits for connections
+ * that become idle later, and for those that a browser opened and never used. Both are closed here, directly after everything
+ * that arrived was read.
  */
 export const registerDrain = (app: App): void => {
   const accepted = new Map<Socket, number>()
@@ -42,7 +42,7 @@ export const registerDrain = (app: App): void => {
   const untilQuiet = async () => {
     const giveUp = performance.now() + quietMs
     const maxAccepted = acceptedCount + maxWaiting
-    // The turn that has begun may have looked at the listener already.
+    // The turn under way may already have looked at the listener.
     await turn()
     for (let count = -1; count !== acceptedCount && acceptedCount < maxAccepted && performance.now() < giveUp; ) {
       count = acceptedCount

@@ -116,5 +116,5 @@ export const ErrorDetails = z
 
 const known: ReadonlySet<string> = new Set(Object.keys(ErrorDetails.shape))
 
-/** What a client generated from the document does not expect. */
+/** Details that a client generated from the document does not expect. */
 export const undeclaredDetails = (given: object = {}): string[] => Object.keys(given).filter((name) => !known.has(name))

@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { createSlots } from '../lib/slots.ts'
 
-/** In every network of Azure this unicast address is the host of the machine, which hands out its certificates. */
+/** In every Azure network this unicast address is the machine's host, which hands out its certificates. */
 const cloudHost = '168.63.129.16'
 
 /**
@@ -26,7 +26,7 @@ type ResolveHost = (hostname: string) => Promise<Address[]>
 type ResolverOptions = {
   clock: Clock
   deadlineMs: number
-  /** Each is `address` or `address:port`. Without any, the system's name servers are asked. */
+  /** Each is `address` or `address:port`. Default: the system's name servers. */
   servers: readonly string[]
 }
 
@@ -41,9 +41,9 @@ const addresses = async (answer: Promise<string[]>, family: number): Promise<Add
   (await answer.catch(() => [])).map((address) => ({ address, family }))
 
 /**
- * Resolves names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a
- * dozen names without an answer stopped sign-ins and payouts. A name that failed is not looked up again for a while. An empty
- * result: there is no address, or none in time.
+ * Resolves names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a dozen
+ * names without an answer stopped sign-ins and payouts. A failed name is not looked up again for a while. An empty result: there
+ * is no address, or none in time.
  */
 export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
   const failures = new Map<string, Date>()
@@ -77,7 +77,7 @@ export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptio
 }
 
 type GuardedRequest = {
-  /** Without it the request is a GET. */
+  /** Default: the request is a GET. */
   post?: { headers: Readonly<Record<string, string>>; body: Buffer }
   accept?: string
   maxBytes: number
@@ -90,7 +90,7 @@ export type GuardedFetch = (url: URL, request: GuardedRequest) => Promise<Guarde
 
 type Guards = { timeoutMs: number; resolve: ResolveHost }
 
-/** Its message reveals nothing about what answers at an address. With a cause, the address was not asked: it may be fetched later. */
+/** Its message reveals nothing about an address. With a cause, the address was not asked: it may be fetched later. */
 export class FetchError extends Error {}
 
 /** Every address must be allowed: a name with both a public and a private address is suspicious. */
@@ -117,7 +117,7 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
   // An error after the answer has begun is reported by reading the answer.
   request.on('error', () => undefined)
   try {
-    // An answer that only changes the protocol (101) is no response and no error: the signal ends the wait.
+    // An answer that only changes the protocol (101) is neither a response nor an error: the signal ends the wait.
     const [response] = (await once(request.end(post?.body), 'response', { signal })) as [IncomingMessage]
     const chunks: Buffer[] = []
     let size = 0
@@ -135,7 +135,7 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
   }
 }
 
-/** A slow address occupies one of few slots, no longer than the time-out. */
+/** A slow address occupies one of few slots, no longer than the timeout. */
 export const createGuardedFetch = (guards: Guards): GuardedFetch => {
   const full = () => new FetchError('cannot be fetched now: too many are under way', { cause: 'no slot is free' })
   const slots = createSlots({ size: 16, waiting: 16, full })

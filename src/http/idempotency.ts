@@ -52,7 +52,7 @@ const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
   return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
 }
 
-/** Work that was begun goes on only while the caller may still do it. */
+/** Work that has begun continues only while the caller may still do it. */
 export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
   recheckAuthority(request, current)
   checkStanding(request, current)
@@ -61,16 +61,16 @@ export const recheckCaller = (request: FastifyRequest, current: Principal): void
 const recheckAuthority = (request: FastifyRequest, current: Principal): void => {
   const before = request.principal
   request.caller = current
-  // A session may change its workspace while its request waits. A request for one is never done in another.
+  // A session may change its workspace while its request waits. A request for one workspace never runs in another.
   if (current.workspace.id !== before.workspace.id)
     throw unavailable({ message: 'The workspace of this session has just changed.' })
-  // The locks are those of the balance before.
+  // The locks are those of the earlier balance.
   if (current.workspace.balanceAccountId !== before.workspace.balanceAccountId)
     throw unavailable({ message: 'This workspace has just got a balance of its own.' })
   checkAuthority(request, current)
 }
 
-/** Checks the caller again under its locks: after an acknowledged revocation or freeze nothing new passes. */
+/** Checks the caller again under its locks: after an acknowledged revocation or freeze no new request passes. */
 const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
   reauthenticate: async (tx) => {
     const current = await request.reauthenticate(tx)
@@ -92,7 +92,7 @@ export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, re
   return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
-/** The writes of one account run one after the other, rather than each in a transaction that waits for the account's lock. */
+/** The writes of one account run one after the other, instead of in transactions that wait for the account's lock. */
 const turnsOf = new WeakMap<Database, Turns>()
 const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>): Promise<Result> => {
   const turns = turnsOf.get(db) ?? createTurns()
@@ -101,8 +101,8 @@ const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>
 }
 
 /**
- * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of those that hold the
- * money of its workspace. `concerned`: other accounts that it changes, locked in one order with these. A second request with the key waits at
+ * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of those that hold the money
+ * of its workspace. `concerned`: other changed accounts, locked in one order with these. A second request with the key waits at
  * these locks and then gets the stored response. A refusal undoes everything; a `CommitThenThrow` keeps its audit rows, and
  * stores no response.
  */
@@ -133,7 +133,7 @@ export const respondOnce = async (
   return sendText(reply, answer, replayed)
 }
 
-/** The same for a record that moves money, which itself keeps its key and its answer. */
+/** The same for a record that moves money, which keeps its own key and answer. */
 export const respondWithRecord = async (
   { db }: { db: Database },
   request: FastifyRequest,

@@ -15,18 +15,18 @@ export type InternalCall = {
 }
 export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeconds: number | undefined; body: unknown }
 
-/** A call brings its caller by 32 random bytes, good once and in this process: from outside the header means nothing. */
+/** A call names its caller by 32 random bytes, valid once and in this process: from outside the header means nothing. */
 const header = 'internal-call'
 const announced = new Map<string, Acting>()
 const callers = new WeakMap<object, Acting>()
 
 export const actingFor = (request: object): Acting | undefined => callers.get(request)
 
-/** What a route is called with has the id of the request that it belongs to. */
+/** A call of a route has the id of the request that made it. */
 export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string => {
   const token = String(request.headers[header])
   const acting = announced.get(token)
-  // The id begins with its time, by which its entry in the request log is found.
+  // The id begins with its time, by which the request log finds its entry.
   if (!acting) return newId()
   announced.delete(token)
   callers.set(request, acting)
@@ -34,8 +34,7 @@ export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string =
 }
 
 /**
- * A call runs through all hooks, the validation and the serializer of the route. Only authentication and rate limits were done
- * before.
+ * A call runs through all hooks, the validation and the serializer of the route. Only authentication and rate limits ran before.
  */
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
   const token = randomBytes(32).toString('hex')

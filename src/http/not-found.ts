@@ -16,7 +16,7 @@ const patternOf = (url: string): RegExp => {
 
 const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)
 
-/** The path that was probably meant: with our prefix, without a slash at its end, in lower case, its first noun in the plural. */
+/** Paths that were probably meant: with our prefix, without a final slash, in lowercase, with the first noun in the plural. */
 const candidatesFor = (path: string): string[] => {
   const tidy = `/${path.split('/').filter(Boolean).join('/')}`
   const lower = tidy.toLowerCase()
@@ -25,7 +25,7 @@ const candidatesFor = (path: string): string[] => {
   return [tidy, lower, `/v1${tidy}`, `/v1${bare}`, `/v1${many}`].filter((candidate) => candidate !== path)
 }
 
-/** What other services have at a path of that name. */
+/** Our path for a resource that other services have under that name. */
 const elsewhere: Readonly<Record<string, string>> = {
   ...{ webhooks: '/v1/notifications/stream', webhook_endpoints: '/v1/notifications/stream', events: '/v1/notifications' },
   ...{ payouts: '/v1/payments', transfers: '/v1/payments', disbursements: '/v1/payments', transactions: '/v1/payments' },
@@ -56,7 +56,7 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
   return (request) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    // When the path and the method are right, the thing does not exist, such as a missing file.
+    // If the path and the method are right, the thing does not exist, such as a missing file.
     if (methods.length > 0 && !methods.includes(request.method)) {
       const message = `${request.method} is not a method of this path; it supports ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })

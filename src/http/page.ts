@@ -3,7 +3,7 @@ import { sha256 } from '../auth/secrets.ts'
 import type { Refusal } from '../lib/errors.ts'
 import { asksFor } from './accept.ts'
 
-/** `foreign`: it leads to another site, which does not learn from where. */
+/** `foreign`: the link leads to another site, which gets no referrer. */
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
@@ -58,7 +58,7 @@ ${note === undefined ? '' : `<p><small>${escapeHtml(note)}</small></p>`}
 </html>
 `
 
-/** For a page that works with a file of the reader: our own scripts, and requests to this service. */
+/** For a page that works with the reader's file: our own scripts, and requests to this service. */
 const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'; connect-src 'self'`
 
 export const htmlHeaders = (scripted: boolean) => ({
@@ -71,11 +71,11 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string, { sc
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
 export const wantsPage = (request: FastifyRequest): boolean => asksFor(request, 'text/html', 'application/json')
-/** More than a page, which who weighs both alike can read too. */
+/** A client that weighs both alike can read a page too, so it does not count. */
 export const wantsJson = (request: FastifyRequest): boolean =>
   !wantsPage(request) && asksFor(request, 'application/json', 'text/html')
 
-/** Programs call these paths: they answer with JSON, also to a browser. */
+/** Programs call these paths: they answer with JSON even to a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i
 
 export const opensPage = (request: FastifyRequest): boolean =>
@@ -90,7 +90,7 @@ const waysOut: readonly PageLink[] = [
   { href: '/docs', text: 'API reference' },
 ]
 
-/** The page shows the code and the request's id, for questions to the support. */
+/** The page shows the code and the request's id, for questions to support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,

@@ -22,9 +22,7 @@ export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${He
 export const camelName = (name: string): string => name.replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
 
-/**
- * The filters have the names of the statement's parameters, so that a filter is named at its schema and at its condition alone.
- */
+/** Filters have the names of the statement's parameters, so that only a filter's schema and its condition name it. */
 export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (name in PageQuery.shape ? [] : [[camelName(name), value]])),
@@ -40,7 +38,7 @@ const uuidOf = (hex: string): Uuid => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{1
 const hexOf = (id: Uuid): string => id.replaceAll('-', '')
 const idBytes = 16
 
-/** A cursor is an id, or a place of the order of changes, authenticated for its list: it cannot be made up or used elsewhere. */
+/** A cursor is an id, or a place in the order of changes, authenticated for its list: it cannot be made up or used elsewhere. */
 export const createCursors = (derivations: Derivations) => {
   const read = (list: string, cursor: string, length: number): string => {
     const bytes = Buffer.from(cursor, 'base64url')
@@ -83,19 +81,19 @@ type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: Pa
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** A cursor is for one operation, one owner and all parameters except the size of a page and how long to wait for it. */
+/** A cursor is for one operation, one owner and all parameters except the page size and the time to wait. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, wait_seconds: _wait, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
-/** A page ends before it is longer than this, with the cursor of its last row. */
+/** In bytes. A page ends before it is longer, with the cursor of its last row. */
 const maxPageCharacters = 250_000
 
-/** In bytes: beyond ASCII a character takes up to three. */
+/** In bytes: outside ASCII a character takes up to three. */
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** How many of these rows fit on a page; one always does. */
+/** The number of these rows that fit on a page; at least one. */
 export const fitting = (items: readonly unknown[]): number => {
   let characters = 0
   const tooMany = items.findIndex((item) => {
@@ -137,7 +135,7 @@ type ChangesListing<Row, Item> = {
   present: Listing<Row, Item>['present']
 }
 
-/** Every page with items has a cursor, the last one too: a job goes on from it the next time. */
+/** Every page with items has a cursor, even the last one: a job continues from it the next time. */
 export const readChangesPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,

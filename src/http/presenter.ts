@@ -4,7 +4,7 @@ import { formatId } from '../lib/ids.ts'
 import { type CamelName, camelName } from './pagination.ts'
 import { idKinds } from './wire.ts'
 
-/** Times and amounts are texts on the wire alone, and so are the prefixes of ids. */
+/** Only the wire has times and amounts as text, and prefixes of ids. */
 type Stored<Value> = Value | (string extends Value ? Date | bigint : never)
 type Copied<Out, Row> = {
   [Name in keyof Out]-?: CamelName<Name> extends keyof Row
@@ -31,7 +31,7 @@ const onWire = (value: unknown, kind: ReturnType<typeof fieldOf>['kind']): unkno
 }
 
 /**
- * A field is copied from the record's field of the same name, unless it is given. The compiler asks for those that the record
+ * A field is copied from the record's field of the same name, unless it is given. The compiler asks for fields that the record
  * lacks.
  */
 export const presenter = <S extends z.ZodObject>(schema: S) => {

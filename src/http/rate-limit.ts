@@ -26,10 +26,10 @@ type LimitedName = { name: string; max: number }
 type OnRedis = (up: boolean) => void
 /** A request waits this long for Redis before this process counts it. */
 const answerTimeoutMs = 100
-/** A connection that is silent for this time is closed; no request waits for the next one. */
+/** A connection that is silent for this time is closed; no request waits for the next connection. */
 const silenceTimeoutMs = 1_000
 
-/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
+/** With a Redis all processes count together. While it is unavailable each counts for itself, so that the limits still apply. */
 const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
   // The counter only counts: each name has a limit of its own.
   const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
@@ -53,7 +53,7 @@ const createCounter = async (app: App, redisUrl: string | undefined, onRedis: On
 /** All grants of an account may send this many times what one root may. */
 const rootsPerAccount = 3
 
-/** By the root of the lineage: a key gains nothing by making keys. No agent can use up the allowance of a person. */
+/** Counted by the root of the lineage: a key gains nothing by making keys. No agent can use up a person's allowance. */
 const namesOf = (caller: Principal, max: number): LimitedName[] => {
   const account = caller.accountId
   const [root] = caller.grant?.lineage ?? []
@@ -73,11 +73,11 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     request.caller ? namesOf(request.caller, perPrincipal) : [ofAddress('address', request, perPrincipal)]
   const strict = (request: FastifyRequest): LimitedName[] => [
     ofAddress('credentials', request, perAddress),
-    // Many addresses do not help a signed-in caller: an account enters the codes of devices.
+    // Many addresses do not help a signed-in caller who enters device codes: the account is counted too.
     ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: perAddress }] : []),
   ]
 
-  /** A limit that refuses uses up nothing of the next. The headers tell of the nearest. */
+  /** A limit that refuses uses up nothing of the next limit. The headers describe the nearest one. */
   const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
     if (!enabled) return
     let nearest: { max: number; remaining: number; seconds: number } | undefined
@@ -93,12 +93,12 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     if (remaining < 0) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
-    /** Throws 429, as the other two. */
+    /** Throws 429, like the other two. */
     countRequest: (request: FastifyRequest, reply: FastifyReply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
     /** Counts a refused credential for the address that it came from. */
     countRefused: (request: FastifyRequest, reply: FastifyReply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
-    /** For a request that contains several: counts those that `countRequest` did not know of. */
+    /** For a request that contains several: counts those beyond the one that `countRequest` counted. */
     countMore: async (request: FastifyRequest, reply: FastifyReply, cost: number) => {
       if (cost > 0) await apply(general(request), reply, cost)
     },

@@ -8,16 +8,16 @@ import { isUnsafe } from './authorize.ts'
 
 const probes: ReadonlySet<string | undefined> = new Set(['service.health', 'service.ready'])
 
-/** As the API names it; a token, which has no name there, by its id. */
+/** The credential's id on the wire; a token, which has none, by its UUID. */
 const nameOf = ({ kind, id }: Principal['credential']): string => (isIdKind(kind) ? formatId(kind, id) : `${kind}:${id}`)
 
-/** Of what a request made or asked for. An answer that is a record begins with its id. */
+/** The record that a request made or asked for. An answer that is a record begins with its id. */
 const answeredId = (payload: unknown): string | undefined =>
   typeof payload === 'string' ? /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/.exec(payload)?.[1] : undefined
 const namedId = (params: unknown): string | undefined =>
   Object.values(params ?? {}).find((value) => typeof value === 'string' && parseAnyId(value) !== undefined)
 
-/** A line has no path and no body: these may contain destinations. */
+/** A line has no path and no body, because both may contain destinations. */
 export const registerRequestLog = (app: App, logger: Logger): void => {
   if (!logger.isLevelEnabled('info')) return
   app.decorateRequest('answeredId', null)
@@ -49,7 +49,7 @@ export const registerRequestLog = (app: App, logger: Logger): void => {
   })
 }
 
-/** A parameter that is no id may be a secret (a device's user code), so only its name is kept. */
+/** A parameter that is not an id may be a secret (a device's user code), so only its name is kept. */
 const pathOf = ({ routeOptions, url }: FastifyRequest): string => {
   const sent = url.split('?')[0]?.split('/') ?? []
   const segments = (routeOptions.url ?? '').split('/')
@@ -69,7 +69,7 @@ const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principa
   path: pathOf(request),
   status: reply.statusCode,
   error: request.refusal?.code ?? null,
-  // It may quote what the caller sent.
+  // The message may quote the caller's input.
   message: request.refusal ? cleanText(request.refusal.message).slice(0, longestMessage) : null,
   requestId: request.id,
   ms: Math.round(reply.elapsedTime),

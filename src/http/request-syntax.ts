@@ -9,9 +9,9 @@ import type { App } from './app-type.ts'
 import { fieldNames } from './sentences.ts'
 
 const maxDepth = 16
-/** The longest list that any body has: the payments of a batch. */
+/** The longest array of any body: the payments of a batch. */
 const maxEntries = 1_000
-/** Of all lists and objects of a body together: three times what a batch may have. */
+/** The maximum for all arrays and objects of a body together: three times a batch's. */
 const maxMembers = 100_000
 
 /** Databases and logs cannot store NUL, nor a surrogate without its other half. */
@@ -48,7 +48,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** The JSON's texts can be stored, or are what `takes` says; all parsers read it alike. Throws 400. */
+/** The JSON's texts can be stored, or pass `takes`; all parsers read it alike. Throws 400. */
 export const readJson = (text: string, takes = isStorable): unknown => {
   const value = parseJson(text)
   check(value, takes)
@@ -57,7 +57,7 @@ export const readJson = (text: string, takes = isStorable): unknown => {
   return value
 }
 
-/** These headers have one value. Node joins what is sent twice with a comma, or keeps the first. */
+/** Headers with a single value. Node joins repeated ones with a comma, or keeps the first. */
 const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
 const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
 
@@ -104,7 +104,7 @@ export const parseQuery = (text: string): Values => {
   return folded
 }
 
-/** To ignore a filter would answer as if everything matched. */
+/** An ignored filter would answer as if everything matched. */
 const refuseUnknown = (request: FastifyRequest): void => {
   const { config, schema } = request.routeOptions
   if (request.is404 || config.internal || config.query === 'lenient') return
@@ -124,7 +124,7 @@ const textOfBody = (bytes: Buffer): string => {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** A field that is not read may be a limit that the sender meant. */
+/** An unread field may be a limit that the sender meant. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
   if (request.is404) return
@@ -145,7 +145,7 @@ const refuseNul = (url: string): void => {
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
 
-/** A body that is small comes with its headers: it is whole before hooks that wait, and read behind them. */
+/** A small body arrives with its headers: it is complete before hooks that wait, and is read after them. */
 const noteArrival = (request: FastifyRequest): void => {
   const { raw } = request
   const arrive = () => {
@@ -167,7 +167,7 @@ export const registerRequestSyntax = (app: App): void => {
     request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody, request.routeOptions.config.text === 'lenient' ? () => true : isStorable)
   })
-  // An empty body is recognised only when nothing has arrived.
+  // An empty body is recognised only if nothing has arrived.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
@@ -178,10 +178,10 @@ export const registerRequestSyntax = (app: App): void => {
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
     if (empty) delete headers['content-type']
-    // No body is unpacked here: a short one may become a very long one.
+    // No body is decompressed here: a short one may become a very long one.
     if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
-    // Parsers read a tab in it differently, and such differences have let bodies pass their checks.
+    // Parsers read a tab in this header differently, and such differences have let bodies pass their checks.
     if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
     refuseNul(raw.url ?? '')
   })

@@ -38,7 +38,7 @@ const ofCredentials: readonly ErrorCode[] = [
   'not_found',
 ]
 
-/** What can be refused before the handler runs, by the route's declaration. */
+/** Refusals before the handler runs, by the route's declaration. */
 const commonRefusals = (route: RouteOptions): ErrorCode[] => {
   const { permission, access, whileFrozen, idempotent, query, freshProof } = route.config ?? {}
   const unsafe = isUnsafe(String(route.method))
@@ -90,7 +90,7 @@ const check = (route: RouteOptions): void => {
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }
 
-/** The route of the plugin that serves the dashboard's files cannot carry our declarations: it is known by its prefix. */
+/** The route of the plugin that serves the dashboard's files cannot carry our declarations: its prefix identifies it. */
 const isInternal = (route: RouteOptions): boolean => {
   if (!route.url.startsWith('/assets/')) return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
@@ -109,7 +109,7 @@ const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: 
   whileFrozen: config.whileFrozen ?? false,
   changesNothing: config.changesNothing ?? false,
   freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
-  /** What its service refuses besides what follows from the declaration. */
+  /** Refusals of its service, besides those that follow from the declaration. */
   refuses: config.refuses ?? [],
   reads: [schema?.params, schema?.querystring, schema?.body].filter((part) => part !== undefined),
 })
@@ -119,7 +119,7 @@ export type RouteEntry = ReturnType<typeof entryOf>
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
-    // Neither is an operation: a plugin answers preflights, GET's handler HEAD.
+    // Neither is an operation: a plugin answers preflights, and GET's handler answers HEAD.
     if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as FastifySchema
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)

@@ -11,7 +11,7 @@ type Responses = Readonly<Record<number, z.ZodType>>
 type Answering = Responses & { 200: z.ZodType }
 type Paged = Responses & { 200: z.ZodType<{ data: unknown[] }> }
 
-/** P, Q and B: what it reads of the path, the query and the body; R: what it answers. */
+/** P, Q and B: the path, the query and the body; R: the responses. */
 type Declared<P, Q, B, R> = Omit<FastifyContextConfig, 'operation'> & {
   params?: P
   querystring?: Q
@@ -20,12 +20,12 @@ type Declared<P, Q, B, R> = Omit<FastifyContextConfig, 'operation'> & {
   /** Content types of a body that need not be JSON. */
   consumes?: string[]
   bodyLimit?: number
-  /** False where a HEAD request would never end. */
+  /** False if a HEAD request would never end. */
   exposeHeadRoute?: false
-  /** `summary` says what the operation does, in a line; `description` when to call it and why, and what happens then. */
+  /** `summary`: the operation's effect, in a line; `description`: when and why to call it, and what happens then. */
   summary?: string
   description?: string
-  /** A page of our own, which the API's document does not have. */
+  /** A page of ours, which the API's document does not have. */
   hide?: true
 }
 type RequestOf<P, Q, B> = FastifyRequest & { params: z.output<P>; query: z.output<Q>; body: z.output<B> }
@@ -34,29 +34,29 @@ type AnswerOf<R extends Responses> = {
 }[keyof R & number]
 
 type Read<P, Q, B, R extends Answering> = Declared<P, Q, B, R> & {
-  /** A header of the answer, not of a refusal. */
+  /** A header of the answer; refusals do not have it. */
   cacheControl?: 'no-store' | 'public, max-age=300'
   read: (request: RequestOf<P, Q, B>) => Promise<z.output<R[200]>>
 }
 type Items<R extends Paged> = readonly z.output<R[200]>['data'][number][]
 /** `at` is one instant for the whole page. */
 type List<P, Q, R extends Paged, Row> = Declared<P, Q, None, R> & {
-  /** Who owns the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
+  /** The owner of the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
   of?: (request: RequestOf<P, Q, None>) => Uuid | Promise<Uuid>
   read: (page: PageRequest, request: RequestOf<P, Q, None>, at: Date) => Promise<readonly Row[]>
   present: (rows: readonly Row[], request: RequestOf<P, Q, None>, at: Date) => Items<R> | Promise<Items<R>>
   idOf?: (row: Row) => Uuid
 }
 type Write<P, Q, B, R extends Responses, Known> = Declared<P, Q, B, R> & {
-  /** What must not be asked inside a transaction: of a chain, of an authenticator's library. */
+  /** Work outside any transaction: queries of a chain or of an authenticator's library. */
   before?: (request: RequestOf<P, Q, B>, reply: FastifyReply) => Promise<Known>
-  /** Behind the caller's locks: `principal` is the caller as it is there. */
+  /** Runs behind the caller's locks: `principal` is the caller as read there. */
   work: (tx: Tx, request: RequestOf<P, Q, B>, known: Known) => Promise<AnswerOf<R>>
-  /** Other accounts that the write changes, as `respondOnce` takes them. */
+  /** Other accounts that the write changes, for `respondOnce`. */
   concerned?: (request: RequestOf<P, Q, B>) => Promise<readonly Uuid[]>
 }
 
-/** Answers otherwise: with a header, a page of HTML, a file, a stream. */
+/** Answers in another way: with a header, an HTML page, a file or a stream. */
 type Handled<P, Q, B, R> = Declared<P, Q, B, R> & {
   handler: Handler<{ params: P; querystring: Q; body: B; response: R }>
 }
@@ -114,7 +114,7 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
       { handler, ...declared }: Handled<P, Q, B, R>,
     ): void => declare(method, url, operation, declared, handler as RouteHandlerMethod),
     get: answer('GET'),
-    /** A question with a body, or for a challenge: no record is written. */
+    /** A question with a body, or a request for a challenge: writes no record. */
     ask: answer('POST'),
     list: <Q extends z.ZodType<PageQuery>, R extends Paged, Row, P extends Zod = None>(
       url: string,

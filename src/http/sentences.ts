@@ -4,7 +4,7 @@ import { didYouMean } from '../lib/did-you-mean.ts'
 import { type FieldError, namedFaults } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 
-// A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
+// A validator's findings, in words that say what to send instead. A schema's own, more exact sentence has priority.
 
 type Issue = z.core.$ZodRawIssue
 
@@ -42,7 +42,7 @@ const wrongValue = (values: readonly unknown[], input: unknown): string => {
   if (same) return `send "${same}"`
   const list = known.map((value) => `"${value}"`)
   if (list.length === 1) return `must be ${list[0]}`
-  // Before a list that may be long.
+  // Placed before a list that may be long.
   const near = text === undefined ? undefined : closest(text, known)
   return `${near === undefined ? '' : `did you mean "${near}"? It `}must be one of ${list.join(', ')}`
 }
@@ -74,7 +74,7 @@ const unknownField = (issue: { keys: string[]; inst?: unknown }): string => {
   return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, fieldNames(issue.inst)) : ''}`
 }
 
-/** Where a field says which of several shapes it is, that field is missing or has another value. */
+/** If a field tells which of several shapes is meant, that field is missing or has another value. */
 const wrongUnion = ({ input, discriminator, inst }: Extract<Issue, { code?: 'invalid_union' }>): string => {
   const values = discriminator === undefined ? undefined : (inst as z.core.$ZodType | undefined)?._zod.propValues?.[discriminator]
   if (discriminator === undefined || !values) return input === undefined ? 'is required' : 'is not valid'
@@ -103,7 +103,7 @@ const sentenceOf = (issue: Issue): string | undefined => {
   }
 }
 
-/** For one validation: an answer lists a hundred faults, so the words of the others cost time and are not read. */
+/** For one validation: an answer lists a hundred faults, so sentences for the others would only cost time. */
 export const sentences = (): ((issue: Issue) => string | undefined) => {
   let left = namedFaults
   return (issue) => (left-- > 0 ? sentenceOf(issue) : 'is not valid')
@@ -125,7 +125,7 @@ export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =
 const isOfList = (issue: z.core.$ZodIssue): boolean =>
   (issue.code === 'too_big' || issue.code === 'too_small') && issue.origin === 'array'
 
-/** As queries and forms say it: a parameter that is repeated is a list to its schema, one of a list has a place in it, and one of many has a name. */
+/** Words errors for queries and forms: a repeated parameter is an array to its schema, an item has an index, a record a name. */
 export const parameterErrors = (given: unknown, issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   fieldErrors(
     issues.map((issue) => {

@@ -49,7 +49,7 @@ const securityHeaders = (production: boolean): Readonly<Record<string, string>> 
   'x-frame-options': 'DENY',
 })
 
-/** The first hook of all: refusals of later hooks have the headers too. */
+/** The first hook of all, so that refusals of later hooks have the headers too. */
 export const registerConstantHeaders = (app: App, production: boolean, clock: Clock): void => {
   const constant = securityHeaders(production)
   app.addHook('onRequest', (request, reply, done) => {
@@ -64,14 +64,14 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
   })
 }
 
-/** When nothing was sent in either direction for this time, the peer is gone, or only occupies the connection. An idle one ends before. */
+/** After this time without any traffic the peer is gone, or only occupies the connection. Idle connections end earlier. */
 const silentMs = (keepAliveSeconds: number): number => Math.max(80_000, keepAliveSeconds * 1000 + 10_000)
 
 export const listenerOptions = ({ config, logger }: { config: Config; logger: Logger }) => ({
   loggerInstance: logger as FastifyBaseLogger,
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
   bodyLimit: 64 * 1024,
-  // A request must arrive within this time of its connection's opening, so that no client occupies one by sending slowly. By
+  // A request must arrive within this time after its connection opened, so that no client occupies one by sending slowly. By
   // default Node checks every thirty seconds.
   requestTimeout: config.REQUEST_TIMEOUT_MS,
   connectionTimeout: silentMs(config.KEEP_ALIVE_SECONDS),
@@ -81,7 +81,7 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
     headersTimeout: config.REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(config.REQUEST_TIMEOUT_MS / 2)),
   },
-  // While we close, requests on open connections are answered.
+  // Requests on open connections are still answered while the server closes.
   return503OnClosing: false,
   // By default no proxy's forwarded headers are trusted.
   trustProxy: config.TRUST_PROXY === undefined ? (false as const) : [...config.TRUST_PROXY],
@@ -111,9 +111,7 @@ export const serializers =
   ({ schema }) =>
     check ? checked(schemaOf(schema)) : JSON.stringify
 
-/**
- * A malformed id in a path gets the answer for an unknown one; when it resembles an id, the answer says what is wrong with it.
- */
+/** A malformed id in a path gets the answer for an unknown id. If it resembles an id, the answer says what is wrong. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
   const [issue] = issues
   if (typeof params === 'object' && params && Object.values(params).includes(''))
@@ -123,12 +121,12 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
 }
 
 /**
- * Clients in a browser may call these from any origin, and read their 404: their credentials are bearer tokens, or in the body, never a cookie.
- * The pages that ask for consent are none of them.
+ * Clients in a browser may call these from any origin, and read their 404. Their credentials are bearer tokens, or in the body,
+ * never a cookie. The pages that ask for consent are not among them.
  */
 const openToAll = /^\/mcp(\/|$)|^\/v1\/oauth\/(?!authoriz|device\/)|\/\.well-known\//
 
-/** Other forms that clients make of the MCP address and of its metadata (RFC 8414 and 9728 insert a path; some append to it). */
+/** Other forms that clients derive from the MCP address and its metadata (RFC 8414 and 9728 insert a path; some append). */
 const clientForms: Readonly<Record<string, string>> = {
   '/mcp': mcpPath,
   '/.well-known/oauth-authorization-server/mcp': '/.well-known/oauth-authorization-server',

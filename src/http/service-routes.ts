@@ -6,7 +6,7 @@ import { RecordOut } from './wire.ts'
 
 const Health = RecordOut('Health', { status: z.literal('ok') })
 
-/** A rail that is down stops nothing else: the answer names it, and the service stays ready. */
+/** A rail that is down stops nothing else: the answer names the rail, and the service stays ready. */
 const Readiness = RecordOut('Readiness', {
   status: z.literal('ok'),
   rails: z.record(z.string(), z.string()).optional().describe('The rails that are paused, and why.'),

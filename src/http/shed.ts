@@ -4,22 +4,22 @@ import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
 import { refusalAnswer } from './envelope.ts'
 
-/** Refused first: reads and sign-in; last: what moves money; never: what stops something or gives money back. */
+/** `first`: reads and sign-in; `last`: requests that move money; `never`: requests that stop something or give money back. */
 type Rank = 'first' | 'last' | 'never'
 
-/** How many requests may be under way where one of this rank is accepted. */
+/** The maximum number of requests under way at which one of this rank is accepted. */
 const most = { first: 192, last: 384 } as const
-/** How long a request may have to wait for those before it, by estimate. */
+/** The estimated time that a request may wait for those before it. */
 const waitSeconds = { first: 0.5, last: 2 } as const
-/** This many are accepted however slow everything is: with fewer, the rate at which requests end could not be measured. */
+/** Accepted even if everything is slow: with fewer, the rate at which requests end could not be measured. */
 const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
 /**
- * All requests wait for the event loop: when it is later than `first`, only the last rank is accepted, and when it is later than
- * `last`, neither rank is.
+ * All requests wait for the event loop. If it is later than `first`, only the last rank is accepted; if it is later than `last`,
+ * neither rank is.
  */
 const lateMs = { first: 500, last: 2_000 } as const
-/** With fewer requests under way a delay is caused by one piece of work, not by load: loading a library, a pause. */
+/** With fewer requests under way a delay comes from one piece of work, not from load: loading a library, a pause. */
 const fewest = 16
 
 /**
@@ -34,7 +34,7 @@ export const createAdmission = () => {
   let late = 0
   const limit = (rank: 'first' | 'last'): number => Math.max(always[rank], Math.min(most[rank], perSecond * waitSeconds[rank]))
   return {
-    /** Each one that may begin calls `leave` at its end. */
+    /** A request that may begin calls `leave` at its end. */
     enter: (rank: Rank): boolean => {
       const isLate = (of: 'first' | 'last') => underWay >= fewest && late > lateMs[of]
       if (rank !== 'never' && (underWay >= limit(rank) || isLate(rank))) return false
@@ -59,8 +59,8 @@ const tickMs = 100
 /** Delays from the start are not load. */
 const warmUpMs = 2_000
 /**
- * A refusal waits this long: many clients retry at once, and would make us spend our time on refusals. A caller should get one
- * within 100 ms.
+ * The delay of a refusal: many clients retry at once, and the process would spend its time on refusals. A caller should get a
+ * refusal within 100 ms.
  */
 const refusalDelayMs = 40
 
@@ -70,7 +70,7 @@ const rankOf = (request: FastifyRequest): Rank => {
   return isUnsafe(request.method) && !config.credentialIssuing && config.access !== 'public' ? 'last' : 'first'
 }
 
-/** Refuses at once what would wait for long. Liveness is always answered; providers' callbacks arrive at another listener. */
+/** Refuses requests that would wait long. Liveness is always answered; providers' callbacks arrive at another listener. */
 export const registerShedding = (app: App): void => {
   const admission = createAdmission()
   let calmUntil = Number.POSITIVE_INFINITY

@@ -5,12 +5,12 @@ import type { Departure } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
-/** A peer that reads nothing for this time is disconnected, and comes back with the id of its last event. */
+/** A peer that reads nothing for this time is disconnected, and reconnects with the id of its last event. */
 const stallMs = 5_000
 
 const ignore = () => undefined
 
-/** It is a class because there are ten thousand connections: see `Stream`. */
+/** A class, because there are ten thousand connections: see `Stream`. */
 export class SseConnection {
   readonly #raw: ServerResponse
   readonly #departure: Departure
@@ -42,7 +42,7 @@ export class SseConnection {
     })
   }
 
-  /** False where the peer has not read the earlier output: wait for `drained`. */
+  /** False if the peer has not read the earlier output: wait for `drained`. */
   write(text: string | Buffer): boolean {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return false
@@ -55,7 +55,7 @@ export class SseConnection {
     return this.#raw.writableNeedDrain
   }
 
-  /** False when the peer is gone. */
+  /** False if the peer is gone. */
   drained(): Promise<boolean> {
     if (this.#raw.destroyed || this.#raw.writableEnded) return Promise.resolve(false)
     if (!this.#raw.writableNeedDrain) return Promise.resolve(true)
@@ -68,12 +68,12 @@ export class SseConnection {
   end(): void {
     const raw = this.#raw
     if (raw.writableNeedDrain) raw.destroy()
-    // The process ends: its readers come back one after another, not all at once.
+    // The process ends: its readers reconnect one after another, not all at once.
     else if (this.#departure.hasBegun) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
     else raw.end()
   }
 
-  /** For one listener. */
+  /** Takes one listener. */
   onClose(listener: () => void): void {
     if (this.#closed) listener()
     else this.#whenClosed = listener
@@ -89,8 +89,8 @@ export class SseConnection {
 }
 
 /**
- * The stream begins with the headers that the hooks have set. For a slow peer at most one write and the system's buffer are in
- * memory.
+ * The stream begins with the headers that the hooks have set. For a slow peer, memory holds at most one write and the system's
+ * buffer.
  */
 export const openSse = (reply: FastifyReply, { pingSeconds }: { pingSeconds: number }): SseConnection => {
   reply.hijack()
@@ -101,11 +101,11 @@ export const openSse = (reply: FastifyReply, { pingSeconds }: { pingSeconds: num
   raw.writeHead(200, {
     ...Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)),
     'content-type': 'text/event-stream',
-    // A proxy that compresses what passes would hold events back.
+    // A proxy that compresses responses would hold events back.
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   })
-  // The headers are sent by themselves: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.
+  // The headers are sent alone: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.
   raw.flushHeaders()
   raw.write(`retry: ${reconnectMs}\n\n`)
   return new SseConnection(raw, reply.server.departure, pingSeconds)

@@ -4,15 +4,14 @@ import { formatMajor, minorPattern } from '../lib/money.ts'
 import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts'
 
 /**
- * A text's length is checked first, and nothing else of one that is too long: to normalise 64 KB of combining marks takes half a
- * second.
+ * A text's length is checked first, and nothing else if it is too long: normalising 64 KB of combining marks takes half a second.
  */
 export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
 
-/** A body of the API, which has no other field. `id`: its name in the API's document. */
+/** A body of the API, without other fields. `id`: its name in the API's document. */
 export const BodyIn = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.strictObject(fields).meta({ id })
 
-/** What the API answers. */
+/** An answer of the API. */
 export const RecordOut = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.object(fields).meta({ id })
 
 export const MessageDigest = bounded(64).regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
@@ -30,7 +29,7 @@ export const IdIn = (kind: IdKind) =>
     })
     .describe(`An id that begins with \`${idPrefixes[kind]}_\`.`)
 
-/** The kind of id of a field, by which `presenter.ts` shows a UUID with its prefix. */
+/** The kind of a field's id, which tells `presenter.ts` the prefix. */
 export const idKinds = z.registry<{ kind: IdKind }>()
 
 export const IdOut = (kind: IdKind) =>
@@ -67,7 +66,7 @@ const Minor = z
   .max(40, { abort: true, error: notMinor })
   .regex(minorPattern, { error: moneyProblem })
 
-/** 0 is allowed: a limit that lets nothing pass. */
+/** 0 is allowed: such a limit lets nothing pass. */
 export const MinorIn = Minor.transform(BigInt).meta({
   description: 'Minor units (cents) as a decimal string.',
   example: '150000',
@@ -103,10 +102,10 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
 
 const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String(input)) }
 
-/** A text may be longer before it is normalised: a letter may come as four characters. */
+/** A text may be longer before it is normalised: a letter may arrive as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
 
-/** A text that other people read is on one line, in one normal form, with nothing in it that is not seen. It is empty or has something visible. */
+/** A text for other people: one line, in one normal form, without invisible characters. It is empty or has something visible. */
 export const Text = (max: number) =>
   rawText(max)
     .normalize('NFC')
@@ -115,7 +114,7 @@ export const Text = (max: number) =>
     .max(max)
     .refine(isPlainText, unseen)
 
-/** The same, and never empty. */
+/** The same text, but never empty. */
 export const VisibleText = (max: number) =>
   rawText(max)
     .normalize('NFC')
@@ -134,7 +133,7 @@ export const Metadata = z
 
 export const NoContent = z.undefined().describe('Done. There is no body.')
 
-/** By which a program finds an entry of the books in its own. */
+/** Keys by which a program finds an entry of the books in its own. */
 export const RequestKeys = {
   idempotency_key: z
     .string()

@@ -1,8 +1,8 @@
 import type { Access } from './app-type.ts'
 
 /**
- * Operations without a permission, by access, with the reason: the service does not start with one that is missing here.
- * Administrators are named one by one.
+ * Operations without a permission, by access, with the reason: the service does not start if one is missing here. Administrators
+ * are named one by one.
  */
 export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readonly<Record<string, string>>>> = {
   public: {

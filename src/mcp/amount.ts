@@ -5,12 +5,12 @@ import { quoted } from '../lib/text.ts'
 
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
-/** A model that names a currency may mean another one. */
+/** The currency is empty, because a model that names one may mean another one. */
 const readMajor = (amount: string): Minor | undefined => readPositive(amount, '')
 
 const isMajor = (amount: string): boolean => readMajor(amount) !== undefined
 
-/** An amount is given as people write it, or in minor units, of which the API itself says what is wrong. A model that mixes them up is refused. */
+/** An amount as people write it, or in minor units, whose errors the API itself reports. A call that mixes them up is refused. */
 export const amountInput = {
   amount: z
     .string()
@@ -20,7 +20,7 @@ export const amountInput = {
   amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
 }
 
-/** Of each order that has these fields, and beside whatever else is wrong with it. */
+/** Checks each order that has these fields, even if it has other errors. */
 export const withOneAmount = <Order extends z.ZodObject>(order: Order): Order =>
   order.refine((given) => Object.hasOwn(given, 'amount') !== Object.hasOwn(given, 'amount_minor'), {
     path: ['amount'],
@@ -35,18 +35,18 @@ const toMinor = (text: string): Minor => {
 
 const minorText = (amount: string): string | undefined => readMajor(amount)?.toString()
 
-/** `KES 250.00`. An amount in another form stands as it was sent. */
+/** `KES 250.00`. An amount in another form is shown as it was sent. */
 export const minorAmountText = (amountMinor: string, currency: string): string =>
   minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
 
-/** `Fee: KES 15.00.` Undefined where nothing is charged. */
+/** `Fee: KES 15.00.` Undefined if nothing is charged. */
 export const feeText = (feeMinor: string, currency: string, name = 'Fee'): string | undefined =>
   feeMinor === '0' ? undefined : `${name}: ${displayAmount(BigInt(feeMinor), currency)}, besides the amount.`
 
-/** Left out where nothing is charged. */
+/** Left out if nothing is charged. */
 export const chargedFee = (feeMinor: string): string | undefined => (feeMinor === '0' ? undefined : feeMinor)
 
-/** Of an order that was refused; undefined where it has none. Digits that are not read as `amount` are never shown as minor units. */
+/** A refused order's amount; undefined if it has none. Unreadable digits of `amount` are never shown as minor units. */
 export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string | undefined => {
   if (amount_minor !== undefined) return minorAmountText(String(amount_minor), currency)
   if (amount === undefined) return undefined
@@ -54,14 +54,14 @@ export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unk
   return minor === undefined ? quoted(String(amount)) : minorAmountText(minor, currency)
 }
 
-/** Under which name an order has its amount. */
+/** The name of the field in which an order has its amount. */
 export const amountName = (order: unknown): 'amount' | 'amount_minor' =>
   z.object({ amount: z.string(), amount_minor: z.never().optional() }).safeParse(order).success ? 'amount' : 'amount_minor'
 
-/** What the API says, which knows amount_minor alone, to a model that sent `amount`. */
+/** Renames the API's amount_minor to the field that the model sent. */
 export const wordsAsSent = (text: string, order: unknown): string => text.replace(/\bamount_minor\b/g, amountName(order))
 
-/** The same for a refusal, which also names what the API knows as a header. */
+/** The same for a refusal, which also names an argument that is a header in the API. */
 export const asSent = (refusal: Refusal, input: unknown): Refusal => {
   const { code, message, details = {}, headers = {} } = refusal
   const fields = details.fields as FieldError[] | undefined
@@ -76,15 +76,15 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
   amount_minor: amount_minor ?? minorText(amount ?? '') ?? '',
 })
 
-/** An amount in a text has a currency, or two decimals: any other number may be that of an invoice or a house. */
+/** An amount in a text has a currency or two decimals: any other number may be an invoice's or a house's. */
 const named =
   /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
 
 const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
 
 /**
- * What to tell a person where the text names amounts and none of them is paid. `isSlip`: one is a hundred times what is paid, or
- * a hundredth.
+ * A sentence for the person if the text names amounts, none of which is paid. `isSlip`: one of them is a hundred times the paid
+ * amount, or a hundredth.
  */
 export const otherAmountIn = (
   text: string | null | undefined,

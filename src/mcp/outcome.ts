@@ -71,7 +71,7 @@ export const toToolDecision = (decision: WireDecision): ToolDecision => ({
 
 const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
 
-/** A person raises the limit that refused at this address: the agent's own where there is one, because it is theirs to change. */
+/** The address at which a person can raise the refusing limit: the agent's own limit first, because it is theirs to change. */
 export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
   const sources = decisive(decision).map(({ source }) => source)
   const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
@@ -79,7 +79,7 @@ export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): str
   return page ? `${publicUrl}/${page}/${source.id}` : undefined
 }
 
-/** The agent may change the order or wait; only a person raises a limit. What no rule refuses is named by the field, or by the refusal's code. */
+/** The agent may change the order or wait; only a person raises a limit. Other denials follow their field or refusal code. */
 export const afterDenial = (decision: WireDecision): Next => {
   const entries = decisive(decision)
   if (entries.length > 0 && entries.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
@@ -95,7 +95,7 @@ export const ApprovalLink = z.object({
 })
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
-/** The address where an approval can be given, while it still can. */
+/** The approval's address, while it can still be given. */
 export const openApproval = (caller: Caller, { approval_id: id, status }: { approval_id: string | null; status: string }) =>
   id !== null && (status === 'pending_approval' || status === 'scheduled') ? approvalLink(caller, id) : undefined
 
@@ -122,7 +122,7 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** An answer that another version has stored may lack fields, and have codes of its own. */
+/** An answer stored by another version may lack fields, and have codes of its own. */
 export const WirePayment = Payment.pick({
   ...{ id: true, status: true, amount_minor: true, currency: true, beneficiary_id: true, account_reference: true },
   ...{ narrative: true, approval_id: true, provider_receipt: true, failure_message: true, created_at: true },
@@ -155,7 +155,7 @@ export const steps: Readonly<Record<WirePayment['status'], readonly [next: Next,
   returned: ['stop', 'The payment was made and came back. Tell the person.'],
 }
 
-/** It may still end in more than one way. */
+/** Whether the payment may still end in more than one way. */
 export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
   ['wait', 'ask_a_person'].includes(steps[status][0])
 

@@ -13,7 +13,7 @@ export type NameAtRail = z.output<typeof NameAtRail>
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 
-/** The payee of a card is left out where the caller may not read beneficiaries. */
+/** The card has no payee if the caller may not read beneficiaries. */
 export const CardPayee = WirePayee.extend({ verification: NameAtRail })
 export type CardPayee = z.output<typeof CardPayee>
 
@@ -70,8 +70,8 @@ export type Order = { amount_minor: string; beneficiary_id: string; narrative?: 
 export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
 
 /**
- * A model may write shillings for cents, or take one of two payees of the same name: no rule forbids it, and a person says what
- * is meant.
+ * A model may write shillings for cents, or take one of two payees of the same name. No rule forbids it, so a person says which
+ * one is meant.
  */
 export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | undefined): Promise<Doubt | undefined> => {
   const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)

@@ -18,7 +18,7 @@ import {
 import { type CardPayee, type Doubt, headline, type Order, payeeText, readPayee } from './payee.ts'
 import { type Arguments, type Caller, isByAnother, isUsedKey, type RefusedAnswer, refusedAnswer, statusText } from './tool.ts'
 
-/** `asked`: undefined where the call names neither amount nor payee. */
+/** `asked`: undefined if the call names neither amount nor payee. */
 const nothingPaid = (
   caller: Caller,
   asked: string | undefined,
@@ -44,7 +44,7 @@ const already: Readonly<Record<WirePayment['status'], string>> = {
 export const alreadyText = (payment: WirePayment): string =>
   `${already[payment.status]}: ${payment.id}, ${displayAmount(BigInt(payment.amount_minor), payment.currency)}, ${statusText(payment)}. No second payment was made.`
 
-/** What is there is said as what it is, with what to do by its own status: an agent that lost an answer must not pay again. */
+/** Shows an existing payment with its own status and next step: an agent that lost an answer must not pay again. */
 export const alreadyMade = async (caller: Caller, payment: WirePayment) => {
   const [next, message] = steps[payment.status]
   return {
@@ -73,7 +73,7 @@ const isSame = (payment: WirePayment, { beneficiary_id, account_reference, ...as
 
 const mayStillCount = (status: WirePayment['status']): boolean => !['failed', 'rejected', 'cancelled', 'expired'].includes(status)
 
-/** What stops every payment is refused before anything is compared: then the same payment may have been made all the same. */
+/** A refusal that stops every payment comes before any comparison, so the same payment may already have been made. */
 const sameOfLastHour = async (caller: Caller, asked: Asked): Promise<WirePayment | undefined> => {
   const { amount_minor: amount } = withMinor(asked)
   const since = new Date(caller.now().getTime() - 3_600_000).toISOString()
@@ -123,7 +123,7 @@ export const doubtfulOutcome = async (
   return { ...nothingPaid(caller, asked, payee, answer), ...(made && (await alreadyMade(caller, made))) }
 }
 
-/** What the rules deny and what is wrong with the arguments get the same shape; the arguments may have any form. */
+/** Denials by the rules and wrong arguments get the same shape; the arguments may have any form. */
 export const refusedOutcome = async (refusal: Refusal, input: Arguments, caller: Caller): Promise<PaymentOutcome> => {
   const id = input.beneficiary_id === undefined ? undefined : String(input.beneficiary_id)
   const payee = id === undefined ? undefined : await readPayee(caller, id)

@@ -27,8 +27,8 @@ const sameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
 
 /**
- * A foreign name that resolves to this server (DNS rebinding) must not reach it. `request.host` uses a forwarded header only from a configured
- * proxy. A page of any origin may call it: it has no cookie's authority, only that of a bearer token which it holds.
+ * A foreign name that resolves to this server (DNS rebinding) must not reach it. `request.host` uses a forwarded header only from
+ * a configured proxy. Pages of any origin may call the server: no cookie gives them authority, only their bearer token.
  */
 const checkHost = (request: FastifyRequest, { publicUrl }: Config): void => {
   const host = `${new URL(publicUrl).protocol}//${request.host}`
@@ -37,8 +37,8 @@ const checkHost = (request: FastifyRequest, { publicUrl }: Config): void => {
 }
 
 /**
- * Permissions are checked before the protocol's own answer begins: a missing one must be an HTTP status, so that a client asks
- * its user for the scope. An API key gets no more scopes: there the tool's own answer says what to do.
+ * Permissions are checked before the protocol's own answer begins. A missing one must be an HTTP status, so that a client asks
+ * its user for the scope. An API key gets no more scopes, so the tool's own answer tells the next step.
  */
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
   if (principal.credential.kind === 'api_key') return
@@ -50,8 +50,8 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
 }
 
 /**
- * A tool that waits, or that changed something, takes long: each of its calls begins with the credential, which may be revoked
- * meanwhile. What is read at once relies on the request's own check of it.
+ * A tool that waits, or that changed something, takes long: each of its calls checks the credential first, which may be revoked
+ * meanwhile. Tools that answer at once rely on the request's own check.
  */
 const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
@@ -71,7 +71,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
 
 const forms = { json: 'application/json', stream: 'text/event-stream' } as const
 
-/** The package serves only clients that name both forms; ours answers in the one that a client takes (RFC 9110, 12.5.1). */
+/** The package serves only clients that name both forms; ours answers in the form that a client takes (RFC 9110, 12.5.1). */
 const headersOf = ({ headers }: FastifyRequest): [string, string][] => [
   ['accept', Object.values(forms).join(', ')],
   ...Object.entries(headers).flatMap(([name, value]): [string, string][] =>
@@ -85,7 +85,7 @@ const onlyForm = (request: FastifyRequest): keyof typeof forms | undefined => {
 }
 
 export const registerMcp = (app: App, deps: McpDeps): void => {
-  // The first call loads it: a service without agents does not load the protocol's code.
+  // Loaded by the first call: a service without agents does not load the protocol's code.
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')
@@ -105,7 +105,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         resource: mcpPath,
         query: 'lenient',
         longLived: true,
-        // What its tools call is recorded.
+        // The calls of its tools are recorded.
         changesNothing: true,
         refuses: ['forbidden'],
       },
@@ -145,7 +145,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       answered.headers.set('cache-control', 'no-store')
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
-      // The answer is sent as text, because a stream costs more than the call of a tool.
+      // The answer is sent as text, because a stream costs more than the tool call.
       const text = await answered.text()
       const { headers } = answered
       if (form === 'stream') headers.set('content-type', forms.stream)

@@ -30,8 +30,8 @@ paying in another way: that could pay twice.`
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
 /**
- * When a payment waits for a person, a client that can open an address for its user is asked to; any other finds it in the
- * answer.
+ * When a payment waits for a person, a client that can open an address for its user is asked to do so. Any other client finds the
+ * address in the answer.
  */
 const inputRequestOf = (
   tool: Tool,
@@ -53,7 +53,7 @@ const answerWith = (structured: object): CallToolResult => ({
   structuredContent: { ...structured },
 })
 
-/** Throws only bugs. What only another credential solves stays an error, so that a client can ask for more scopes. */
+/** Throws only bugs. A refusal that only another credential solves stays an error, so that a client can ask for more scopes. */
 const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
@@ -69,7 +69,7 @@ const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<Ca
 
 type JsonSchema = Record<string, unknown>
 
-/** Some hosts refuse the whole list of tools for any other keyword. */
+/** Some hosts refuse the whole list of tools because of any other keyword. */
 const plainKeywords: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'items', 'enum', 'description', 'format', 'pattern'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
@@ -87,8 +87,8 @@ const plain = (schema: JsonSchema): JsonSchema =>
   )
 
 /**
- * A model keeps the list of tools in its context, and reads the answers themselves: the list leaves out what is deeper than the
- * items of a list.
+ * A model keeps the list of tools in its context, and reads the answers themselves. So the list leaves out everything deeper than
+ * the items of a list.
  */
 const outline = ({ type, anyOf, items, properties, description }: JsonSchema, depth = 0): JsonSchema => {
   const kinds = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).map((one) => one.type) : undefined
@@ -102,7 +102,7 @@ const outline = ({ type, anyOf, items, properties, description }: JsonSchema, de
   }
 }
 
-/** The protocol asks for a schema with every call: its JSON is made once. What it says is checked by `tool.ts`. */
+/** The protocol asks for a schema with every call, so its JSON is made once. `tool.ts` checks the values. */
 const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema): StandardSchemaWithJSON => {
   const standard = schema['~standard']
   let known: JsonSchema | undefined
@@ -114,7 +114,7 @@ const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema): S
   return { '~standard': { ...standard, validate, jsonSchema: { input: json('input'), output: json('output') } } }
 }
 
-/** A tool that refuses answers with these fields: their words are not said again with each tool. */
+/** A refusing tool answers with these fields; their descriptions are not repeated with each tool. */
 const orRefused = ({ properties, ...outlined }: JsonSchema): JsonSchema => ({
   ...outlined,
   properties: {
@@ -149,7 +149,7 @@ const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf'])
   })
 }
 
-/** Subscribed clients wait for changes of the list of tools, and there are none: a few streams are enough. */
+/** Subscribed clients wait for changes of the list of tools, which never changes: a few streams are enough. */
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void) => {
@@ -169,7 +169,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void) => {
   const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { maxSubscriptions, onerror: onError })
 
   /**
-   * To older clients the package answers with a stream of events. One that ends as soon as its routes have answered is JSON,
+   * The package answers older clients with a stream of events. If all routes have answered at once, the answer is JSON instead,
    * which every client must take: a stream of one event costs more than the call.
    */
   const answerAtOnce = async ({ request, body }: Exchange): Promise<Response> => {

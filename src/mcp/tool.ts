@@ -31,7 +31,7 @@ export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject =
   refused?: (refusal: Refusal, input: Arguments, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** Some clients cannot leave an optional argument out: null, and an empty text, are none. A required one stays as it came. */
+/** Some clients cannot leave an optional argument out: null and an empty text count as absent. Required ones stay. */
 const withoutEmpty = (schema: z.core.$ZodType, value: unknown): unknown => {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return withoutEmpty(schema.def.innerType, value)
   if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((item) => withoutEmpty(schema.element, item))
@@ -60,7 +60,7 @@ export const waitInput = {
 const firstPauseMs = 250
 const longestPauseMs = 2_000
 
-/** Reads a record again until it has ended or the time is over. */
+/** Reads a record again until it has ended or the time is up. */
 export const settledAfter = async <Read>(
   { signal }: Caller,
   seconds: number,
@@ -78,7 +78,7 @@ export const settledAfter = async <Read>(
   return one
 }
 
-/** The arguments are checked here and not by the protocol's code, so that what is wrong with them is a refusal like any other. */
+/** Arguments are checked here, not by the protocol's code, so that a wrong argument is a refusal like any other. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Tool<In, Out>): Tool => ({
   ...tool,
   run: async (input, caller) => {
@@ -110,7 +110,7 @@ export const readRoute = async <Schema extends z.ZodType>(
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
-/** The fields come without what the API document says of them: a model reads the list of tools each time. */
+/** Fields without the API document's descriptions: a model reads the list of tools each time. */
 export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
   { shape }: z.ZodObject<Shape>,
   ...names: readonly Name[]
@@ -167,14 +167,14 @@ const findIds: Readonly<Record<string, string>> = {
 }
 const anyId = 'Take ids from answers of these tools: they are never made up, and never a name or a phone number.'
 
-/** No change of the request makes a conflict right. */
+/** A conflict stops the agent, because no change of the request solves it. */
 export const stepOf = (code: ErrorCode): Next => {
   if (code === 'conflict') return 'stop'
   const step = errorRow(code).agent ?? 'stop'
   return step === 'new_credential' ? 'ask_a_person' : step
 }
 
-/** Of what a route says about a record that is there. */
+/** An existing record, as a route's refusal describes it. */
 const WireExisting = z.object({
   ...{ payment_id: z.string().optional(), payment_batch_id: z.string().optional(), topup_id: z.string().optional() },
   ...{ beneficiary_id: z.string().optional(), status: z.string(), receipt: z.string().nullish() },
@@ -186,7 +186,7 @@ export const statusText = ({ status, created_at, completed_at }: z.output<typeof
   completed_at ? `${status} at ${completed_at}` : `${status} since ${created_at}`
 
 export const isUsedKey = ({ details }: Refusal): boolean => details?.reason === 'idempotency'
-/** The same request, which another key or agent has sent. */
+/** Whether another key or agent has sent the same request. */
 export const isByAnother = (refusal: Refusal): boolean => isUsedKey(refusal) && /another credential/.test(refusal.message)
 
 const afterStatus = (status: string): Next => {
@@ -222,7 +222,7 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
   const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
   const again = next === 'wait' && !repeated ? 'Send the same call again, with the same idempotency_key.' : undefined
-  // A key or an agent lacks it, whatever its person's role is.
+  // The permission is missing in a key or an agent, whatever its person's role is.
   const lacking = required_permission === undefined ? undefined : '/agents'
   const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? adviceOf(code)?.page?.path) : undefined
   return {

@@ -23,7 +23,7 @@ const Call = z.looseObject({
   params: z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).nullish() }),
 })
 
-/** The tool that a message calls, with its arguments, and the message without those that are empty. */
+/** The tool that a message calls, with its arguments, and the message without empty arguments. */
 export const calledBy = (message: unknown) => {
   const { data } = Call.safeParse(message)
   const tool = tools.find(({ name }) => name === data?.params.name)

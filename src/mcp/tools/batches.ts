@@ -44,7 +44,7 @@ const BatchOutcome = z.object({
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
 
-/** An answer that an earlier release has stored lacks what came later. */
+/** An answer stored by an earlier release lacks newer fields. */
 const PaymentBatch = ApiBatch.omit({ again_of: true }).extend({ fees_minor: z.string().default('0') })
 type PaymentBatch = z.output<typeof PaymentBatch>
 
@@ -78,7 +78,7 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   }
 }
 
-/** Only a person may say this: a model would send it of its own accord, and pay a list twice. */
+/** Only a person may confirm duplicates: a model would do so on its own, and pay a batch twice. */
 const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
 const readBatch = (caller: Caller, id: string): Promise<PaymentBatch> =>
@@ -99,7 +99,7 @@ const alreadyMade = (caller: Caller, batch: PaymentBatch) => {
 
 type Orders = readonly Readonly<Record<string, string>>[]
 
-/** The batch that this one repeats whole: each item looks like a payment of it, and it has no other items. */
+/** The batch that this one repeats whole: each item looks like a payment of that batch, which has no other items. */
 const repeatedBatch = async (
   caller: Caller,
   orders: Orders,

@@ -165,9 +165,9 @@ const create = defineTool({
     const body = withMinor(input)
     const payee = await readPayee(caller, body.beneficiary_id)
     const doubt = await doubtOf(caller, body, payee)
-    // A key that was used gets its payment again, whatever came after it.
+    // A used key gets its payment again, whatever came after that payment.
     if (doubt && !(await isUsed(caller, idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
-    // A model repeats calls, and names the earlier payment of its own accord: a second one that is meant is approved by a person.
+    // A model repeats calls, and names the earlier payment on its own: a person approves an intended second payment.
     const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'
     const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey })
     const payment = answered(WirePayment, answer)
