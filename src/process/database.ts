@@ -13,7 +13,7 @@ import { StartupError } from '../lib/errors.ts'
 /** `stop` ends the server if this process started it. `where` is for people and contains no password. */
 export type RunningDatabase = {
   url: string
-  /** Of Postgres itself, also where `url` leads to a pooler. */
+  /** The address of Postgres itself, even if `url` leads to a pooler. */
   directUrl: string
   pooler: Pooler | undefined
   where: string
@@ -25,7 +25,7 @@ const oldestMajor = 15
 const patienceMs = 30_000
 const pauseMs = 200
 
-/** A server that is starting, or that reset a connection, will soon be ready; every other error needs the operator. */
+/** A server that is starting, or that reset a connection, will soon be ready. Every other error needs the operator. */
 const untilReady = async <T>(work: () => Promise<T>): Promise<T> => {
   const giveUpAt = performance.now() + patienceMs
   for (;;) {
@@ -77,7 +77,7 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
   const directUrl = config.DATABASE_DIRECT_URL
   const { server, database } = parseDatabaseAddress(url)
   const where = `the database ${database} at ${server}`
-  // Refuses options that the service fixes, before one takes effect.
+  // Refuses options that the service fixes, before they take effect.
   addressed(url)
   try {
     const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))

@@ -4,7 +4,7 @@ import { StartupError } from '../lib/errors.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** The file usually ends with a line break that is no part of the secret. */
+/** A secret file usually ends with a line break that is not part of the secret. */
 const readSecret = (name: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -14,7 +14,7 @@ const readSecret = (name: string, path: string): string => {
   }
 }
 
-/** As secrets are handed to containers: NAME_FILE holds the path of a file with the setting. A document may be `@` and a path. */
+/** Reads settings from files, as containers provide secrets: NAME_FILE is NAME's path. A document may be `@` and a path. */
 export const withFiles = (variables: Variables): Record<string, string | undefined> => {
   const filled: Record<string, string | undefined> = { ...variables }
   for (const name of documentNames)
@@ -30,7 +30,7 @@ export const withFiles = (variables: Variables): Record<string, string | undefin
   return filled
 }
 
-/** `.env` in the working folder gives the missing ones. */
+/** The environment, with missing variables from `.env` in the working folder. */
 export const readEnvironment = (): Record<string, string | undefined> => {
   try {
     process.loadEnvFile('.env')

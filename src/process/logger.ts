@@ -6,15 +6,15 @@ import { traceFields } from '../lib/tracing.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** `payments.MPESA_B2C`, `policies.change`, `payment`: of payments, of policies, of a payment. */
+/** The kind of id behind `payments.MPESA_B2C`, `policies.change` or `payment`. */
 const kindOf = (text: unknown): IdKind | undefined => {
   const [name = ''] = typeof text === 'string' ? text.split('.') : []
   return [name, name.replace(/s$/, ''), name.replace(/ies$/, 'y')].find(isIdKind)
 }
 
 /**
- * Ids as the API names them, so that one search for `pay_…` finds a payment's request, its sends and its deliveries. A field has the name of a kind,
- * or is the `id` or `key` of what `subject`, `sweep` or `lane` names. What has no public name (an attempt, a delivery) stays as it is.
+ * Ids in the API's form, so that one search for `pay_…` finds a payment's request, sends and deliveries. A field is named after
+ * its kind, or is the `id` or `key` of the kind in `subject`, `sweep` or `lane`. Other ids (attempts, deliveries) stay.
  */
 const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown> => {
   const subject = kindOf(fields.subject) ?? kindOf(fields.sweep) ?? kindOf(fields.lane)
@@ -28,7 +28,7 @@ const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown>
 
 export const logOptions = { mixin: traceFields, serializers: { err: describeError }, formatters: { log: withPublicIds } }
 
-/** JSON lines; in colour at a terminal in development, where pino-pretty is installed. */
+/** JSON lines. In development at a terminal, in colour if pino-pretty is installed. */
 export const createLogger = async (config: Config): Promise<Logger> => {
   const options = { level: config.LOG_LEVEL, base: null, ...logOptions }
   if (config.NODE_ENV !== 'development') return pino(options)

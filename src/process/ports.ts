@@ -30,7 +30,7 @@ export const operatorListener = ({ OPERATOR_HOST: host, OPERATOR_PORT: port }: C
   prefix: 'OPERATOR_',
 })
 
-/** For port 0, one below those that the system assigns: no outgoing connection takes it before the listening. */
+/** For port 0, picks a port below the system's range, so that no outgoing connection takes it before the service listens. */
 const probe = (listener: Listener): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -47,7 +47,7 @@ const probe = (listener: Listener): Promise<Server> =>
 
 const portOf = (server: Server) => String((server.address() as AddressInfo).port)
 
-/** With a free port for every port 0: public URLs need the real ones before anything listens. A port in use is detected before a database is started. */
+/** Picks a free port for each port 0: public URLs need real ports. Detects a port in use before a database is started. */
 export const loadConfigWithPorts = async (variables: Record<string, string | undefined>): Promise<Config> => {
   const requested = loadConfig(variables)
   const open: Server[] = []
@@ -60,7 +60,7 @@ export const loadConfigWithPorts = async (variables: Record<string, string | und
   }
 }
 
-/** Where this machine reaches a listener. */
+/** The URL of a listener on this machine. */
 export const localUrl = (host: string, port: number): string => {
   const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { StartupError } from '../lib/errors.ts'
 
 const most = 64
-/** A worker that cannot start must not be started a thousand times. */
+/** Limits restarts of a worker that cannot start. */
 const restartPauseMs = 1_000
 
 const countOf = (asked: string): number => {
@@ -16,7 +16,7 @@ const countOf = (asked: string): number => {
   return count
 }
 
-/** What is written behind `npm start --`. */
+/** The options after `npm start --`. */
 export const startOptions = (args: readonly string[]): { processes: number; readyFile: string | undefined } => {
   try {
     const options = { processes: { type: 'string', default: '1' }, 'ready-file': { type: 'string' } } as const
@@ -33,7 +33,7 @@ export const isWorker = cluster.isWorker
 const close = 'close'
 const ready = 'ready'
 
-/** In a worker: ends when the first process asks for it, or is gone. */
+/** In a worker: ends it when the first process asks for it, or is gone. */
 export const endWithFirst = (end: () => void): void => {
   process.on('message', (message) => {
     if (message === close) end()
@@ -51,7 +51,7 @@ const untilReady = (worker: Worker): Promise<void> =>
     worker.once('exit', () => reject(new StartupError('One of the processes did not start; what it said is above.')))
   })
 
-/** Behind the same two ports; one that dies is replaced. They share only the database (and Redis). Answers what ends all of them. */
+/** Starts workers behind the same two ports and replaces any that dies. They share only the database (and Redis). Ends all. */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger) => {
   let closing = false
   const running = new Set<Worker>()

@@ -18,7 +18,7 @@ const requestJson = async (url: string, init: RequestInit = {}): Promise<unknown
   return response.json()
 }
 
-/** The emulator does not know under which address it is reached. */
+/** The emulator does not know its own address. */
 type Options = { [P in keyof RailOptions]: Omit<RailOptions[P], 'baseUrl'> }
 
 const readOptions = async (url: string): Promise<Options> => {
@@ -48,7 +48,7 @@ const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_D
 
 const urlOf = (address: string): string => address.replace(/\/+$/, '')
 
-/** For a command beside the service: the system's time, or that of the sandbox that the service uses. */
+/** For a command beside the service: the system's time, or that of the service's sandbox. */
 export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SANDBOX_URL'>): Promise<Clock> => {
   const clock = createMovableClock()
   if (!usesSandbox(config)) return clock
@@ -86,7 +86,7 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
   }
 }
 
-/** Shared by several services: they use its credentials and its time. */
+/** Connects to a shared sandbox. Several services use its credentials and its time. */
 const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, address: string): Promise<RunningRails> => {
   const url = urlOf(address)
   const read = await readOptions(url)

@@ -9,19 +9,19 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { isRunning, reason } from '../lib/operating-system.ts'
 import type { SendLog } from '../lib/send-log.ts'
 
-/** One file at a time. Its first block is the process's recovery point, written again with each commit; behind it a line for each attempt, before its first byte. */
+/** One file at a time: first a block with the recovery point, rewritten with each commit, then a line before each attempt. */
 export type SendLogFile = RecoveryPointFile & SendLog
 
 const blockBytes = 4_096
-/** Then a new file, under a new sender's name. */
+/** The maximum of lines. Then a new file begins, under a new sender's id. */
 const maxLines = 20_000
 /** Longer than any attempt waits for its process to come back. */
 const keepMs = 2 * 86_400_000
-/** The newest files have the newest of every process. */
+/** The newest files include the newest of every process. */
 const maxFiles = 32
 const lookedName = 'looked'
 
-/** `boot`: of the machine; null where the system does not say. Lines are not flushed: they do not outlive their machine. */
+/** `boot`: the machine's boot id; null if the system has none. Lines are not flushed: they do not outlive the machine. */
 type Block = {
   boot: string | null
   pid: number
@@ -32,7 +32,7 @@ type Block = {
 const readBoot = async (): Promise<string | null> =>
   (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null))?.trim() ?? null
 
-/** Undefined for a file that was cut off. */
+/** Undefined for a truncated file. */
 const parseBlock = (text: string): Block | undefined => {
   try {
     const block = JSON.parse(text.slice(0, blockBytes)) as Block
@@ -42,7 +42,7 @@ const parseBlock = (text: string): Block | undefined => {
   }
 }
 
-/** `0192f0c4-… 1763862000000`; a line that was cut off is left out. */
+/** Lines such as `0192f0c4-… 1763862000000`. A truncated line is left out. */
 const parseSent = (text: string): Noted[] =>
   text
     .slice(blockBytes)
@@ -52,7 +52,7 @@ const parseSent = (text: string): Noted[] =>
       return /^\d{13}$/.test(at) ? [{ kind: 'sent' as const, id, atMs: Number(at) }] : []
     })
 
-/** What ended processes left, and the names of their files. In a container a new process may have the number of the old one. Removes old files. */
+/** Logs of ended processes, with file names. In a container, a new process may reuse an old number. Removes old files. */
 const readLeft = async (folder: string, boot: string | null): Promise<{ left: Left[]; found: string[] }> => {
   const nowMs = systemClock.now().getTime()
   const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
@@ -73,15 +73,15 @@ const readLeft = async (folder: string, boot: string | null): Promise<{ left: Le
   const left = ended.flatMap(({ at, text, block: { place, noted: marked } }): Left[] => {
     if (nowMs - at > keepMs) return []
     const noted = [...marked, ...parseSent(text)].filter(({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > lookedMs)
-    // Without anything noted since, a person has looked.
+    // Nothing was noted since a person last reconciled.
     return noted.length === 0 ? [] : [{ place: place && { ...place, position: BigInt(place.position) }, noted }]
   })
   return { left, found: ended.map(({ file }) => basename(file)).filter((name) => /^[0-9a-f-]{36}$/.test(name)) }
 }
 
 /**
- * An attempt that a process had the right to send, and that its file does not name, was never sent: any process on the machine can say so, after the
- * time to send it. `installation` separates the data of two databases. Undefined, with a warning, where nothing can be written.
+ * If an attempt's file does not name the attempt, it was never sent: any process on the machine can say so once the time to send
+ * has passed. `installation` separates the data of two databases. Undefined, with a warning, if nothing can be written.
  */
 export const openSendLog = async (
   dataDir: string,
@@ -135,7 +135,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
   const full: ReturnType<typeof openFile>[] = []
   let next: ReturnType<typeof openFile> | undefined
-  /** What is written about has been committed: a full disk must not make it fail. */
+  /** The noted work is already committed: a full disk must not make it fail. */
   const broken = (error: unknown) => {
     if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written: the service goes on without it')
     file = next = undefined
@@ -159,7 +159,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
     },
     confirm: () => {
       if (!file || !next) return
-      // Sends that took their right under the earlier name may still write to it.
+      // Sends that got their permission under the earlier name may still write to it.
       full.push(file)
       if (full.length > 2) full.shift()?.close()
       file = next

@@ -5,7 +5,7 @@ type Name = (typeof names)[number]
 
 /** A supervisor may kill a process ten seconds after its signal and its delay. */
 const deadlineMs = 9_500
-/** npm passes a terminal's signal on: one Ctrl-C arrives twice. */
+/** npm passes a terminal's signal on, so one Ctrl-C arrives twice. */
 const sameSignalMs = 500
 
 const exitCode = (name: Name) => 128 + constants.signals[name]
@@ -37,12 +37,12 @@ export const handleSignals = (say: (sentence: string) => void) => {
   }
   for (const name of names) process.on(name, stop)
   return {
-    /** Before, a signal only ends the process. `delayMs`: for how long `closer` serves on first. */
+    /** Until this call, a signal only ends the process. `delayMs`: how long `closer` continues to serve first. */
     closeWith: (closer: () => Promise<void>, delayMs: number): void => {
       close = closer
       patienceMs = deadlineMs + delayMs
     },
-    /** Does nothing after a signal. */
+    /** Begins the shutdown, unless a signal already did. */
     begin: (): void => {
       if (!first) stop('SIGTERM')
     },

@@ -5,11 +5,11 @@ import { providerLabels } from '../rails/texts.ts'
 export type Facts = {
   config: Config
   processes: number
-  /** Without a password. */
+  /** The address without a password. */
   database: string
   keysFile: string | null
   keysMade: boolean
-  /** The address of the providers' emulator; null with real ones. */
+  /** The address of the providers' emulator. Null with real providers. */
   sandboxUrl: string | null
   seconds: number
 }

@@ -8,7 +8,7 @@ import { installTracing } from '../lib/tracing.ts'
 
 type RunningTracing = { flush: () => Promise<void>; stop: () => Promise<void> }
 
-/** By OTLP over HTTP. Loaded only where an endpoint is configured: it costs memory and time. */
+/** Traces by OTLP over HTTP. Loaded only if an endpoint is configured: it costs memory and time. */
 export const startTracing = ({ endpoint, serviceName }: { endpoint: string; serviceName: string }): RunningTracing => {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
   const provider = new NodeTracerProvider({
@@ -19,7 +19,7 @@ export const startTracing = ({ endpoint, serviceName }: { endpoint: string; serv
   installTracing(async (app) => {
     const requests = new FastifyOtelInstrumentation({
       instrumentHooks: false,
-      // The route stands for the address, which contains ids, codes that a person types, and whatever the caller searches for.
+      // The route replaces the address, which contains ids, typed codes and search terms.
       requestHook: (active: Span, request: FastifyRequest) => {
         const { config, url } = request.routeOptions
         const { operation } = config

@@ -61,7 +61,7 @@ const workspace = async (at: Console, args: Arguments, act: typeof suspendWorksp
   return presentWorkspace(shownOf(changed), at.deps.config.CURRENCY)
 }
 
-/** Where SIGN_UP is `invited`: who may begin an account. The same again changes nothing. */
+/** Invites an e-mail or a wallet to open an account, if SIGN_UP is `invited`. A repeated invitation changes nothing. */
 const invite = async ({ deps, operator }: Console, name: string): Promise<unknown> => {
   const wallet = parseWalletName(name)
   if (hasWrongChecksum(name)) throw new UsageError(`"${name}" ${checksumProblem}`)

@@ -3,7 +3,7 @@ import { UsageError } from './arguments.ts'
 import { readCommand, usage } from './commands.ts'
 import { type Console, openConsole } from './console.ts'
 
-// Administers the service from a shell. What administrators do over HTTP is done here by a person with access to the machine.
+// Administers the service from a shell: the administrators' operations, for a person with access to the machine.
 const run = async (): Promise<void> => {
   const command = readCommand(process.argv.slice(2))
   const result = await (command.needsConsole ? withConsole(command.run) : command.run())

@@ -10,7 +10,7 @@ export type Arguments = { words: readonly string[]; options: Readonly<Record<str
 
 export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
 
-/** Of a list: all that a person can look through. */
+/** A list's limits: as much as a person can look through. */
 export const everything = { before: null, take: 1000 }
 
 export const word = ({ words }: Arguments, index: number, name: string): string => {
@@ -25,7 +25,7 @@ export const idOf = (kind: IdKind, text: string): Uuid => {
   return id
 }
 
-/** Checked by the schema of the API's request: the command refuses what the API refuses. */
+/** The fields, checked by the API request's schema: the command refuses the same input as the API. */
 export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const parsed = schema.safeParse(input, { error: sentences() })
@@ -34,6 +34,6 @@ export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Recor
   throw new UsageError(problems.map(({ path, message }) => `${path === 'body' ? 'the command' : path}: ${message}`).join('; '))
 }
 
-/** Output of any length: waits where its reader is slower. */
+/** Writes output of any length, and waits for a slow reader. */
 export const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))

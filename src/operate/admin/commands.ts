@@ -9,7 +9,7 @@ import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
 import { upkeepCommands } from './upkeep.ts'
 
-/** `needsConsole: false`: it runs on a database of any release, without the service's parts. */
+/** `needsConsole: false`: runs on a database of any release, without the service's parts. */
 export type Command =
   | { needsConsole: true; run: (at: Console) => Promise<unknown> }
   | { needsConsole: false; run: () => Promise<unknown> }

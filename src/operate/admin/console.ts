@@ -17,8 +17,8 @@ import { readEnvironment } from '../../process/environment.ts'
 import { readTime } from '../../process/rails.ts'
 
 /**
- * What a command works with: the service's parts on the service's database, and the person at the shell. It has no rails: what a command needs to
- * know of them follows from the settings (`app-rails.ts`).
+ * The context of a command: the service's parts on the service's database, and the person at the shell. It has no rails: settings
+ * alone answer a command's questions about them (`app-rails.ts`).
  */
 export type Console = { deps: Omit<Deps, 'rails'>; databaseUrl: string; operator: Operator; close: () => Promise<void> }
 
@@ -33,7 +33,7 @@ const nameAtShell = (): string => {
   }
 }
 
-/** Postgres itself: a pooler ends statements by the service's time-out, and an old one forgets prepared ones. */
+/** Connects to Postgres itself. A pooler ends statements by the service's timeout, and an old one forgets prepared statements. */
 export const openDatabase = async (config: Config = loadConfig(readEnvironment())) => {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = config
   if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
@@ -45,7 +45,7 @@ export const openDatabase = async (config: Config = loadConfig(readEnvironment()
   return { url, stop: async () => undefined }
 }
 
-/** The same settings, keys and database as the service, whether it runs or not. It applies no migration and runs no job. */
+/** The service's settings, keys and database, whether the service runs or not. Applies no migration and runs no job. */
 export const openConsole = async (): Promise<Console> => {
   const config = loadConfig(readEnvironment())
   const database = await openDatabase(config)

@@ -18,7 +18,7 @@ import type { Console } from './console.ts'
 
 type Deps = Console['deps']
 
-/** An entry for a key ring. It is named by its day, and by chance: ids are never used again. */
+/** An entry for a key ring, named by its day and a random part: ids are never used again. */
 const makeKey =
   (first: string) =>
   async ({ deps }: Console): Promise<string> => {
@@ -34,13 +34,13 @@ export const receiptKeyCommands = {
     await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
     return presentKeys(await listSigningKeys(deps.db))
   },
-  // Any 32 bytes are a private key of P-256; the public one follows from it.
+  // Any 32 bytes are a private key of P-256, and determine the public key.
   'push-keys': makeKey('p'),
 } satisfies Commands
 
 type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
 
-/** Everything that is sealed and kept: table, column, context. A sign-in flow's secrets expire within minutes and are left out. */
+/** All sealed columns that are kept: table, column, context. A sign-in flow's secrets expire within minutes and are left out. */
 const sealed: readonly (readonly [table: string, column: string, context: (row: Row) => readonly string[]])[] = [
   ['beneficiaries', 'destination', (row) => destinationContext(row.id, row.workspace_id)],
   ['topups', 'phone', (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id })],
@@ -73,7 +73,7 @@ type PayeeRow = Row & {
   account_reference: string | null
 }
 
-/** From the destination of any of the payee's beneficiaries: all have the same. A paybill without its own has that of its accounts. */
+/** Uses any of the payee's beneficiaries: all have one destination. A paybill without beneficiaries uses its accounts'. */
 const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
     `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,
@@ -99,7 +99,7 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
 
 const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
 
-/** Every step writes its row in the audit log: an interrupted rotation has recorded what it changed. */
+/** Each step writes its row in the audit log, so that an interrupted rotation has recorded its changes. */
 const untilDone = async (deps: Deps, operator: Operator, table: string, step: (tx: Tx) => Promise<number>): Promise<number> => {
   let total = 0
   for (let more = true; more; ) {
@@ -115,7 +115,7 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: (t
   return total
 }
 
-/** Seals again what older keys sealed, and makes fingerprints anew. Safe beside a running service, and repeatable; then an older key may go. */
+/** Reseals values of older keys and renews fingerprints; older keys may go then. Safe beside a running service, repeatable. */
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const column of sealed)

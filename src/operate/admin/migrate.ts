@@ -8,7 +8,7 @@ import { explain } from '../../process/database.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import { openDatabase } from './console.ts'
 
-/** So that statements have their sums when the first process of this release starts. An hour of transfers is one statement. */
+/** Counts all hours, so that statements have their totals when this release first starts. One query per hour of transfers. */
 const countAll = async (url: string): Promise<void> => {
   const logger = pino({ level: 'warn' }, pino.destination(2))
   const db = connect({ url, poolSize: 1, logger, clock: systemClock, statementTimeoutMs: 3_600_000 })
@@ -21,7 +21,7 @@ const countAll = async (url: string): Promise<void> => {
 
 type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'onContended'>) => Promise<unknown>
 
-/** Works on a database of any release of ours, or an empty one: so it opens none of the service's parts. */
+/** Runs on a database of any release of ours, or an empty one, so it opens none of the service's parts. */
 const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
   const { minutes = '10' } = options
   if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
@@ -50,7 +50,7 @@ export const migrateDatabase = (input: Arguments): Promise<unknown> =>
     return { applied, ...(role !== undefined && { serves: role }) }
   })
 
-/** No process of an earlier release runs any more, and none will: only the operator knows. */
+/** Confirms that no process of an earlier release runs or will run. Only the operator knows. */
 export const finishUpgrade = (input: Arguments): Promise<unknown> =>
   onDatabase(input, async (url, patience) => {
     const applied = await migrate(url, { ...patience, finish: true })

@@ -37,7 +37,7 @@ const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, provide
   created_at: createdAt.toISOString(),
 })
 
-/** By what a provider finds it. */
+/** The names by which a provider finds the attempt. */
 const presentAttempt = ({ reference, orderId, providerRequest, providerConversation, createdAt }: AttemptRecord) => ({
   reference,
   order_id: orderId,

@@ -9,7 +9,7 @@ import type { Console } from './console.ts'
 
 const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
 
-/** Every table that has something about a person, and which of its rows: those of the account, and of the workspaces that it owns. */
+/** Every table with data about a person, and the rows: those of the account and of the workspaces that it owns. */
 export const aboutPerson: Readonly<Record<string, string>> = {
   accounts: 't.id = $1',
   operator_invitations: `t.subject_key in (select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
@@ -69,7 +69,7 @@ const secretColumns = `
 
 type Row = Record<string, unknown>
 
-/** The phone of a top-up is the person's own; it is stored encrypted. */
+/** The phone of a top-up is the person's own. It is stored encrypted. */
 const phoneOf = async (tx: Tx, { deps }: Console, row: Row): Promise<Row> => {
   const [sealed] = await tx.query<{ ciphertext: Buffer | null; keyId: string | null }>(
     'select phone_ciphertext as ciphertext, phone_key_id as "keyId" from topups where id = $1',
@@ -80,7 +80,7 @@ const phoneOf = async (tx: Tx, { deps }: Console, row: Row): Promise<Row> => {
   return { ...row, phone_number: deps.vault.open({ ciphertext: sealed.ciphertext, keyId: sealed.keyId }, context) }
 }
 
-/** As it was published: its row leaves out what others keep. */
+/** The event as published. Its row omits data that other rows have. */
 const eventOf = async (tx: Tx, row: Row): Promise<Row> =>
   row.payment_id === null ? row : { ...row, data: (await findEvent(tx, String(row.id) as Uuid))?.data }
 
@@ -104,8 +104,8 @@ const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld
 }
 
 /**
- * Everything that is stored about a person, as one JSON document, table by table and row by row as it is stored. Left out are secrets, of which
- * only hashes are stored, and what is encrypted of others (the payees' destinations); `withheld` names these columns. The audit log records it.
+ * All stored data about a person as one JSON document, table by table and row by row. Omits secrets, which are stored only as
+ * hashes, and others' encrypted data (the payees' destinations); `withheld` names these columns. The audit log records it.
  */
 export const exportPerson = (at: Console, id: Uuid): Promise<void> =>
   inTx(at.deps.db, async (tx) => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// `npm run drill`: what an operator hopes never to need, done once on this machine. Each exercise starts servers of its own from PostgreSQL's
-// embedded programs, breaks them, mends them by the documented commands, and counts the money at the provider. `npm run drill -- failover`
-// plays those whose name contains the word. It touches no database that is configured.
+// `npm run drill`: rehearses an operator's emergencies on this machine. Each exercise starts its own servers from PostgreSQL's
+// embedded programs, breaks them, repairs them by the documented commands, and counts the money at the provider. `npm run drill
+// -- failover` plays those whose name contains the word. No configured database is touched.
 
 /** Tests that break real servers, and the document with the same steps for a person. */
 export const exercises = [
@@ -85,7 +85,7 @@ const play = async (exercise: (typeof exercises)[number], folder: string) => {
     { cwd: root, env: { ...process.env, FAULTS: 'full', FAULT_REPORT: figures }, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   await new Promise((resolve) => child.once('close', resolve))
-  // Tests that could not run wrote why, and no answers.
+  // Tests that could not run wrote the reason, and no answers.
   const { testResults }: { testResults: Result[] } = JSON.parse(await readFile(answers, 'utf8').catch(() => '{"testResults":[]}'))
   const played = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== 'skipped')
   const lines = (await readFile(figures, 'utf8').catch(() => '')).split('\n').filter(Boolean)
@@ -107,7 +107,7 @@ const drill = async (word: string): Promise<void> => {
       )
     for (const { name, value } of figures) process.stdout.write(`    ${name.replaceAll('_', ' ')}: ${value}\n`)
     process.stdout.write(`  ${Math.round((performance.now() - from) / 1000)} s · by hand: ${exercise.document}\n`)
-    // A test that was renamed must not let its exercise pass.
+    // A renamed test must not let its exercise pass.
     const missing = exercise.tests.length - played.filter(({ status }) => status === 'passed').length
     if (missing > 0) process.stdout.write(`  ${missing} of ${exercise.tests.length} did not pass\n`)
     failed += missing > 0 ? 1 : 0

@@ -12,7 +12,7 @@ const windowMs = 60_000
 const maxOfNetwork = 20
 const maxOfAll = 200
 
-/** Whether a refused delivery of this network is stored. The rest of a minute, also of many networks together, is answered and discarded. */
+/** Whether a refused delivery of this network is stored. Beyond the limits of a minute, deliveries are answered and discarded. */
 const createAllowance = (clock: Clock) => {
   let began = 0
   let noted: string[] = []
@@ -30,7 +30,7 @@ const createAllowance = (clock: Clock) => {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** Who may deliver: addresses and networks. If it is not set, everybody may; the secret in the path is always checked. */
+/** The addresses and networks that may deliver. Default: all. The secret in the path is always checked. */
 const createAllowList = (entries: readonly string[] | undefined): ((address: string) => boolean) => {
   if (entries === undefined) return () => true
   const list = new BlockList()
@@ -51,7 +51,7 @@ type Named = { id?: string; secret: string; kind: string }
 type Delivered = { body: string; sourceIp: string; allowedSource: boolean }
 
 /**
- * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
+ * The endpoints for providers' deliveries. A delivery is stored, answered, and then processed: a waiting provider sends again, or
  * gives up. A stranger gets the same answer and learns nothing from it. No path is logged: it contains the attempt's secret.
  */
 export const registerCallbacks = (operator: App, deps: Parts): void => {

@@ -58,9 +58,9 @@ type GaugeName = keyof typeof gauges
 const agoSql = (time: string): string => `coalesce(greatest(extract(epoch from $1 - ${time}), 0), 0)`
 
 /**
- * What the tables say, by gauge and labels: every process reports the same, also after a restart and what a command found. `$1`: now; `$2`: the
- * rails; `$3`: those that pay, and `$4` how many seconds a payment may wait for one. A new service has not verified anything, and this must not
- * raise an alert: NaN until the first check.
+ * Gauges from the tables: every process reports the same, even after a restart or a command's finding. `$1`: now. `$2`: the
+ * rails. `$3`: the paying rails. `$4`: how many seconds a payment may wait for a rail. A new service has verified nothing, which
+ * must not raise an alert: NaN until the first check.
  */
 const measure = statement('metrics.rows')`
   with people as (
@@ -107,7 +107,7 @@ type Measured = { gauge: GaugeName; labels: Record<string, string>; value: numbe
 
 export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'rails' | 'lossDetection'> & { feed: Feed }
 
-/** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
+/** Gauges read at each scrape. If the database is down, the scrape still works and shows that. */
 const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
   const { alerts, clock, config, db, feed, rails, lossDetection } = deps
   const made = new Map(
@@ -137,7 +137,7 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     set('events_lag_seconds', {}, undelivered ? Math.max(0, (now.getTime() - undelivered.getTime()) / 1000) : 0)
     const names = [Object.keys(rails.gates), Object.keys(rails.payout)]
     const rows = await db.query<Measured>(measure, [now, ...names, config.PAYMENT_WAIT_MINUTES * 60])
-    // A key may be gone, or a rail paused since.
+    // A key may be gone, or a rail paused, since the last scrape.
     for (const name of ['key_age_seconds', 'payment_wait_share']) made.get(name)?.reset()
     for (const { gauge, labels, value } of rows) set(gauge, labels, value)
   }
@@ -155,7 +155,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A registry of its own, so that two services in one process do not count each other's requests. */
+/** A registry per service, so that two services in one process do not count each other's requests. */
 export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
   collectDefaultMetrics({ register: registry })
   const readGauges = registerGauges(registry, deps)
@@ -167,7 +167,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
     registers: [registry],
   })
   return {
-    /** Times every request of this listener, named by its operation: paths contain ids, and each id would become a time series. */
+    /** Times every request of this listener, by operation: paths contain ids, and each id would become a time series. */
     watch: (app: App): void => {
       app.addHook('onResponse', (request, reply, done) => {
         done()
@@ -179,7 +179,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
         )
       })
     },
-    /** The metrics are for the private listener only. */
+    /** Serves the metrics, on the private listener only. */
     serve: (app: App): void => {
       app.get('/metrics', async (_request, reply) => {
         await readGauges()

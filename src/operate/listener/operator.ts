@@ -22,8 +22,8 @@ const localName = ({ socket }: FastifyRequest): string => {
 }
 
 /**
- * Answers 403 to a request for another host: a page whose name was pointed at this address could otherwise read metrics and move the sandbox's
- * clock from a browser behind our firewall. Browsers always send `Host`, so a probe without one is answered.
+ * Answers 403 to requests for another host. Otherwise a page whose name points to this address could read metrics and move the
+ * sandbox's clock, from a browser behind our firewall. Browsers always send `Host`, so a probe without one is answered.
  */
 const registerOwnHosts = (app: App, config: Parts['config']): void => {
   const own = new Set([...loopback, nameIn(new URL(config.operatorUrl).host), ...config.OPERATOR_ALLOWED_HOSTS.map(nameIn)])
@@ -42,11 +42,11 @@ const statusOf = (error: unknown): number => {
   return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
 }
 
-/** The log has no path (it may contain a secret) and no values of a statement. */
+/** Logs neither the path (it may contain a secret) nor the values of a statement. */
 const registerOperatorErrors = (app: App): void => {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
   app.setErrorHandler((error, request, reply) => {
-    // The sender left before its body had arrived: nobody is there to answer, and nothing of ours failed.
+    // The sender left before its body had arrived: nobody awaits an answer, and nothing of ours failed.
     const left = request.raw.destroyed && !request.raw.complete
     const status = left ? 400 : statusOf(error)
     if (left) app.log.debug('a sender on the private listener left before its body had arrived')
@@ -56,7 +56,7 @@ const registerOperatorErrors = (app: App): void => {
   })
 }
 
-/** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
+/** The private listener: provider callbacks and metrics. The public listener and the API document have neither. */
 export const createOperator = async (
   deps: Parts,
   metrics: Metrics,

@@ -15,7 +15,7 @@ const actsAfterEnd = namesSql([
   'identity.link',
 ] satisfies AuditAction[])
 
-/** The longest wait for a lock: an action later than this after an end was accepted after the end. */
+/** The longest wait for a lock. An action that is later than this after an end was accepted after the end. */
 const lockWait = `interval '10 seconds'`
 
 const endedCredentials = `select subject_id as id, min(transaction) as transaction, min(at) as at from audit_log
@@ -33,7 +33,7 @@ export const accessChecks = sqlChecks({
   I15: {
     'no payment was made by a grant after it was revoked': `
       select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
-    // The order is that of transactions: the lock of the account that is stopped puts them in the order of their effects.
+    // Ordered by transaction: the stopped account's lock puts transactions in the order of their effects.
     'a stopped workspace made no payment and approved none': `
       with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
       select published as subject from (
@@ -124,7 +124,7 @@ export const accessChecks = sqlChecks({
     'every payee can be found by a secret that is configured': `
       select id::text as subject from payees where fingerprint_key_id <> all ($token_secrets)`,
   },
-  // What a payment rests on, as it was when its sending was recorded, and as it is for what is not yet sent.
+  // The foundations of a payment: at the time its send was recorded, or now if it is not yet sent.
   I17: {
     'no payment was sent on fewer approvals than it needed, without those that had stopped counting': `
       select t.subject_id::text as subject from rail_attempts t join payments p on p.id = t.subject_id join approvals a on a.id = p.approval_id

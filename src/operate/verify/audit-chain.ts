@@ -11,7 +11,7 @@ import {
   type Seal,
 } from '../../events/seal.ts'
 
-/** Seals whose rows are read together. */
+/** The number of seals whose rows are read together. */
 const batch = 20
 
 type Verdict = { fault: string } | { vouched: boolean }
@@ -28,9 +28,9 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: r
 }
 
 /**
- * Computes the tree again, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that it
- * covers; the later ones are compared with what is stored of it.
- * A seal whose key is no longer configured is valid when a later seal, keyed with one of our secrets, follows it.
+ * Recomputes the tree, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that
+ * it covers; later seals are compared with its stored values.
+ * A seal whose key is no longer configured is valid if a later seal, keyed with one of our secrets, follows it.
  */
 const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
   const broken: string[] = []

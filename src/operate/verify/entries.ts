@@ -18,8 +18,8 @@ const published = [
 /** A margin of one day: older events may already be deleted. */
 const stored = `greatest($since, $retained + interval '1 day')`
 
-// The events are read once, and each row is named once: searched row by row, each row would read all events of its type (measured: a
-// second a row, with 600,000 events), and be named for each of them.
+// Reads the events once, and encodes each row's id once. Searched row by row, each row would read all events of its type
+// (measured: a second a row, with 600,000 events), and encode its id for each of them.
 const inEvents = published.map(({ table, kind, type }) => [
   `every row of ${table} was published by ${type}`,
   `with published as materialized (
@@ -36,7 +36,7 @@ const traces = sqlChecks({
         select payment_id from events where type = 'payment.created' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through)
       select p.id::text as subject from payments p
       where p.created_at > ${stored} and not exists (select from published where published.payment_id = p.id)`,
-    // Rows with references that are not foreign keys, because a foreign key would lock the other row with every payment.
+    // References without a foreign key, because that would lock the other row with every payment.
     'everything that a payment names exists, and so does every payment that an event refers to': `
       select p.id::text as subject from payments p
       where p.created_at >= $since and (
@@ -54,7 +54,7 @@ const newestOf = (rail: string): string => `(
   select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail}
   order by a.transaction desc, a.id desc limit 1)`
 
-/** Rows that the log tells about in other ways than by their id. */
+/** Rows that the log describes otherwise than by their id. */
 const otherwise = sqlChecks({
   I21: {
     'every decision and every void of one is in the audit log, and each of its entries has its row': `

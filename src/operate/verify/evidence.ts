@@ -12,7 +12,7 @@ import { seedOf } from '../../modules/payments/declared-losses.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './told.ts'
 
-/** A check of each row that a query reads behind `$1`. */
+/** A check of each row that a query reads after `$1`. */
 const ofRows = <Row extends { id: Uuid }>(
   promise: string,
   text: string,
@@ -34,7 +34,7 @@ type Destination = {
   mask: string
   bankCode: string | null
   accountReference: string | null
-  /** Null: of a payee that is not of its workspace. */
+  /** Null: of a payee in another workspace. */
   fingerprint: Buffer | null
 }
 
@@ -42,7 +42,7 @@ const isOwnDestination = (row: Destination, facts: CheckFacts): boolean => {
   const { workspaceId, rail, bankCode, accountReference, fingerprint } = row
   const destination = facts.open(row, destinationContext(row.id, workspaceId))?.toString()
   if (destination === undefined || fingerprint === null) return false
-  // Of a closed account: forgotten.
+  // A closed account's destination is forgotten.
   if (destination === '') return true
   const payee = { destination, bankCode, accountReference }
   const made = facts.fingerprints(fingerprintText(workspaceId, rail, payee))
@@ -113,7 +113,7 @@ const batches = ofRows<Batch>(
 
 type Signed = { id: Uuid; message: string; signature: string; signer: string; binds: string[] }
 
-/** A contract's signature is proven by its chain, which is not asked here. */
+/** A contract's signature is proven by its chain, which this check does not ask. */
 const isSignedBy = ({ message, signature, signer }: Signed): boolean => {
   const wallet = parseWalletName(signer)
   if (!wallet) return false
@@ -150,7 +150,7 @@ const mayBeName = /[\w-]{8,}/g
 const namesOfOthers = `select unnest(array[provider_request, provider_conversation]) as name from rail_attempts
   where provider_request = any($1::text[]) or provider_conversation = any($1::text[])`
 
-/** If the callback lacks the attempt's provider id and contains another attempt's, the two ids were swapped. */
+/** A callback that lacks the attempt's provider id and contains another attempt's shows that the two ids were swapped. */
 const breachesOfBodies = async (db: Db, facts: CheckFacts, rows: readonly Delivery[]): Promise<string[]> => {
   const read = rows.map((row) => {
     const packed = row.isTold ? facts.open(row, deliveryContext(row.id)) : undefined
@@ -186,8 +186,8 @@ const writtenWith = `select transaction::text, subject_id as "subjectId", worksp
   where subject_id = any($1::uuid[]) and transaction = any($2::text[]::xid8[])`
 
 /**
- * The signature of a revocation is another one than that of its mandate. The log has a time at which a change of a zone was taken back, the workspace
- * has none.
+ * Fields to compare. A revocation's signature differs from its mandate's. The log has a time for a change of zone that was taken
+ * back, the workspace has none.
  */
 const comparable = ({ type, data }: Event): Fields => {
   const left = type === 'mandate.revoked' ? ['signature', 'signer'] : data.time_zone_from === null ? ['time_zone_from'] : []

@@ -4,20 +4,20 @@ import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
 import { typeIdSql } from './told.ts'
 
-/** From when on records have all their events, among those that are checked. */
+/** The time since which all checked records have all their events. */
 const stored = 'greatest($since, $retained)'
 
 const published = 'the published statuses of every'
 const follow = 'follow the table of transitions'
 
-/** The events with their data. Materialized where it is used: otherwise whole documents go through joins and sorts. */
+/** Events with their data. Use it materialized: otherwise whole documents go through joins and sorts. */
 const later = (resource: Resource, name = `data->>'id'`): string => `
   select transaction, id, ${name} as name, data->>'status' as status from events
   where type like '${resource}.%' and data is not null and created_at >= $since and transaction > $sealed_through`
 
 /**
- * Each record is named once, whatever plan joins it with its events: names cost more than all else. A type's first event may have any status
- * with which a record can begin. A mandate's row may still say that it is active after its end.
+ * Encodes each record's id once, whatever plan joins it with its events: encoding costs most. A type's first event may have any
+ * status with which a record can begin. A mandate's row may still say that it is active after its end.
  */
 const moves = Object.fromEntries(
   (
@@ -42,13 +42,13 @@ const moves = Object.fromEntries(
   ]),
 )
 
-/** With which a payment began: an approval is asked for at once, except where one is needed when it is due. */
+/** The first status of a payment: an approval is requested at creation, unless it is needed only when the payment is due. */
 const firstStatus = `case when execute_at is not null then 'scheduled' when approval_id is not null then 'pending_approval' else 'processing' end`
 
-/** A scheduled payment that waits for an approval is told of by the event of the approval. */
+/** The approval's event reports a scheduled payment that waits for an approval. */
 const paymentEdges = namesSql([...edgesOf('payment'), 'scheduled>rejected', 'scheduled>expired'])
 
-/** The events of a payment's creation have its first status. It counts for payments whose events are all stored and read. */
+/** A payment's creation events have its first status. Checked for payments whose events are all stored and read. */
 const paymentMoves = `
   with records as materialized (
      select id, status as current, updated_at, case when created_at >= $since and created_at >= ${stored} then ${firstStatus} end as first
@@ -68,7 +68,7 @@ const paymentMoves = `
        and not (current = 'pending_approval' and coalesce(status, first) = 'scheduled'))
      or c.transaction > s.transaction`
 
-/** What waited when its workspace was separated goes on under the new balance's account; what was decided before keeps the old one. */
+/** Pending work continues under the new balance's account after a separation. Earlier decisions keep the old account. */
 const wasSeparated = (workspace: string): string =>
   `coalesce((select w.separated_at is not null from workspaces w where w.id = ${workspace}), false)`
 

@@ -11,7 +11,7 @@ const notRevoked = () => ({ revoked: false })
 
 const noControls: Fields = Object.fromEntries(Object.keys(SpendingControls.shape).map((name) => [name, null]))
 
-/** Another form of a name, where the log has it. */
+/** Another form of a name, if the log has it. */
 const when = (value: unknown, fields: Fields): Fields => (value === undefined ? {} : fields)
 
 const makers = ({ created_by, changed_by }: Fields): Fields => {
@@ -39,7 +39,7 @@ const pending = (value: unknown): Fields => {
   })
 }
 
-/** Columns that an earlier release leaves behind when a change ends mean nothing. */
+/** Columns that an earlier release leaves behind when a change ends. They mean nothing. */
 const pendingColumns = Object.entries({
   pending_version: 'to_jsonb(t.pending_change_version)',
   pending_terms: "t.pending_change_result -> 'terms'",
@@ -49,13 +49,13 @@ const pendingColumns = Object.entries({
     `'${name}', case when t.pending_change is not null and t.pending_change_result is not null then ${value} end`,
 )
 
-/** What of the answer to its creation can change. */
+/** Fields of the answer at creation that can change later. */
 const passing = [
   ...['status', 'approval_id', 'updated_at', 'completed_at', 'late_success', 'counts', 'received_minor'],
   ...['provider_receipt', 'failure_code', 'failure_message', 'provider_code'],
 ]
 
-/** The answer to its creation, which the row keeps. */
+/** The answer at creation, which the row keeps. */
 const kept = (row: Fields): Fields => {
   if (row.snapshot === null) return { idempotency_key: null }
   const answer = fieldsOf(JSON.parse(unpack(Buffer.from(String(row.snapshot).slice(2), 'hex'))))
@@ -65,13 +65,13 @@ const kept = (row: Fields): Fields => {
     ...when(answer.payment_rail, { rail: answer.payment_rail }),
     ...when(answer.initiated_by, { initiator_account_id: account_id, grant_id }),
     ...when(answer.phone_number_mask, { phone_mask: answer.phone_number_mask }),
-    // No fee is stored as none.
+    // A fee of zero is stored as null.
     ...Object.fromEntries(['fee_minor', 'fees_minor'].flatMap((name) => (answer[name] === '0' ? [[name, null]] : []))),
     provider_receipt: null,
   }
 }
 
-/** By the tables' names. */
+/** The tables by name. */
 export const toldTables: Readonly<Record<string, Told>> = {
   accounts: {
     before: () => ({
@@ -82,7 +82,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
       api_keys_enabled: true,
       oauth_enabled: true,
     }),
-    // Its name is forgotten when it is closed.
+    // A closed account's name is forgotten.
     columns: ({ capabilities, display_name: _, ...after }) => ({
       ...after,
       ...Object.fromEntries(Object.entries(fieldsOf(capabilities)).map(([name, on]) => [`${name}_enabled`, on])),
@@ -105,7 +105,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
     owner: 'account_id',
     secret: 'hash',
     before: notRevoked,
-    // A new name is told of the grant.
+    // A grant's new name is logged with the grant.
     columns: ({ name: _, ...after }) => ({ ...after, ...when(after.revoked_at, { revoked: true }) }),
   },
   grants: {
@@ -115,12 +115,12 @@ export const toldTables: Readonly<Record<string, Told>> = {
     before: () => ({ ...notRevoked(), frozen: false }),
     columns: ({ spending_controls, client_id, expires_at, permissions, resources, generation, ...after }, action) => ({
       ...after,
-      // A token may be for less than was consented to, and one that is used again is of an earlier generation.
+      // A token may have fewer resources than the consent, and a reused one is of an earlier generation.
       ...(action === 'oauth_consent.approve' && when(resources, { resources })),
       ...(action === 'oauth_token.refresh' && { generation }),
       ...when(after.kind, { permissions }),
       ...when(spending_controls, { ...noControls, ...fieldsOf(spending_controls) }),
-      // A client may be named by its address, and a refresh moves the end of its grant.
+      // The log may name a client by its address, and a refresh moves the end of its grant.
       ...(typeof client_id === 'string' && parseAnyId(client_id) && { client_id }),
       ...(after.kind !== 'oauth' && when(expires_at, { expires_at })),
     }),
@@ -171,7 +171,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
     made: ['mandate.create'],
     owner: 'account_id',
     before: notRevoked,
-    // The signature of a revocation is another one.
+    // A revocation has its own signature.
     columns: ({ revoked_at: _, ...after }) => (after.id === undefined ? { status: after.status } : after),
   },
   beneficiaries: {
@@ -184,7 +184,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
     }),
   },
   payees: {
-    // Frozen under each of its names; an account at a paybill also with the paybill.
+    // A payee is frozen under each of its names; an account at a paybill also with the paybill.
     also: 'array(select b.id from beneficiaries b where b.payee_id = t.id and t.paybill_id is null)',
     columns: ({ status }) => (status === 'active' || status === 'frozen' ? { frozen: status === 'frozen' } : {}),
   },
@@ -200,7 +200,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
   suspense_items: {
     made: ['suspense.record'],
     before: () => ({ resolved: false }),
-    // What waits for a second administrator has no outcome yet.
+    // A request that waits for a second administrator has no outcome yet.
     columns: (after, action) => (action === 'admin.resolve_suspense_request' ? {} : after),
   },
   reconciliation_differences: {},
@@ -237,7 +237,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
     columns: ({ provider_receipt, amount_minor, ...after }, action) => {
       if (action === 'payment.late_success')
         return { ...after, late_success_receipt: provider_receipt, late_success_amount_minor: amount_minor }
-      // Who bears a late success repeats its receipt, which the entry before it told.
+      // The resolution of a late success repeats its receipt, which an earlier entry reported.
       if (action.startsWith('payment.late_success_') || action === 'admin.payment_resolve') return after
       return { ...after, ...when(provider_receipt, { provider_receipt }), ...when(amount_minor, { amount_minor }) }
     },
@@ -246,7 +246,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
     made: ['topup.initiate'],
     since: 'updated_at',
     before: kept,
-    // A further deposit under it changes nothing of it.
+    // A further deposit under it changes none of its fields.
     columns: (after, action) =>
       action === 'topup.deposit' ? {} : { ...after, ...when(after.phone_number_mask, { phone_mask: after.phone_number_mask }) },
   },

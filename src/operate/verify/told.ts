@@ -9,23 +9,23 @@ export type Fields = Readonly<Record<string, unknown>>
 
 export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null; accountId: Uuid | null; after: Fields | null }
 
-/** A table whose rows are what the audit log tells about them. A name of the log is compared where the row has it as well. */
+/** A table whose rows must match the audit log. A name in the log is compared if the row has it too. */
 export type Told = {
-  /** The actions that make a row. None: rows that nothing is told about are right. */
+  /** The actions that create a row. None: rows without entries are right. */
   made?: readonly AuditAction[]
   /** The column with the account that made it. */
   owner?: string
-  /** The column with the hash of its secret, of which the log has a digest. */
+  /** The column with the hash of its secret. The log has a digest of the secret. */
   secret?: string
-  /** Further subjects whose entries tell about row `t`: `uuid[]` of SQL. */
+  /** Further subjects whose entries are about row `t`: an SQL expression of type `uuid[]`. */
   also?: string
-  /** More than the columns: `jsonb` of SQL. */
+  /** Fields besides the columns: an SQL expression of type `jsonb`. */
   more?: string
-  /** Rows are many, and only those since the last check are read, by this column: the service does not change older ones. */
+  /** A time column, for tables with many rows: only rows since the last check are read. Older rows never change. */
   since?: string
-  /** What holds until an entry tells otherwise. */
+  /** The values until an entry changes them. */
   before?: (row: Fields) => Fields
-  /** What an entry tells, by the names of the columns. */
+  /** The column values that an entry states. */
   columns?: (after: Fields, action: AuditAction) => Fields
 }
 
@@ -35,8 +35,8 @@ const idDigits = Array.from(
 ).join(' || ')
 
 /**
- * A UUID column as the TypeID that stands for it on the wire: two zeros and its bits, five bits a digit. Its digits are written
- * out, because a million ids take seconds.
+ * SQL for a UUID column's TypeID on the wire: two zeros and its bits, five bits per digit. Written out digit by digit for speed:
+ * a million ids take seconds.
  */
 export const typeIdSql = (kind: IdKind, column: string): string =>
   `(select '${idPrefixes[kind]}_' || ${idDigits} from (select B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) as bits offset 0) as id)`
@@ -46,7 +46,7 @@ type Page = { id: Uuid; row: Fields; log: Entry[] | null }
 const pageSize = 500
 const pagesOfPortion = 20
 
-/** Reads all rows behind `$1`, a page at a time, and stops at the number of breaches that are named. */
+/** Reads all rows after `$1` in pages, up to the maximum of breaches. */
 export const findInPages = async <Row extends { id: Uuid }>(
   db: Db,
   facts: Period,
@@ -68,7 +68,7 @@ export const findInPages = async <Row extends { id: Uuid }>(
   return found.slice(0, most)
 }
 
-/** Both by one statement: between two the service could change both. Numbers are texts: an amount may have more digits than JSON keeps. */
+/** Row and log in one query, because the service could change both between two. Numbers become texts, which keep all digits. */
 const pageSql = (table: string, { also, more = `'{}'`, since }: Told): string => `
   select t.id, (
       select jsonb_object_agg(key, case jsonb_typeof(value) when 'number' then to_jsonb(value #>> '{}') else value end)
@@ -80,7 +80,7 @@ const pageSql = (table: string, { also, more = `'{}'`, since }: Told): string =>
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
-/** The same for all forms of one value: an id with its prefix or without, a time in any zone, a number or its text. */
+/** One form for all spellings of a value: an id with or without prefix, a time in any zone, a number or its text. */
 const plain = (value: unknown): unknown => {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return time.test(value) ? new Date(value).toISOString() : (parseAnyId(value) ?? value)
@@ -89,7 +89,7 @@ const plain = (value: unknown): unknown => {
   return value && Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
 }
 
-/** A right may end earlier than was told: with the last key of its grant, or with the grant above it. */
+/** A right may end earlier than logged: with the last key of its grant, or with the grant above it. */
 const endsEarlier = (told: unknown, end: unknown): boolean =>
   end !== null && (told === null || new Date(String(end)) < new Date(String(told)))
 
@@ -109,18 +109,18 @@ const revocations: readonly AuditAction[] = [
   'mandate.revoked',
   'session.revoke',
 ]
-/** Of approvals and batches: the last part is a status, unless a person does it. */
+/** Entries whose last part is a status. A person's actions on approvals and batches have other names. */
 const isStatus = (action: AuditAction): boolean =>
   /^(approval|payment_batch)\.(approved|cancelled|completed|expired|failed|processing|rejected)$/.test(action)
 
-/** How long it took is what a person is told, and what bounds its day. */
+/** Completions, whose time people see and which bound the record's day. */
 const completions: readonly string[] = ['completed', 'succeeded', 'failed', 'cancelled', 'rejected', 'expired', 'returned']
 const isCompleted = (action: AuditAction): boolean => {
   const [resource = '', status = ''] = action.split('.')
   return ['payment', 'payment_batch', 'topup'].includes(resource) && completions.includes(status)
 }
 
-/** What an action tells besides what its entry names. */
+/** Values that follow from an action, besides those in its entry. */
 const implied: Readonly<Partial<Record<AuditAction, (entry: Entry) => Fields>>> = {
   'admin.assign_suspense': () => ({ resolved: true, outcome: 'assigned' }),
   'admin.resolve_difference': () => ({ resolved: true }),
@@ -151,7 +151,7 @@ const making = ({ owner }: Told, { at, workspaceId, accountId }: Entry): Fields 
   ...(owner && { [owner]: accountId }),
 })
 
-/** What the log says of a row at last: each name as the newest entry has it that names it. */
+/** The log's final description of a row: for each name, the value of its newest entry. */
 const lastTold = (told: Told, { row, log }: Page): Fields => {
   const made = log?.find(({ action }) => told.made?.includes(action))
   const last: Record<string, unknown> = { ...told.before?.(row), ...(made && making(told, made)), gone: false }
@@ -161,7 +161,7 @@ const lastTold = (told: Told, { row, log }: Page): Fields => {
   return last
 }
 
-/** What the log names without its time. */
+/** States that the log has without their time. */
 const states = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revoked', 'suspended']
 
 /** The row, whether each of its times is set, and a digest of its secret. */
@@ -183,7 +183,7 @@ const missingSql = (table: string): string => `
   where lower(a.action) = any($1) and a.at >= $since and not exists (select from ${table} t where t.id = a.subject_id)
     and not exists (select from audit_log e where e.subject_id = a.subject_id and e.action = any($2)) limit ${most}`
 
-/** Tables whose rows leave by themselves. */
+/** Tables whose rows expire. */
 const leaving = ['sessions', 'payments', 'topups', 'oauth_clients']
 
 export const toldCheck = (table: string, told: Told): Check => ({

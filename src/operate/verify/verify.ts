@@ -54,10 +54,10 @@ export const checks: readonly Check[] = [
 
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
-/** Where a check goes on: behind a promise, and behind a row of those of the next one. */
+/** The position at which a check continues: after a promise, and after a row of the next promise. */
 type Place = { kept: string; row?: Uuid | undefined }
 
-/** Checks the data against every promise that can be read from them, while the service runs. */
+/** Checks the data against every promise, while the service runs. */
 export async function* verify(
   db: Db,
   facts: CheckFacts,
@@ -71,11 +71,11 @@ export async function* verify(
     yield { invariant, promise, breaches: await find(db, index === 0 && first > 0 ? { ...period, behind } : period) }
 }
 
-/** Everything is checked once a week; on the days between, only what was created and changed since the last check. */
+/** Everything is checked once a week. In between, only rows created or changed since the last check. */
 const wholeEveryDays = 7
-/** How far a check reaches back before the last one: for transactions that were open then, and transitions that took a while. */
+/** How far a check reaches back before the last one, for transactions that were open then and slow transitions. */
 const overlapHours = 24
-/** A check may read every row, and takes no lock that a payment waits for. */
+/** A check may read every row. It takes no lock that a payment waits for. */
 const statementTimeoutMs = 600_000
 
 export type DailyOptions = {
@@ -88,7 +88,7 @@ export type DailyOptions = {
 
 const findPoint = selectRow('verify.point', verifyPoints, ['name'])
 
-/** The start of the period that has not been checked; null: everything must be checked. `now` decides whether the week is over. */
+/** The start of the unchecked period. Null: everything must be checked. `now` decides whether the week is over. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
   const [whole, recent] = await Promise.all([findPoint(db, { name: 'whole' }), findPoint(db, { name: 'recent' })])
   if (!whole || whole.at < daysAfter(now, -wholeEveryDays)) return null
@@ -98,7 +98,7 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
 
 type Summary = { kept: number; broken: number; seconds: number }
 
-/** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
+/** Moves the next period's start, only after a check without breaches, so that a breach is reported again. */
 export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' | 'since'>, summary: Summary): Promise<void> =>
   inTx(db, async (tx) => {
     const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
@@ -110,13 +110,13 @@ export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' |
 
 export type Unfinished = Place & { now: Date }
 
-/** The whole check that was stopped before its end; it goes on with the time at which it began. */
+/** A whole check that was interrupted. It continues with its original start time. */
 export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> => {
   const point = await findPoint(db, { name: 'unfinished' })
   return point && { kept: point.through, row: point.totals.row as Uuid | undefined, now: point.at }
 }
 
-/** Kept while nothing was found: what is broken is looked at again. */
+/** Keeps the position only while no breach is found, so that breaches are found again. */
 const keepPlace = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
   inTx(db, async (tx) => {
     const place = { name: 'unfinished', through: kept, totals: row === undefined ? {} : { row }, at: now }
@@ -125,7 +125,7 @@ const keepPlace = (db: Database, { kept, row, now }: Unfinished): Promise<void> 
 
 type Reporting = { onResult: (result: Result) => void; from?: Place | undefined; onRows?: (rows: number) => void }
 
-/** With `onRows`, how far a whole check came is kept, so that another one can go on from there. */
+/** With `onRows`, the progress of a whole check is kept, so that another check can continue from there. */
 export const verifyAll = async (
   db: Database,
   facts: CheckFacts,
@@ -150,7 +150,7 @@ export const verifyAll = async (
   return summary
 }
 
-/** The check runs on a connection of its own. */
+/** Runs the check on a connection of its own. */
 export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {
