@@ -10,7 +10,7 @@ export type PaymentsOptions = {
   apiKey?: string
   /** An OAuth access token or a dashboard token; a function if it changes. */
   accessToken?: Token
-  /** For the session cookie of a browser: `include` or `same-origin`. */
+  /** Cookie mode for a browser's session: `include` or `same-origin`. */
   credentials?: CookieMode
   headers?: Record<string, string>
   /** Number of retries if one can help. Default: 3. */

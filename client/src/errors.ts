@@ -87,7 +87,7 @@ export class ProviderError extends PaymentsError {}
 export class ProviderNotConfiguredError extends PaymentsError {}
 export class UnavailableError extends PaymentsError {}
 
-/** The compiler refuses this table when the API document has a code that is missing here. */
+/** Does not compile if the API document has a code that is missing here. */
 export const errorClasses = {
   invalid_request: InvalidRequestError,
   invalid_cursor: InvalidCursorError,

@@ -3,19 +3,19 @@ import type { components, paths } from './api.ts'
 export type Schemas = components['schemas']
 export type Path = keyof paths
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
-/** The methods that this path has. */
+/** Methods of a path. */
 export type MethodOf<P extends Path> = { [M in Method]: paths[P][M] extends { responses: unknown } ? M : never }[Method]
 
 type Media = 'application/json'
 type JsonOf<Response> = Response extends { content: { [_ in Media]: infer Body } } ? Body : undefined
 type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never
 
-/** The body of a route's successful answer. */
+/** Body of a route's successful answer. */
 export type Answer<P extends Path, M extends MethodOf<P>> = JsonOf<
   ResponsesOf<paths[P][M]>[keyof ResponsesOf<paths[P][M]> & (200 | 201 | 202 | 204)]
 >
 
-/** The input of a route. */
+/** Request body of a route. */
 export type Body<P extends Path, M extends MethodOf<P>> = paths[P][M] extends {
   requestBody?: { content: { [_ in Media]: infer Input } }
 }
@@ -26,7 +26,7 @@ export type Query<P extends Path, M extends MethodOf<P>> = paths[P][M] extends {
   ? NonNullable<Q>
   : never
 
-/** The items of a list. */
+/** Items of a list. */
 export type Item<P extends Path> =
   'get' extends MethodOf<P>
     ? Answer<P, 'get' & MethodOf<P>> extends { data: (infer T)[]; next_cursor: string | null }

@@ -42,7 +42,7 @@ const createQueryClient = (): QueryClient => {
         staleTime: 30_000,
         refetchOnWindowFocus: false,
         retry: (count, error) => mayPass(error) && count < maxRetries,
-        // A failed list must not load again at each mount: the mount and its waiting page would never end.
+        // No retry on mount soon after a failure: a failed list may mount itself again, in an endless loop.
         retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > retryAfterMs,
       },
       // Offline, an action fails at once. A queued one would run after the person has moved on.

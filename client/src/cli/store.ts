@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Tokens } from '../oauth.ts'
 
-/** One login: the service, the client and the tokens. */
+/** A login: service, client and tokens. */
 export type Login = { baseUrl: string; clientId: string; tokens: Tokens }
 
 export const loginFile = (env: NodeJS.ProcessEnv): string =>

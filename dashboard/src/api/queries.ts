@@ -20,7 +20,7 @@ export type { Answer, Body, Schemas } from '../../../client/src/route-types.ts'
 
 type PaymentStatus = Schemas['Payment']['status']
 
-// The first part of a key is the name that live/live.tsx knows it by.
+// The first part of a key is its name in live/live.tsx.
 
 type Readable = PathWith<'get'>
 type Get<P extends Readable> = 'get' & MethodOf<P>
@@ -171,7 +171,7 @@ export const approvalMessageQuery = (id: string, decision: 'approve' | 'reject')
   reading(['approval', id, 'message', decision], '/v1/approvals/{id}/message', { path: { id }, query: { decision } })
 
 export type BeneficiaryFilters = Filters<'/v1/beneficiaries'>
-/** The service searches: a workspace may have thousands. */
+/** Searched by the service: a workspace may have thousands. */
 export const beneficiariesQuery = (filters: BeneficiaryFilters, limit = 50) =>
   listing(['beneficiaries', 'list', filters, limit], '/v1/beneficiaries', { ...filters, limit }, steady)
 /** Beneficiaries that one key or agent created or renamed, archived ones included. */
@@ -191,7 +191,7 @@ export const nameChecksQuery = (id: string) =>
 
 export const policiesQuery = (status: 'active' | 'all') =>
   listing(['policies', status], '/v1/spending-policies', { status, limit: 100 })
-/** The policies that one key or agent created or changed. A workspace has at most a hundred that are active. */
+/** Policies that one key or agent created or changed. A workspace has at most a hundred active ones. */
 export const policiesMadeByQuery = (grantId: string) =>
   listing(['policies', 'made-by', grantId], '/v1/spending-policies', { made_by_grant_id: grantId, status: 'all', limit: 100 })
 export const policyQuery = (id: string) => byId(['policy', id], '/v1/spending-policies/{id}', id)
@@ -299,7 +299,7 @@ const by =
 
 export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by('patch'), DELETE: by('delete') }
 
-/** A text in CSV, or a body in JSON. */
+/** A batch as CSV text, or as a JSON body. */
 export type SentList = string | Body<'/v1/payment-batches', 'post'>
 
 /** Checks or pays a batch. */

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value outside of React that components can follow. */
+/** A value outside React that components can follow. */
 export const createStore = <Value>(initial: Value) => {
   let value = initial
   const listeners = new Set<() => void>()

@@ -103,7 +103,7 @@ const refreshList = async (client: QueryClient, query: Query, events: readonly C
 /** Events that arrived during the refresh of a list. */
 const waiting = new WeakMap<Query, Change[]>()
 
-/** Refreshes a list once at a time: of two reads at once, the older might end last. */
+/** Runs one refresh of a list at a time: of two reads at once, the older might end last. */
 const refreshInTurn = async (client: QueryClient, query: Query, events: readonly Change[]): Promise<void> => {
   const running = waiting.get(query)
   if (running) return void running.push(...events)

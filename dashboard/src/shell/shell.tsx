@@ -160,7 +160,7 @@ const ConnectionBar = () => {
   )
 }
 
-/** A freeze is shown on every page. */
+/** Shows a freeze on every page. */
 const FrozenBanner = () => {
   const { workspace, account, membership, can } = useSession()
   const notes = [
