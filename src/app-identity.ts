@@ -7,7 +7,7 @@ import type { App } from './http/app-type.ts'
 import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
 
-// Apart from app.ts, the only place that names the identity providers, and what simulates them and a mail server.
+// Besides app.ts, the only place that names the identity providers, and the simulations of them and of a mail server.
 
 const clientOf = (clientId: string | undefined, clientSecret: string | undefined) =>
   clientId && clientSecret ? { clientId, clientSecret } : undefined

@@ -32,7 +32,7 @@ import type {
   SomeRails,
 } from './rails/rail.ts'
 
-// The only place that knows what calls the providers. What is known about a provider stands in its definition.
+// The only place that connects the providers. A provider's definition has everything else that is known about it.
 
 export type RailOptions = { [P in Provider]: ReturnType<(typeof connected)[P]['options']> }
 
@@ -50,7 +50,7 @@ const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: Ad
   return options && adapters[provider].create(options, deps)
 }
 
-/** Without a setting only the emulator may get a lost order again. */
+/** Default: only the emulator may get a lost order again. */
 const repeatsOf = (config: Config, rail: RailName, account: string, isEmulator: boolean): Repeats | null => {
   const { repeat } = payouts[rail]
   if (repeat === 'pays_again') return null
@@ -61,7 +61,7 @@ const repeatsOf = (config: Config, rail: RailName, account: string, isEmulator: 
 const asksForNames = ({ NAME_LOOKUPS: named }: Pick<Config, 'NAME_LOOKUPS'>, rail: RailName, isEmulated: boolean): boolean =>
   named === undefined ? isEmulated : named.includes(rail)
 
-/** Of the real providers, or of the emulator: the adapters do not know which. */
+/** Connects the real providers, or the emulator: the adapters do not know which. */
 const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
   const gates = Object.fromEntries(
     sendingRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
@@ -71,7 +71,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
   let collection: CollectionAdapter | null = null
   let numbers: Rails['numbers'] = {}
-  // The rails are built before the database is there.
+  // The rails are built before the database exists.
   let share: ShareToken | undefined
   const shareToken: ShareToken = (asked) => (share ? share(asked) : asked.fetch())
   for (const provider of providers) {
@@ -111,7 +111,7 @@ const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.i
 export const realRails = (config: Config, clock: Clock): Rails =>
   connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null), false)
 
-/** The organisation's numbers that pay out, by provider: what a loss is compared with. Null: the emulator's, whichever it has. */
+/** The organisation's paying numbers, by provider, for comparison after a loss. Null: any number of the emulator. */
 export const payingAccounts = (config: Config, clock: Clock): { provider: Provider; number: string | null }[] => {
   const named = providers.filter((provider) => isNamed(config, provider))
   if (named.length === 0) return providers.map((provider) => ({ provider, number: null }))

@@ -69,14 +69,14 @@ export type Service = Awaited<ReturnType<typeof createService>>
 export type ServiceOptions = {
   config: Config
   databaseUrl: string
-  /** Postgres itself, where `databaseUrl` leads to a pooler. */
+  /** Postgres itself, if `databaseUrl` leads to a pooler. */
   directUrl?: string
   pooler?: Pooler | undefined
   clock: Clock
   logger: Logger
   rails: Rails
   sandbox?: SandboxControl | undefined
-  /** What earlier lives of processes left. */
+  /** The log of earlier processes. */
   sendLog?: (RecoveryPointFile & SendLog) | undefined
   /** Describes each route as it is registered: for the API document, which is rendered at build. */
   document?: (http: App) => Promise<void>
@@ -148,7 +148,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   }
 }
 
-/** For commands that run beside the service: without listeners and without jobs. */
+/** For commands beside the service: without listeners and jobs. */
 export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config))
 
 const buildHttp = async (
@@ -200,7 +200,7 @@ const buildHttp = async (
   return { http, routes }
 }
 
-/** Once a day over all processes. */
+/** Runs once a day over all processes. */
 const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
   const { clock, logger, alerts, config } = deps
   const onBroken: DailyOptions['onBroken'] = ({ invariant, promise }) =>
@@ -229,7 +229,7 @@ export const createService = async (options: ServiceOptions) => {
     http,
     operator,
     routes,
-    /** Before `stop`: readiness is red and every answer closes its connection. */
+    /** Called before `stop`: readiness fails and every answer closes its connection. */
     depart: () => {
       departure.hasBegun = true
     },
@@ -239,7 +239,7 @@ export const createService = async (options: ServiceOptions) => {
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
       await startWork(deps, dailyVerification(deps, options.databaseUrl))
-      // Without it pages of this version lose their files at the next deploy, which is no reason not to serve.
+      // If it fails, only pages of this version lose their files at the next deploy: the service still starts.
       if (deps.config.JOBS !== 'off')
         await keepDashboardFiles(deps.db, dashboardAssets).catch((error: unknown) =>
           deps.logger.warn({ err: error }, 'the files of the dashboard could not be kept for the next deploy'),

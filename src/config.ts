@@ -49,7 +49,7 @@ const environment = z.object({
   CURRENCY: currency.default('KES'),
   FEES: tariff.default({}),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
-  /** For a rail that is down, before the payment fails. */
+  /** How long a payment waits for a rail that is down, before it fails. */
   PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
   SESSION_COOKIE_DOMAIN: cookieDomain.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
@@ -87,9 +87,9 @@ const environment = z.object({
   SMTP_URL: smtpUrl.optional(),
   MAIL_FROM: mailFrom.optional(),
   ADMIN_ACCOUNTS: administrators.default([]),
-  /** Who may begin an account. Development: open. */
+  /** People who may open an account. Development: open. */
   SIGN_UP: z.enum(['open', 'invited', 'closed']).optional(),
-  /** Named to a person who may not: an e-mail address, a page or a sentence. */
+  /** Shown to a person who may not sign up: an e-mail address, a page or a sentence. */
   SUPPORT_CONTACT: z.string().max(200).optional(),
   /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
@@ -105,19 +105,19 @@ const environment = z.object({
   OAUTH_REFRESH_LEEWAY_SECONDS: whole(0, 300).default(0),
   APPROVAL_TTL_HOURS: whole(1, 8760).default(72),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
-  /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
+  /** For the bodies of providers' authentic deliveries. Default: as long as the books. */
   DELIVERY_BODY_RETENTION_DAYS: whole(31, 3650).optional(),
-  /** `detach`: an operator archives them. */
+  /** `detach`: an operator archives the periods. */
   EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
-  /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
+  /** Accepts, without a person, the outcomes that a provider's statement offers for unknown payments. */
   RECONCILIATION_RESOLVES: flag.default(false),
-  /** What a bank calls the columns of its statement, where titles that are known do not find them. */
+  /** A bank's column titles in its statement, if none of the known titles matches. */
   STATEMENT_COLUMNS: statementColumns.optional(),
   RATE_LIMIT_ENABLED: flag.default(true),
 })
 
-/** No variable changes these. */
+/** Not configurable. */
 const fixed = {
   DATABASE_STATEMENT_TIMEOUT_MS: 7_000,
   REQUEST_TIMEOUT_MS: 10_000,
@@ -125,7 +125,7 @@ const fixed = {
   STREAMS_PER_ACCOUNT: 20,
   DASHBOARD_TOKEN_TTL_SECONDS: 900,
   OAUTH_METADATA_TIMEOUT_MS: 3_000,
-  /** Empty: those of the system. */
+  /** Empty: the system's servers. */
   OAUTH_METADATA_DNS_SERVERS: [] as readonly string[],
   TOPUP_TTL_SECONDS: 300,
   REQUEST_LOG_RETENTION_DAYS: 7,
@@ -135,10 +135,10 @@ const fixed = {
   SHED_LOAD: true,
 }
 
-/** `.env.example` explains each. */
+/** `.env.example` explains each variable. */
 export const variableNames: readonly string[] = Object.keys(environment.shape)
 
-/** JSON, which may stand in a file: `@` and its path. */
+/** JSON settings, which may be in a file: `@` and its path. */
 export const documentNames: readonly string[] = ['FEES', 'STATEMENT_COLUMNS'] satisfies (keyof typeof environment.shape)[]
 
 type Environment = z.output<typeof environment>
@@ -160,25 +160,25 @@ const derive = (env: Environment) => {
     operatorUrl:
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
-    /** How long a process serves on after the signal to end. */
+    /** How long a process continues to serve after the signal to end. */
     shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
     rateLimitPerMinute,
-    /** Of one address, on routes that issue credentials. */
+    /** Per address, on routes that issue credentials. */
     rateLimitPublicPerMinute: Math.ceil(rateLimitPerMinute / 10),
-    /** How many prompts to pay phones may get; null: no limit. */
+    /** Maximum prompts to pay; null: no limit. */
     promptLimits: env.RATE_LIMIT_ENABLED
       ? { perPhoneMinute: 3 * scale, perPhoneDay: 20 * scale, perAccountMinute: 20 * scale }
       : null,
-    /** Of e-mail. In the sandbox none is sent: a page of this machine shows them. */
+    /** The sandbox sends no e-mail: a page of this machine shows it. */
     mailDelivery: mailDeliveryOf(env, publicUrl),
-    /** Only where a simulated provider of identities cannot be mistaken for a real one: on this machine, outside production. */
+    /** Only if nobody can mistake a simulated identity provider for a real one: on this machine, outside production. */
     maySimulateIdentities: env.NODE_ENV !== 'production' && isLoopbackUrl(publicUrl),
-    /** Of an OAuth client, on this machine: while it is developed here. */
+    /** For an OAuth client that is developed on this machine. */
     metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
   }
 }
 
-/** Checked and in the unit that its name says. Missing keys are null here: `development-keys.ts` generates them. */
+/** Checked values, in the unit that their name says. Missing keys are null here: `development-keys.ts` generates them. */
 export type Config = Readonly<Environment & typeof fixed & ReturnType<typeof derive>>
 
 const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
@@ -188,7 +188,7 @@ const textOf = (env: object, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** `variables`: as they were given. */
+/** `variables`: the values as given. */
 function* contradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
   for (const { setting, required, refusedInCallbacks, replaced, payouts } of allDefinitions.filter(({ setting }) =>
@@ -237,7 +237,7 @@ function* unsafeUrls(env: Environment): Generator<string> {
 }
 
 function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, VAPID_KEYS }: Environment): Generator<string> {
-  // Without a key for it push is off.
+  // Without a VAPID key push is off.
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, ...(VAPID_KEYS && { VAPID_KEYS }) }
   const seen = new Map<string, string>()
   for (const [name, ring] of Object.entries(rings)) {
@@ -261,14 +261,14 @@ const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'change
 const serversOf = (url: string): string[] =>
   url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
 
-/** By a name without a dot a server is a container beside this one. */
+/** A server whose name has no dot is a container beside this one. */
 const isElsewhere = (server: string): boolean =>
   server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
 
 const isEncrypted = (url: string): boolean =>
   url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
 
-/** What is allowed in development alone. */
+/** Settings that only development allows. */
 function* unfitForProduction(env: Environment): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)

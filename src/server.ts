@@ -25,7 +25,7 @@ process.stdout.on('error', () => undefined)
 const signals = handleSignals(isWorker ? () => undefined : say)
 const parts = new AsyncDisposableStack()
 
-/** What the service needs before it is built; a worker gets it from the first process, through its environment. */
+/** The parts that exist before the service is built; a worker gets them from the first process, through its environment. */
 type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
 
 const clock = createMovableClock()
@@ -56,13 +56,13 @@ const openAccount = async (config: Config) => {
   return openFundedAccount(localUrl(config.HOST, config.PORT))
 }
 
-/** Before the service is built, so that every request is seen. */
+/** Called before the service is built, so that every request is seen. */
 const trace = async (endpoint: string, serviceName: string): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
   parts.defer(startTracing({ endpoint, serviceName }).stop)
 }
 
-/** Serves on for as long as others need to notice. */
+/** Continues to serve until others have noticed. */
 type Leave = () => Promise<void>
 
 const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Leave> => {
@@ -98,7 +98,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   }
 }
 
-/** The workers serve on by themselves when they are asked to end. */
+/** The workers continue to serve by themselves when they are asked to end. */
 const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Leave> => {
   const stop = await startWorkers(
     count,
@@ -123,7 +123,7 @@ const start = async () => {
     await leave()
     await parts.disposeAsync()
   }, ground.config.shutdownDelayMs)
-  // Not earlier: a delivery that it sends before we listen is lost.
+  // Not earlier: a delivery sent before we listen would be lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {
     reportReady()

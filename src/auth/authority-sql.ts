@@ -13,38 +13,38 @@ export const canSign = (account: string): string =>
 /** Whether decision `d` was signed: with a passkey, with a wallet, or in advance with a mandate. */
 export const isSigned = (d: string): string => `${d}.via <> 'credential'`
 
-/** Whether a contract signed decision `d`. A contract's owners may change, so only its chain can say whether its signature is still valid. */
+/** Whether a contract signed decision `d`. Its owners may change, so only its chain knows whether the signature is valid. */
 export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
 
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
   `coalesce((select m.status = 'active' and m.role in ${namesSql(roles)} from members m
      where m.account_id = ${account} and m.workspace_id = ${workspace}), false)`
 
-// Single values, not `exists`: a plan may answer many of those by reading all of a table once.
+// Single values, not `exists`: a plan may answer many `exists` by reading all of a table once.
 const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
 /**
- * Whether policy or approval `rule` needs more than one person. If so, a change that loosens it is itself under the rule, and who decides must
- * count under it (`countsUnder`).
+ * Whether policy or approval `rule` needs more than one person. If so, a change that loosens the rule is itself under it, and an
+ * account that decides must count under it (`countsUnder`).
  */
 export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
   `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
 
-/** Since when the role of member `m`, without a break, lets it decide or request payments. Where that is not recorded: since it joined. */
+/** Since when member `m` has had, without a break, a role to decide or request payments; if unrecorded, since it joined. */
 export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'): string =>
   `coalesce(${m}.${act}_since, ${m}.created_at)`
 
 /**
- * Whether member `m` of workspace `w` counts as a second person under `rules` at a time. Without this check a person could invite, or raise, a
- * second account of their own, which approves their payments at once. The owning account always counts; others
- * count if their role began before each policy that asks for two, or 24 hours ago.
+ * Whether member `m` of workspace `w` counts as a second person under `rules` at a time. Without this check a person could invite
+ * or raise a second account of their own, which approves their payments at once. The owning account always counts; others count
+ * if their role began before each policy that asks for two, or 24 hours ago.
  */
 export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
   `(${m}.account_id = ${w}.owning_account_id or ${since} <= ${at} - interval '24 hours'
      or not exists (select from ${rules} as rule where rule.workspace_id = ${w}.id and rule.archived_at is null
        and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since}))`
 
-/** From when on member `m` counts under all policies of workspace `w`; null: it counts now. */
+/** The time from which member `m` counts under all policies of workspace `w`; null: it counts now. */
 export const countsFrom = (m: string, w: string): string =>
   `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
 
@@ -53,7 +53,7 @@ export const hasDecidingRole = (account: string, workspace: string): string => i
 const mayDecide = (account: string, workspace: string): string =>
   `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 
-/** Whether who asked for payment `p` may still ask for it. A freeze takes nothing away for good, so it does not count here. */
+/** Whether the requester of payment `p` may still ask for it. A freeze does not count, because it takes nothing away for good. */
 export const mayStillRequest = (p: string): string =>
   `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
@@ -64,7 +64,7 @@ export const isNotSent = (p: string): string =>
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
 /**
- * All grants from which one of `seeds` (a query of ids) comes: those above it, and the one that led to the session in which it was made.
+ * All grants from which one of `seeds` (a query of ids) comes: grants above it, and the one that led to the session that made it.
  * `offset 0` keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.
  */
 export const originsOf = (name: string, seeds: string): string =>
@@ -76,8 +76,8 @@ export const originsOf = (name: string, seeds: string): string =>
      where above is not null)`
 
 /**
- * What decision `d` on payment `p` has lost since it was given, as one of `voidReasons`; null while it holds. Every kind of decision has its
- * condition here.
+ * The authority that decision `d` on payment `p` has lost since, as one of `voidReasons`; null while it holds. Every kind of
+ * decision has its condition here.
  */
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'

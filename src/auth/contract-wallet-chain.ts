@@ -26,7 +26,7 @@ const Answered = z.union([
   z.object({ error: z.object({ code: z.number(), message: z.string().catch('') }) }),
 ])
 
-/** JSON-RPC, also where it stands in an answer of HTTP 400. Anything else is no answer: this throws. */
+/** A JSON-RPC answer, even in an HTTP 400. Throws on anything else, which is no answer. */
 const ask = async (url: string, method: string, params: unknown[]): Promise<Rpc> => {
   const response = await fetch(url, {
     method: 'POST',
@@ -39,11 +39,11 @@ const ask = async (url: string, method: string, params: unknown[]): Promise<Rpc>
   return Answered.parse(JSON.parse(text))
 }
 
-/** As nodes say that a contract has refused: geth's and Erigon's 3 and -32000, OpenEthereum's -32015, Hardhat's -32603. */
+/** Nodes' codes for a contract that refused: geth's and Erigon's 3 and -32000, OpenEthereum's -32015, Hardhat's -32603. */
 const refusing = new Set([3, -32_000, -32_015, -32_603])
 const refusal = /revert|invalid opcode|(?:bad|invalid) jump|stack (?:under|over)flow|out of gas|VM (?:execution error|Exception)/i
 
-/** What the contract returned; null where it has refused, which is an answer. A limit or a failure of the node is none: this throws. */
+/** The contract's result; null if it refused, which is an answer. Throws if a limit or a failure of the node left none. */
 const call = async (url: string, parameters: object): Promise<string | null> => {
   const answer = await ask(url, 'eth_call', [parameters, 'latest'])
   if ('result' in answer) return answer.result
@@ -63,7 +63,7 @@ const asDeployed = async (url: string, address: Address, hash: Hex, signature: H
   return magicAnswer.test((await call(url, { to: address, data })) ?? '')
 }
 
-/** May not be deployed yet: ERC-6492's validator deploys it inside the call. */
+/** The contract may not be deployed yet: ERC-6492's validator deploys it inside the call. */
 const asPredicted = async (url: string, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
@@ -74,8 +74,8 @@ const asPredicted = async (url: string, address: Address, hash: Hex, signature: 
 }
 
 /**
- * Our own calls: viem's verifyMessage recovers a key when the chain fails, its client follows a contract to addresses of the contract's choice (EIP-3668),
- * and does not tell a contract's refusal from a failure. A failing chain proves nothing: this throws.
+ * Our own calls. viem's verifyMessage recovers a key when the chain fails. Its client follows addresses of the contract's choice
+ * (EIP-3668), and does not tell a refusal from a failure. A failing chain proves nothing: this throws.
  */
 export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
   if (!isHex(signature, { strict: true })) return false

@@ -16,14 +16,14 @@ const inTime = async (answer: Promise<boolean>, deadlineMs: number): Promise<boo
 }
 
 /**
- * Wallets that are contracts have no key: only their chain knows whether a signature is theirs. viem is loaded at the first query to a chain: it costs
- * as much memory as the rest of the service.
+ * Contract wallets have no key: only their chain knows whether a signature is theirs. viem is loaded at the first query to a
+ * chain, because it costs as much memory as the rest of the service.
  */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
 ) => {
-  /** Every caller can make us query a chain. */
+  /** Limited, because every caller can make us query a chain. */
   const slots = createSlots({ size: 16, waiting: 32 })
   const ask = async (signed: SignedByContract): Promise<ChainAnswer> => {
     const { chainId } = signed
@@ -33,14 +33,14 @@ export const createContractWallets = (
       const { deadlineMs, queryChain } = await import('./contract-wallet-chain.ts')
       return (await slots(() => inTime(queryChain(url, signed), deadlineMs))) ? 'valid' : 'invalid'
     } catch (error) {
-      // Never its message: viem's contains the RPC's address, which may contain a key.
+      // Never the error's message: viem's contains the RPC's address, which may contain a key.
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
       return 'unanswered'
     }
   }
   // The items of a batch rest on the same approvals and are sent at the same time: they share one answer.
   const underWay = new Map<string, Promise<ChainAnswer>>()
-  /** `unanswered` when anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
+  /** `unanswered` if anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
   const query = (signed: SignedByContract): Promise<ChainAnswer> => {
     const key = JSON.stringify([signed.chainId, signed.address, signed.message, signed.signature])
     const answer = underWay.get(key) ?? ask(signed).finally(() => underWay.delete(key))
@@ -51,7 +51,9 @@ export const createContractWallets = (
 }
 export type ContractWallets = ReturnType<typeof createContractWallets>
 
-/** What the chain of the contract named `signer` says now: its owners may have changed. Null for a wallet with a key, which no chain is asked about. */
+/**
+ * The present answer of the chain of contract `signer`: its owners may change. Null, without a query, for a wallet with a key.
+ */
 export const askSigner = async (
   { query }: ContractWallets,
   { signer, message, signature }: { signer: string; message: string; signature: string },

@@ -7,7 +7,7 @@ type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 /** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
 const staleAfterMs = 60_000
 
-/** A locked row is skipped until the next use: a time stamp must not wait for a payment, or deadlock with a revocation. */
+/** A locked row is skipped until the next use: a timestamp must not wait for a payment, or deadlock with a revocation. */
 const touch = (kind: Used, at: number): string => `
   used_${kind} as (
     select t.id, u.at from unnest($${at}::uuid[], $${at + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
@@ -32,7 +32,7 @@ export const createLastUsed = (query: Query, logger: Logger) => {
     const values = kinds.flatMap((kind) => [[...waiting[kind].keys()], [...waiting[kind].values()]])
     if (values.every(({ length }) => length === 0)) return
     for (const kind of kinds) waiting[kind].clear()
-    // A lost time stamp costs a minute of "last used"; a request that fails because of it would be worse.
+    // A lost timestamp costs a minute of "last used"; a request that fails because of it would be worse.
     await query(touchAll, values).catch(() => logger.debug('when credentials were last used could not be written'))
   }
   const flush = (): Promise<void> => {

@@ -18,17 +18,17 @@ const digitsOf = (mac: Buffer): string => String(100_000_000_000n + (mac.readBig
 const secretDigits = 48
 
 /**
- * All names follow from what caused the order: a payment that the database lost, and that is asked for again, is sent under the same names, not
- * paid twice. So `key` is never rotated.
+ * All names derive from the order's cause. A payment that the database lost, and that is requested again, is sent under the same
+ * names, not paid twice. So `key` is never rotated.
  */
 export const createOrderNames = (key: Key) => {
   const imported = createSecretKey(key.bytes)
   const mac = (...parts: readonly (string | number)[]): Buffer =>
     createHmac('sha256', imported).update(JSON.stringify(parts)).digest()
-  /** In the path of each delivery: deliveries are unsigned. Hexadecimal, because a provider refuses addresses with certain words. */
+  /** Part of each delivery's path: deliveries are unsigned. Hexadecimal, because a provider refuses certain words. */
   const secretOf = (attemptId: Uuid): string => mac('callback', attemptId).toString('hex').slice(0, secretDigits)
   return {
-    /** `generation`: counted up when the name before it belongs to another payment. */
+    /** `generation`: incremented if the earlier name belongs to another payment. */
     orderOf: (seed: readonly string[], generation: number): OrderName => {
       const name = mac('order', generation, ...seed)
       return { orderId: uuidOf(name), reference: digitsOf(name) }
@@ -36,7 +36,7 @@ export const createOrderNames = (key: Key) => {
     /** `send` counts from 1. */
     attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, send: number): Uuid => uuidOf(mac('attempt', orderId, send)),
     secretOf,
-    /** True also for an attempt that the database no longer has: only this service can have made the secret. */
+    /** True even for an attempt that the database no longer has: only this service can have made the secret. */
     isSecretOf: (attemptId: Uuid, secret: string): boolean => equalBytes(Buffer.from(secretOf(attemptId)), Buffer.from(secret)),
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
 import { sha256 } from './secrets.ts'
 
-// The library is loaded when the first passkey comes: most processes never need it.
+// The library is loaded with the first passkey: most processes never need it.
 const webauthn = () => import('@simplewebauthn/server')
 const helpers = () => import('@simplewebauthn/server/helpers')
 
@@ -64,7 +64,7 @@ export const Assertion = z
   })
 export type Assertion = z.output<typeof Assertion>
 
-/** Converts a passkey's public key from COSE (RFC 9053) to JWK (RFC 7517). Undefined for any other type than P-256 and RSA. */
+/** Converts a passkey's public key from COSE (RFC 9053) to JWK (RFC 7517). Undefined for a type other than P-256 and RSA. */
 const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   const { decodeCredentialPublicKey, isoBase64URL, cose: names } = await helpers()
   const key = decodeCredentialPublicKey(new Uint8Array(cose))
@@ -75,7 +75,7 @@ const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   return undefined
 }
 
-/** The challenge that a browser's response answers; empty where it cannot be read. */
+/** The challenge that a browser's response answers; empty if it cannot be read. */
 export const challengeOf = (clientDataJSON: string): Buffer => {
   try {
     const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString())
@@ -86,8 +86,8 @@ export const challengeOf = (clientDataJSON: string): Buffer => {
 }
 
 /**
- * Removes the attestation statement: we ask for none, and a browser may send one all the same (WebAuthn §6.5.5). To verify it, the library fetches
- * addresses from a certificate before it checks who signed the certificate. The key and the flags are in the authenticator's data.
+ * Removes the attestation statement: we ask for none, but a browser may send one (WebAuthn §6.5.5). To verify it, the library
+ * fetches addresses from a certificate whose signer is not checked yet. The authenticator's data has the key and the flags.
  */
 const withoutStatement = async (attestationObject: string): Promise<string> => {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
@@ -100,7 +100,7 @@ const withoutStatement = async (attestationObject: string): Promise<string> => {
   return isoBase64URL.fromBuffer(isoCBOR.encode(bare))
 }
 
-/** In our own words: the library's quote what the caller sent, whatever it is. Its messages are only compared. */
+/** In our own words: the library's messages quote the caller's input, whatever it is. They are only compared. */
 const problemOf = (error: unknown): { problem: string } => {
   const message = error instanceof Error ? error.message : ''
   if (/^User verification (?:was )?required/.test(message)) return { problem: 'its user was not verified' }
@@ -139,7 +139,7 @@ export const readNewPasskey = async (
   }
 }
 
-/** The challenge for a passkey that signs a text is the text's SHA-256, so nothing but this text is signed. */
+/** The challenge for a passkey that signs a text is the text's SHA-256, so the passkey signs only this text. */
 export const challengeFor = (message: string): string => sha256(message).toString('base64url')
 
 export type ReadAssertion = {
@@ -151,8 +151,8 @@ export type ReadAssertion = {
 }
 
 /**
- * A passkey's assertion over `challenge` (base64url), made on this site with its user verified; else the problem. Its count is checked where it is
- * stored, under the passkey's lock.
+ * A passkey's assertion over `challenge` (base64url), made on this site with its user verified; else the problem. The stored
+ * count is compared later, under the passkey's lock.
  */
 export const readAssertion = async (
   site: { publicUrl: string },
@@ -180,7 +180,7 @@ export const readAssertion = async (
         public_key: passkey.publicKey,
       },
       signCount: read.newCounter,
-      // A provider that begins to sync its passkeys changes it for those that exist.
+      // Existing passkeys change if their provider begins to sync them.
       backupEligible: read.credentialDeviceType === 'multiDevice',
       backedUp: read.credentialBackedUp,
     }

@@ -4,9 +4,9 @@ import { memoised } from '../lib/memoised.ts'
 export type Role = (typeof roles)[number]
 
 type Row = {
-  /** Who has it: the account, whatever its role in the workspace, or the roles, beside owner and admin, who have everything. */
+  /** The account, whatever its role, or the roles that have it besides owner and admin, which have everything. */
   has: 'account' | readonly Exclude<Role, 'owner' | 'admin'>[]
-  /** Whether a key has it by default, and an agent may ask for it. Else only a key for which a person in their own session names it. */
+  /** Whether keys have it by default, and an agent may ask for it. Otherwise a person must give it to a key. */
   delegable: boolean
 }
 
@@ -70,10 +70,10 @@ export const requestingRoles = rolesWith('payment.create')
 
 export const policyRoles = rolesWith('policy.manage')
 
-/** Never in a key unless a person in their own session names them, and never an OAuth scope. */
+/** Permissions that only a person in their own session gives to a key, and that are never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))
 
-/** Credentials with the same permissions share one set: of the thousands of open streams each keeps one. */
+/** Credentials with the same permissions share one set: each of thousands of open streams keeps one. */
 const delegated = memoised((text): ReadonlySet<Permission> => {
   const [role = '', ...granted] = text.split(' ')
   return new Set([...heldBy((role || null) as Role | null)].filter((permission) => granted.includes(permission)))

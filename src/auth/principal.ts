@@ -3,10 +3,10 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
 
-/** A key or an agent needs no proof: a person gave it its permissions. A session's dashboard token never has one, because a page may hold it. */
+/** Keys and agents need no proof: a person gave them permissions. Dashboard tokens have none, because a page may hold them. */
 export type Proof = 'not_needed' | 'never' | { readonly at: Date }
 
-/** `provenAt`: its session's, if it is a session or a token of one. */
+/** `provenAt`: of the session, or of a dashboard token's session. */
 export const proofOf = (kind: Principal['credential']['kind'], isDelegated: boolean, provenAt: Date | null): Proof =>
   isDelegated ? 'not_needed' : kind === 'session' && provenAt ? { at: provenAt } : 'never'
 
@@ -20,9 +20,9 @@ export type Principal = {
   readonly workspace: {
     readonly id: Uuid
     readonly owningAccountId: Uuid
-    /** The account whose ledger account holds the workspace's balance: what its payments, top-ups, limits and locks go by. */
+    /** The account that holds the workspace's balance in the ledger: its payments, top-ups, limits and locks depend on it. */
     readonly balanceAccountId: Uuid
-    /** Whether its balance was its owner's once: payments of that time are settled there. */
+    /** Whether its balance was once its owner's: payments of that time are settled there. */
     readonly isSeparated: boolean
     readonly frozen: boolean
     readonly closed: boolean
@@ -33,7 +33,7 @@ export type Principal = {
     readonly name: string
     readonly createdAt: Date
   }
-  /** Null when the account is not (or no longer) a member of the credential's workspace. */
+  /** Null if the account is not (or no longer) a member of the credential's workspace. */
   readonly role: Role | null
   readonly memberId: Uuid | null
   readonly memberStatus: 'active' | 'suspended' | null
@@ -42,13 +42,13 @@ export type Principal = {
   readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
-  /** Whether its person has proven who they are, for what a stolen session alone must not do (`requireFreshProof`). */
+  /** Whether its person has confirmed their identity, for acts that a stolen session alone must not do (`requireFreshProof`). */
   readonly proof: Proof
-  /** When the person behind the session, or behind its dashboard token, last proved who they are. Null for a grant. */
+  /** When the person of the session, or of its dashboard token, last confirmed their identity. Null for a grant. */
   readonly provenAt: Date | null
-  /** The browser's session that the caller acts in, also with a dashboard token that the session issued. Null for a key or an agent. */
+  /** The browser session of the caller, even for a dashboard token that it issued. Null for a key or an agent. */
   readonly originSessionId: Uuid | null
-  /** Its own grant, else the one that linked the sign-in method of its session: what is created or linked with the credential ends with that grant. */
+  /** Its own grant, else the one that linked its session's sign-in method: everything it creates or links ends with it. */
   readonly originGrantId: Uuid | null
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
@@ -56,11 +56,11 @@ export type Principal = {
 
 type BalanceOf = Pick<Principal['workspace'], 'kind' | 'owningAccountId' | 'balanceAccountId'>
 
-/** A team without a balance of its own, as all were until version 0.4.0, draws on its owner's. */
+/** A team without a balance of its own draws on its owner's, as all teams did until version 0.4.0. */
 export const isBalanceShared = ({ kind, owningAccountId, balanceAccountId }: BalanceOf): boolean =>
   kind === 'team' && balanceAccountId === owningAccountId
 
-/** Whoever reads a team's payments reads its balance; a person's own, and one that is shared, is its owner's alone. */
+/** A reader of a team's payments may read its balance; only the owner may read a personal or a shared balance. */
 export const maySeeBalance = (reader: {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
@@ -71,11 +71,11 @@ export const maySeeBalance = (reader: {
   return reader.accountId === workspace.owningAccountId && permissions.has('account.read')
 }
 
-/** Of a shared balance nobody sees the whole in the workspace: it has payments of others. */
+/** Nobody sees a whole shared balance in the workspace: it has other workspaces' payments. */
 export const seesWholeBalance = (reader: Parameters<typeof maySeeBalance>[0]): boolean =>
   maySeeBalance(reader) && !isBalanceShared(reader.workspace)
 
-/** Every account on which a workspace's payments hold money: the one of its balance, and the one before it was separated. */
+/** Every account on which a workspace's payments hold money: its balance's, and the one before its balance was separated. */
 export const balanceAccountsOf = ({ balanceAccountId, owningAccountId, isSeparated }: Principal['workspace']): readonly Uuid[] =>
   isSeparated ? [balanceAccountId, owningAccountId] : [balanceAccountId]
 
@@ -83,7 +83,7 @@ export type Authenticated = Omit<Principal, 'origin'>
 
 export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }
 
-/** For routes that stay open to a frozen account because most of what they do only stops something: refuses everything else. */
+/** For routes that stay open to a frozen account because they mostly stop things: refuses everything else. */
 export const requireActiveAccount = ({ accountStatus }: Pick<Principal, 'accountStatus'>): void => {
   if (accountStatus !== 'active') throw new Refusal('account_frozen')
 }
@@ -92,7 +92,7 @@ export const proofMaxAgeSeconds = 600
 
 const byToken = 'A dashboard token cannot do this: do it in the session that issued it.'
 
-/** @throws 403 `step_up_required` where the person has not proven who they are within the last ten minutes, and not before `since` */
+/** @throws 403 `step_up_required` unless the identity was confirmed within the last ten minutes, and not before `since` */
 export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | null = null): void => {
   if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now && (since === null || provenAt >= since)) return
   throw new Refusal('step_up_required', {
@@ -102,8 +102,8 @@ export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | 
 }
 
 /**
- * For what a stolen session alone must not do to its owner's account and workspaces: docs/authorization.md lists every operation. `since`: an older
- * proof does not count.
+ * Guards acts that a stolen session alone must not do to its owner's account and workspaces: docs/authorization.md lists every
+ * operation. `since`: an older proof does not count.
  */
 export const requireFreshProof = ({ proof }: Pick<Principal, 'proof'>, now: Date, since: Date | null = null): void => {
   if (proof !== 'not_needed') requireProvenAt(proof === 'never' ? null : proof.at, now, since)

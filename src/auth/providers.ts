@@ -11,17 +11,17 @@ export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
-/** `ask`: what the provider does although the browser is signed in there: it lets the person choose, or asks for the person's credentials again. */
+/** `ask`: lets the person choose an account, or asks for credentials again, even if the browser is signed in at the provider. */
 type Way = { redirectUri: string; ask: 'select_account' | 'login' | null }
 /** `signedInSince`: an earlier sign-in at the provider does not count. */
 type Answer = { code: string; redirectUri: string; signedInSince: Date | null }
 
 /** Both calls may use the network: never inside a transaction. */
 export type IdentityProvider = {
-  /** The issuer under which its identities are stored. A sandbox's is never equal to a real one's. */
+  /** The issuer under which its identities are stored. A sandbox's issuer never equals a real one. */
   issuer: string
   authorizationUrl: (flow: FlowSecrets, way: Way) => Promise<string>
-  /** Throws `invalid_request` when the code or its token does not belong to this flow, `provider_error` when the provider fails. */
+  /** Throws `invalid_request` if the code or its token does not belong to this flow, `provider_error` if the provider fails. */
   redeem: (flow: FlowSecrets, answer: Answer) => Promise<ProvenSubject>
 }
 
@@ -64,7 +64,7 @@ const exchangeOf = (
 
 export type IdentityProviders = Readonly<Record<ProviderName, IdentityProvider | null>>
 
-/** Without a cause on purpose: the libraries' messages hold codes and tokens, and a cause is logged. */
+/** Without a cause on purpose: the libraries' messages contain codes and tokens, and a cause is logged. */
 export const providerFailed = (name: ProviderName, what: string): Refusal =>
   new Refusal('provider_error', { message: `${providerTitles[name]} gave an answer that cannot be used: ${what}.` })
 
@@ -87,7 +87,7 @@ export const timeoutMs = 10_000
 
 type ProviderResponse = { status: number; body: unknown }
 
-/** It follows no redirect: that would send a token or a secret along. */
+/** Follows no redirect, which would send a token or a secret along. */
 export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
@@ -123,10 +123,10 @@ const googleEndpoints: Endpoints = {
   jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
 }
 
-/** A stand-in may write its issuer with a slash at its end. */
+/** A stand-in may write its issuer with a final slash. */
 const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
 
-/** For a stand-in. Read when it is needed, and kept after an answer. */
+/** For a stand-in. Read when first needed, and kept after an answer. */
 const discover = (issuer: string): (() => Promise<Endpoints>) => {
   let known: Endpoints | undefined
   return async () => {
@@ -160,7 +160,7 @@ const cacheSeconds = 3600
 /** Google's clock and ours may differ. */
 const toleranceSeconds = 300
 const maxAgeSeconds = 86_400
-/** Less for a sign-in that has to be new: a browser that was signed in shortly before must not count. */
+/** Shorter for a sign-in that has to be new: a browser that was signed in shortly before must not count. */
 const signInToleranceSeconds = 60
 
 const isSince = (authTime: unknown, since: Date): boolean =>
@@ -169,7 +169,7 @@ const isSince = (authTime: unknown, since: Date): boolean =>
 /** The library is loaded at the first sign-in: many processes never have one. */
 const jose = () => import('jose')
 
-/** For an unknown key the list is read again at once, because keys rotate. */
+/** An unknown key makes the set be read again at once, because keys rotate. */
 const keySetAt = async (url: string) => {
   const { createRemoteJWKSet } = await jose()
   return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, cacheMaxAge: cacheSeconds * 1000, cooldownDuration: 0 })
@@ -255,7 +255,7 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
     throw providerFailed('github', 'it refuses this service')
   }
 
-  /** The primary address, if GitHub has verified it; none where the token may not read it. */
+  /** The primary address, if GitHub has verified it; none if the token may not read it. */
   const primaryEmail = async (headers: Record<string, string>) => {
     const { status, body } = await requestProvider('github', `${options.apiUrl}/user/emails`, { headers })
     if (status === 403 || status === 404) return undefined

@@ -18,9 +18,9 @@ export const createReceiptKeys = (ring: KeyRing) => {
   return {
     current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
     all,
-    /** A detached JWS (RFC 7515, appendix F). By its `type` a signature over one kind of document is not one over another. */
+    /** A detached JWS (RFC 7515, appendix F). `type` keeps a signature of one kind of document from passing for another. */
     sign: (payload: string, type: string): string => {
-      // By Node alone: through WebCrypto the signature of a receipt takes twice as long.
+      // Signed by Node alone: through WebCrypto the signature of a receipt takes twice as long.
       const header = base64url(JSON.stringify({ alg: 'EdDSA', kid: ring.current.id, typ: type }))
       return `${header}..${sign(null, Buffer.from(`${header}.${base64url(payload)}`), signer).toString('base64url')}`
     },

@@ -39,11 +39,11 @@ type GrantRow = {
   grantFrozen: boolean
   grantRevokedAt: Date | null
   grantExpiresAt: Date | null
-  /** Whether it, or a grant above it, was given to an OAuth client. */
+  /** Whether the grant, or one above it, was given to an OAuth client. */
   throughOauth: boolean
 }
 
-/** With `a` the account, `w` the workspace, `h` the account that holds its balance, `m` the membership. */
+/** Names: `a` the account, `w` the workspace, `h` the account that holds its balance, `m` the membership. */
 const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.topups_enabled as topups, a.payments_enabled as payments,
   a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
   h.id as "balanceAccountId", w.separated_at is not null as "isSeparated",
@@ -63,7 +63,7 @@ const grantColumns = (
   g.kind = 'oauth' or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.kind = 'oauth')
     as "throughOauth"`
 
-// One statement for each kind of credential, by a hash in hex or a key's public first part. In transactions they are joined as well.
+// One statement for each kind of credential, by a hash in hex or a key's public first part. In transactions they are joined too.
 
 type Row = IdentityRow & { id: Uuid }
 type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
@@ -107,7 +107,7 @@ const bySession = lookup<Row & OfPerson & SessionTimes & { createdAt: Date; prov
    where s.token_hash = decode(key.hash, 'hex') offset 0`,
 )
 
-/** A token has those of the grant's permissions that its scopes name. */
+/** A token has the grant's permissions that its scopes name. */
 const byAccessToken = lookup<AccessTokenRow>()(
   'auth.access_tokens',
   { hash: 'text', audience: 'text' },
@@ -140,7 +140,7 @@ type ResolverDeps = {
   admins: readonly string[]
   sessionIdleDays: number
   audience: string
-  /** True while lost writes have not been investigated: an unknown credential may be one of them. */
+  /** True until lost writes are investigated: an unknown credential may be one of them. */
   mayHaveLost: () => boolean
 }
 
@@ -149,12 +149,12 @@ const unknownTo = ({ mayHaveLost }: ResolverDeps, what: string): Refusal =>
     ? perhapsLost(`writes, and ${what} may be among them`)
     : new Refusal('invalid_token', { message: `The ${what} is not known.` })
 
-/** `workspaceId`: what the header `Workspace-Id` names. `tx`: a writer's transaction, in which the credential is checked again under the locks. */
+/** `workspaceId`: from the header `Workspace-Id`. `tx`: a write that checks the credential again under its locks. */
 export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-/** An administrator's session that is left open somewhere does not keep that right. */
+/** An administrator's session that is left open somewhere loses that right after this time. */
 const administratorsSessionHours = 12
 const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
@@ -190,7 +190,7 @@ const principalOf = (
     memberStatus: row.memberStatus,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
-    // A method that a grant linked makes nobody an administrator, as the grant does not.
+    // A method that a grant linked makes nobody an administrator, just as the grant does not.
     isAdmin: row.isAdmin === true && !grant && !row.linkedByGrantId,
     credential,
     proof: proofOf(credential.kind, grant !== null, row.provenAt ?? null),
@@ -201,13 +201,13 @@ const principalOf = (
   }
 }
 
-/** A grant is bound to its workspace: naming another one is refused, naming its own changes nothing. */
+/** A grant is bound to its workspace: a request that names another one is refused. */
 const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
   if (named !== null && named !== bound)
     throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
 }
 
-/** The secret is unknown, or the workspace is not the caller's: the same 404 as for one that does not exist. */
+/** The secret is unknown, or the workspace is not the caller's: the same 404 as for a missing workspace. */
 const refuseUnknown = async (
   deps: ResolverDeps,
   resolve: Resolve,
@@ -222,7 +222,7 @@ const refuseUnknown = async (
 
 const disabled = (capability: string): Refusal => new Refusal('capability_disabled', { details: { capability } })
 
-/** A disabled capability stops what it names: `api_keys` every key, `oauth` every token and every key made through one. */
+/** A disabled capability stops its credentials: `api_keys` every key, `oauth` every token and every key made through one. */
 const refuseDisabled = ({ apiKeys, oauth }: IdentityRow, { throughOauth }: GrantRow, isKey: boolean): void => {
   if (isKey && !apiKeys) throw disabled('api_keys')
   if (throughOauth && !oauth) throw disabled('oauth')
@@ -244,7 +244,7 @@ const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | nul
 
 const noSalt = Buffer.alloc(16)
 
-/** The same work for an unknown prefix as for a wrong key with a known one. */
+/** Does the same work for an unknown prefix as for a wrong key with a known prefix. */
 const matching = (deps: ResolverDeps, rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
   const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
   if (rows.length === 0) {
@@ -292,7 +292,7 @@ const resolveSession =
     return principalOf(row, { kind: 'session', id: row.id }, sessionEnd(times, deps.sessionIdleDays), null)
   }
 
-/** A token that was issued for another API counts as unknown here. */
+/** A token issued for another API counts as unknown here. */
 const resolveAccessToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
@@ -310,7 +310,7 @@ const resolveAccessToken =
     return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row)
   }
 
-/** Ends with the session, key or access token that issued it at the latest, and has exactly the rights of that credential. */
+/** Ends at the latest with the session, key or access token that issued it, and has exactly that credential's rights. */
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {

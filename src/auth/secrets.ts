@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The prefix names the resolver; none of them is an id's prefix. */
+/** The prefix names the resolver; no id has one of these prefixes. */
 export const secretPrefixes = {
   api_key: 'service_live_',
   access_token: 'service_oat_',
@@ -28,7 +28,7 @@ export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
 
 export const sha256Hex = (part: string | Uint8Array): string => hash('sha256', part, 'hex')
 
-/** For the audit log, so that another secret in its place is noticed. */
+/** For the audit log, so that another secret in its place is detected. */
 export const digestOfSecret = (stored: Uint8Array): string => sha256Hex(stored)
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
@@ -42,7 +42,7 @@ export const apiKeyLookup = (key: string): string =>
 
 export type KeyStart = { lookup: string; whole: string | null }
 
-/** At least six hex digits of a key, so that a find does not list everybody's; null for another text. */
+/** At least six hex digits of a key, so that a search does not list everybody's keys; null for another text. */
 export const readKeyStart = (text: string): KeyStart | null => {
   const digits = /^service_live_([0-9a-f]{6,64})(?:[^0-9a-f].*)?$/.exec(text)?.[1]
   return digits === undefined ? null : { lookup: digits.slice(0, lookupDigits), whole: apiKeyPattern.test(text) ? text : null }

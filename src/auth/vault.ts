@@ -9,16 +9,16 @@ const algorithm = 'aes-256-gcm'
 
 const associated = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
 
-/** AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a ciphertext that is moved elsewhere cannot be opened. */
+/** AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a moved ciphertext cannot be opened. */
 export const createVault = (keys: KeyRing) => {
-  // Node imports a key that is given as bytes with every call: that takes ten times as long as the cipher of a short text.
+  // Node imports a key given as bytes with every call: that takes ten times as long as the cipher of a short text.
   const imported = new Map([...keys.all.values()].map(({ id, bytes }) => [id, createSecretKey(bytes)]))
   const keyOf = (id: string): KeyObject => {
     const key = imported.get(id)
     if (!key) throw new Error('sealed under a key that is not in the ring')
     return key
   }
-  /** Throws on an unknown key, a truncated or altered ciphertext, or another context: never a partial answer. */
+  /** Throws on an unknown key, a truncated or altered ciphertext, or another context; never returns a partial answer. */
   const openBytes = ({ ciphertext, keyId }: Sealed, context: readonly string[]): Buffer => {
     const key = keyOf(keyId)
     if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')

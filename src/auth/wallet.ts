@@ -15,15 +15,15 @@ export type { Address }
 export const intents = ['sign_in', 'link'] as const
 export type Intent = (typeof intents)[number]
 
-// Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
+// Most processes need only these few lines of viem; the first query to a chain loads the rest (contract-wallet.ts).
 
 const require = createRequire(import.meta.url)
 
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
 /**
- * libsecp256k1 in native code, forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the binding
- * is loaded. Undefined where it cannot be loaded (no prebuilt one, no compiler): then `portableRecovery` is used.
+ * libsecp256k1 in native code, forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so
+ * only the binding is loaded. Undefined if it cannot be loaded (no prebuilt one, no compiler): then `portableRecovery` is used.
  */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {
@@ -74,7 +74,7 @@ export const NamedWallet = walletIn((text) => {
   return address && walletNameOf(address, name.chainId)
 }, 'a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>')
 
-/** As wallets and people copy it: without `0x`, with `0X`, with spaces or a line end around it. */
+/** A signature as wallets and people copy it: without `0x`, with `0X`, with spaces or a line end around it. */
 export const WalletSignature = z
   .string()
   .max(20_000, { abort: true, error: 'must have at most 20000 characters' })
@@ -84,7 +84,7 @@ export const WalletSignature = z
     return /^[0-9a-f]+$/i.test(digits) ? `0x${digits.toLowerCase()}` : text
   })
 
-/** Forms that some libraries write, and this service does not take from a wallet with a key. Null for any other. */
+/** Signature forms of some libraries that this service does not take from a wallet with a key. Null for any other form. */
 const signatureForm = (signature: string): string | null => {
   if (/^0x[0-9a-f]{128}$/i.test(signature)) return 'It is compact (EIP-2098, 64 bytes): send r, s and v, 65 bytes.'
   if (!signaturePattern.test(signature)) return null
@@ -93,13 +93,13 @@ const signatureForm = (signature: string): string | null => {
   return BigInt(`0x${signature.slice(66, 130)}`) > halfOrder ? 'Its s is high (EIP-2): send the form with the low s.' : null
 }
 
-/** A refusal's sentence, with the form of the signature where that is why. */
+/** A refusal's sentence, with the signature's form if that is the reason. */
 export const namingForm = (sentence: string, signature: string): string =>
   [sentence, signatureForm(signature) ?? []].flat().join(' ')
 
 /**
- * The address that signed `message` by EIP-191 `personal_sign`. Undefined when the signature is malformed or has a high s (EIP-2): each signature
- * has one accepted form, so a stored one cannot be presented again in another.
+ * The address that signed `message` by EIP-191 `personal_sign`. Undefined if the signature is malformed or has a high s (EIP-2).
+ * Each signature has one accepted form, so a stored one cannot be presented again in another form.
  */
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined

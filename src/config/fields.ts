@@ -11,7 +11,7 @@ export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text
 export const whole = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
-/** For a setting without a sentence of its own, in the words of the API. */
+/** The sentence for a setting without one of its own, in the words of the API. */
 export const settingSentence = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map((value) => `"${String(value)}"`).join(', ')}`
   if (issue.code === 'too_small') return `must be at least ${issue.minimum}`
@@ -43,7 +43,7 @@ export const minorAmount = z
   .regex(/^\d{1,18}$/, 'must be a whole number of minor units')
   .transform(BigInt)
 
-/** Paths are appended to it. */
+/** An http or https URL to which paths are appended. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 export const origin = httpUrl.transform((text, context) => {
@@ -69,7 +69,7 @@ const certificateFaults = (parameters: URLSearchParams): string[] =>
     return reason === undefined ? [] : [`${name} names the file ${path}, which cannot be read (${reason})`]
   })
 
-/** PostgreSQL's. The sentence never repeats the address: it has a password. */
+/** A PostgreSQL address. The sentence never repeats it, because it has a password. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   try {
     parseDatabaseAddress(text)
@@ -82,7 +82,7 @@ export const databaseUrl = z.string().superRefine((text, context) => {
 
 export const headerText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
 
-/** Of a cookie, which browsers keep for a host name alone. */
+/** The domain of a cookie: browsers keep cookies only for host names. */
 export const cookieDomain = z
   .string()
   .regex(
@@ -90,12 +90,12 @@ export const cookieDomain = z
     'must be a host name alone, such as example.com',
   )
 
-/** With or without a slash at its end it is the same one. */
+/** With or without a final slash the issuer is the same. */
 export const issuer = httpUrl
   .regex(/^[^?#]*$/, 'must have no query and no fragment')
   .transform((text) => text.replace(/\/+$/, ''))
 
-/** `parse` throws the sentence that says what is wrong. */
+/** `parse` throws the sentence that names the problem. */
 const parsedBy = <T>(parse: (text: string) => T) =>
   z.string().transform((text, context): T => {
     try {
@@ -109,15 +109,15 @@ const parsedBy = <T>(parse: (text: string) => T) =>
 export const keyRing = parsedBy(parseKeyRing)
 export const tariff = parsedBy(parseTariff)
 
-/** What is made with it must be the same for ever. */
+/** A key that never changes: everything made with it must stay the same for ever. */
 export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be one key: it is never rotated')
 
-/** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is no push service. */
+/** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is not a push service. */
 export const pushHosts = list.pipe(
   z.array(z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry is a host name in small letters, or *. and one')),
 )
 
-/** Apple refuses every notice of a subject that nobody on the internet could reach. */
+/** Apple refuses every notification whose subject nobody on the internet could reach. */
 export const vapidSubject = z
   .string()
   .regex(
@@ -125,7 +125,7 @@ export const vapidSubject = z
     'must be mailto: and an address, or an https URL, at a name of the internet: push services refuse localhost, .local and .invalid',
   )
 
-/** The sentences never repeat it: it has a password. */
+/** The sentences never repeat the URL, because it has a password. */
 export const smtpUrl = z.string().superRefine((text, context) => {
   const problem = (message: string) => context.addIssue({ code: 'custom', message })
   if (!/^smtps?:\/\/[^/\s]/i.test(text) || !URL.canParse(text))

@@ -1,7 +1,7 @@
 import english from '../../texts/advice.en.json' with { type: 'json' }
 import type { ErrorCode } from './catalogue.ts'
 
-/** Apart from the texts for programs, which no page needs. */
+/** Separate from the texts for programs, which no page needs. */
 const texts: Readonly<Record<ErrorCode, { person: string; page?: string }>> = english
 
 /** The dashboard page that helps; its label stands with the text. */

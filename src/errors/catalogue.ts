@@ -48,7 +48,7 @@ export type ErrorCode = keyof typeof catalogue
 
 type Texts = {
   sentence: string
-  /** What a caller does about it. Code in backticks. */
+  /** The caller's way to fix it. Code in backticks. */
   fix: string
   details?: string
 }

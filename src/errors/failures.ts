@@ -6,7 +6,7 @@ export const failureActors = {
   payee: 'the payee',
   operator: 'the operator of the service',
 } as const
-/** The closed list of `failure_code`, with who acts on it. Providers' own codes differ by rail and change: they are in `provider_code`. */
+/** The closed list of `failure_code`, with its actor. `provider_code` has providers' own codes, which differ and change. */
 const failures = {
   payer_insufficient_funds: 'payer',
   float_insufficient: 'operator',
@@ -50,16 +50,16 @@ export type FailureCode = keyof typeof failures
 
 export const failureCodes = Object.keys(failures) as [FailureCode, ...FailureCode[]]
 
-/** It ended before anything of it went to the provider. */
+/** Failures of payments that ended before anything went to the provider. */
 export const unsentFailures: readonly FailureCode[] = [
   ...(['approval_expired', 'insufficient_funds', 'policy_changed', 'policy_denied'] as const),
   ...(['invalid_account_reference', 'invalid_amount', 'invalid_destination', 'provider_unreachable', 'wrong_rail'] as const),
 ]
 
-/** What was scheduled ended at its time, before its amount was held. */
+/** Failures of scheduled payments that ended at their time, before the amount was held. */
 export const unheldFailures: readonly FailureCode[] = ['approval_expired', 'insufficient_funds', 'policy_denied']
 
-/** `sentence` is stored with the payment: it names no person and no number. `fix`: what the actor does. */
+/** `sentence` is stored with the payment: it names no person and no number. `fix`: the actor's next step. */
 export const failureRow = (code: FailureCode) => ({ actor: failures[code], ...english[code] })
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text)
