@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What banks call the columns of an account's statement, each with the likeliest first. Two of one meaning are never added up. */
+/** Banks' titles for the columns of a statement, the likeliest first. Two columns of one meaning are never added up. */
 export const bankColumns = {
   date: [
     ...[
@@ -103,7 +103,7 @@ export const bankColumns = {
 export type BankColumn = keyof typeof bankColumns
 export const bankColumnNames = Object.keys(bankColumns) as BankColumn[]
 
-/** Titles are compared without case, spaces, signs and our currency: "Withdrawal Amt. (KES)". */
+/** Titles are compared without case, spaces, punctuation and our currency: "Withdrawal Amt. (KES)". */
 export const bankTitleKey = (title: string): string =>
   title
     .slice(0, 200)
@@ -128,7 +128,7 @@ const known = z.strictObject(
 )
 const form = `must be JSON such as {"date": "Posted", "debit": "Money Gone"}: what a bank calls ${bankColumnNames.join(', ')}, each one title or a list of them`
 
-/** What a bank calls its columns, where the names above do not find them. */
+/** A bank's own titles, if the ones above do not match. */
 export const statementColumns = z.string().transform((text, context): z.output<typeof known> => {
   try {
     return known.parse(JSON.parse(text))

@@ -5,7 +5,7 @@ import type { PayoutAdapter, PayoutInstruction, RailCheck } from './rail.ts'
 
 const maxSkewSeconds = 120
 
-/** A password of another minute is refused. */
+/** The provider refuses a password with another minute's time. */
 export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: number): Promise<RailCheck> => {
   const requirement = `the clock agrees with ${new URL(baseUrl).host}`
   const answer = await fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).catch(
@@ -35,13 +35,13 @@ const testAmountMinor = 1_000n
 
 const reference = (): string => Array.from({ length: 12 }, () => randomInt(10)).join('')
 
-/** To the operator's own phone. What is taken twice is paid twice. */
+/** Sends an order twice to the operator's own phone. A provider that accepts both pays both. */
 export const checkDuplicate = async (
   rail: Pick<PayoutAdapter, 'pay'>,
   order: Pick<PayoutInstruction, 'rail' | 'destination' | 'currency' | 'at'> & { operatorUrl: string },
 ): Promise<RailCheck & { rail: RailName }> => {
   const orderId = randomUUID()
-  // No attempt has this address: what is delivered to it is refused.
+  // No attempt has this address, so its deliveries are refused.
   const url = `${order.operatorUrl}/callbacks/${orderId}/test`
   const instruction: PayoutInstruction = {
     ...order,

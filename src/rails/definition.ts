@@ -16,13 +16,13 @@ export type PayoutDefinition<Settings> = {
   readDestination: ReadDestination
   limits: RailLimits
   payee: PayeeKind
-  /** The banks that a destination may be at; null where it is at none. */
+  /** The banks for a destination. Null: destinations of this rail are at no bank. */
   banks: (settings: Settings) => readonly Bank[] | null
-  /** The form of a reference that names one of many accounts behind a destination. Null: a reference is a note, and names nobody who is paid. */
+  /** The form of a reference that names one of many accounts behind a destination. Null: references are mere notes. */
   accountReference: { form: RegExp; problem: string } | null
-  /** What a repeated request under the same id does: it pays again, or is refused. `setting` says whether a lost one is sent again. */
+  /** The provider's reaction to a repeated id: it pays again, or refuses. `setting`: whether a lost request is sent again. */
   repeat: 'pays_again' | { setting: keyof Settings & string }
-  /** The setting without which the rail cannot be asked for names; null: it needs none of its own. */
+  /** The setting that name lookups need. Null: none. */
   namesNeed: (keyof Settings & string) | null
 }
 
@@ -30,41 +30,41 @@ export type PromptDefinition = { label: string; limits: RailLimits }
 
 export type DepositDefinition = {
   label: string
-  /** The answer to the provider's notice of a payment. */
+  /** The answer to the provider's notification of a payment. */
   accepted: object
-  /** The answer when asked beforehand about an account number that does not exist; null where the provider never asks. */
+  /** The answer to a question about an unknown account number. Null: the provider never asks. */
   unknownAccount: object | null
 }
 
-/** The names, in lower case, under which exports have a column. */
+/** Column titles of exports, in lowercase. */
 type Columns = readonly string[]
 
 export type StatementForm = {
-  /** `party`: the other side, masked. `account`: the one at a paybill. `linked`: the receipt that a line undoes or belongs to. */
+  /** `party`: the other side, masked. `account`: at a paybill. `linked`: the receipt that a line reverses or belongs to. */
   columns: Readonly<
     Record<'receipt' | 'time' | 'status' | 'in' | 'out' | 'party' | 'account' | 'linked' | 'details' | 'texts', Columns>
   >
-  /** The organisation's account is at a bank: the bank's own file is read too, by what its titles mean. */
+  /** The organisation's account is at a bank: also reads the bank's own file, by the meaning of its titles. */
   isOfBank: boolean
-  /** Names of the rows above the columns: the organisation's number, and which of its accounts the file is of. */
+  /** Titles of the rows above the columns: the organisation's number, and its account in the file. */
   heading: { number: Columns; account: Columns }
-  /** What the status says, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */
+  /** Statuses of moved money, in lowercase; an empty cell counts too. All other lines are omitted. */
   completed: readonly string[]
   referencesIn: (texts: readonly string[]) => readonly string[]
 }
 
-/** What differs by provider, as facts and pure functions: configuration, API document, statements, checks and texts are views of it. */
+/** A provider's differences as facts and pure functions, behind configuration, API document, statements, checks and texts. */
 export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> = {
   provider: P
   /** Its name in the setting RAILS. */
   setting: string
   settings: Shape
   required: readonly (keyof Shape & string)[]
-  /** The settings with an address that requests go to: https in production. */
+  /** Settings with an address for requests: https in production. */
   addresses: readonly (keyof Shape & string)[]
-  /** Words, in lower case, for which the provider refuses an address to deliver to. */
+  /** Words, in lowercase, for which the provider refuses a callback address. */
   refusedInCallbacks: readonly string[]
-  /** Settings of earlier releases: one with this `value`, without the setting `by` that replaces it, would be lost unnoticed. */
+  /** Settings of earlier releases. A `value` without the replacing setting `by` would be lost silently, so it is refused. */
   replaced: readonly { name: string; value: RegExp; by: keyof Shape & string }[]
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
@@ -72,10 +72,10 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   statement: StatementForm
 }
 
-/** All members of a union at once. */
+/** The intersection of a union's members. */
 export type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
 
-/** Joins parts of which no two have a name in common. */
+/** Joins parts whose names are all different. */
 export const together = <Part extends object>(parts: readonly Part[]): All<Part> => Object.assign({}, ...parts)
 
 export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, Setting extends string>(
@@ -91,7 +91,7 @@ export type PayoutWords = {
   destination: { label: string; hint: string; placeholder: string; inputMode: 'numeric' | 'text' }
 }
 
-/** What pages say about a provider: data alone, because pages are built with it. */
+/** Texts of pages about a provider. Data alone, because the pages' build includes it. */
 export type ProviderWords<P extends Provider> = {
   provider: P
   label: string
@@ -99,7 +99,7 @@ export type ProviderWords<P extends Provider> = {
   depositActions: Readonly<Record<DepositOf<P>, string>>
 }
 
-/** The same for whoever reads Swahili, apart, because other pages need not load it. */
+/** The Swahili texts, apart from the others, because other pages need not load them. */
 export type PayoutSwahili = Pick<PayoutWords, 'label' | 'reach'> & {
   destination: Pick<PayoutWords['destination'], 'label' | 'hint'>
 }

@@ -13,7 +13,7 @@ export const refusedByProvider = (code: string, message: string): Refused => ({
 
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
-/** `word`: what the provider said of the payment, where it said something. */
+/** `word`: the provider's word for the payment, if any. */
 export const unknown = (code: string, message: string, word?: string): Evidence => ({
   kind: 'unknown',
   code,
@@ -24,7 +24,7 @@ export const movedUnread = (code: string, message: string): Evidence => ({ kind:
 
 export const nameless: ProviderReference = { request: null, conversation: null }
 
-/** A receipt makes it unique; an amount of null is one that this provider may leave out. */
+/** The receipt makes it unique. An amount of null means that this provider may omit it. */
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
   if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
   if (amountMinor === undefined) return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
@@ -32,7 +32,7 @@ export const succeeded = (receipt: string | undefined, amountMinor: Minor | null
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
 
-/** Only the presence of a name counts: the codes of a success differ. A refusal says that there is none; all else is no answer. */
+/** Only a name counts: success codes differ. A refusal says that no name exists; everything else is no answer. */
 export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
   if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
   const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined

@@ -8,13 +8,13 @@ import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './fields.ts'
 
-/** `not_sent`: no connection was established. `lost`: it may have arrived. `body`: undefined for what is not JSON. */
+/** `not_sent`: no connection was made. `lost`: the request may have arrived. `body`: undefined if it is not JSON. */
 export type Exchange =
   | { kind: 'answer'; status: number; body: unknown }
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
-/** Asked once it is connected, right before the first byte. On false nothing is sent. */
+/** Asked on an open connection, right before the first byte. On false nothing is sent. */
 export type Permission = { withinMs: number; take: () => Promise<boolean> }
 
 export type ExchangeRequest = {
@@ -26,12 +26,12 @@ export type ExchangeRequest = {
   permission?: Permission | undefined
 }
 
-/** The address of a provider may end with a slash. */
+/** A provider's address may end with a slash. */
 export const urlAt = (baseUrl: string, path = ''): string => baseUrl.replace(/\/+$/, '') + path
 
 /**
- * Callers share one lookup of a name: the system's lookup holds one of the process's four threads until name servers answer, so a few payments
- * could hold all. Each caller has its own deadline.
+ * Callers share one lookup of a name. The system's lookup holds one of the process's four threads until name servers answer, so a
+ * few payments could hold all. Each caller has its own deadline.
  */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
@@ -71,7 +71,7 @@ const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       signal.removeEventListener('abort', abort)
       socket.off('error', reject)
-      // The request adds its own listener; until then a reset is seen by the check before it.
+      // The request adds its own listener. Until then, the check before it sees a reset.
       socket.on('error', () => undefined)
       resolve(socket)
     })
@@ -127,11 +127,11 @@ const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exc
 }
 
 /**
- * Never throws for a network failure. The deadline covers everything. Redirects are not followed: a 307 would send a payment twice. No
- * connection is reused: one that the provider closes while idle would turn a payment that was never sent into a lost one.
+ * Never throws for a network failure. The deadline covers everything. Redirects are not followed: a 307 would send a payment
+ * twice. Connections are not reused: if the provider closed one while idle, an unsent payment would count as lost.
  */
 export const exchange = (request: ExchangeRequest, lookup: LookupFunction = shared): Promise<Exchange> => {
-  // The address may contain an id of the provider.
+  // The path may contain a provider's id.
   const { host } = new URL(request.url)
   return inSpan(`rail ${request.method}`, { 'server.address': host, 'http.request.method': request.method }, () =>
     send(request, lookup),

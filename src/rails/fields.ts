@@ -11,7 +11,7 @@ export const field = (value: unknown, name: string): unknown => {
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Codes and ids come as strings or numbers; an empty one counts as missing. */
+/** Codes and ids come as strings or numbers. An empty one counts as missing. */
 export const asText = (value: unknown): string | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   if (typeof value !== 'string') return undefined
@@ -37,7 +37,7 @@ export const parseJson = (text: string): unknown => {
 
 const largest = 10n ** 17n
 
-/** "500" for 50000n; undefined with cents: M-PESA moves whole shillings, and nothing is rounded. */
+/** "500" for 50000n. Undefined with cents: M-PESA moves whole shillings, and nothing is rounded. */
 export const wholeShillings = (amount: Minor): string | undefined =>
   amount > 0n && amount % 100n === 0n ? (amount / 100n).toString() : undefined
 
@@ -47,7 +47,7 @@ export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(
 const amountForm =
   /^(?:k(?:es|sh)\.?\s*)?([+-]?)\s*(?:k(?:es|sh)\.?\s*)?(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,2})0*)?(?:\s*k(?:es|sh)\.?)?$/i
 
-/** Minor units, with their sign, from 500, "500.00", -26, "1,001.00", "KES 1,275.00", by the text, so no float is multiplied. Undefined for all else. */
+/** Signed minor units of 500, "500.00", -26, "1,001.00", "KES 1,275.00", from the text, without floats. Else undefined. */
 export const readBalance = (value: unknown): Minor | undefined => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const match = amountForm.exec(String(value).trim())
@@ -64,7 +64,7 @@ export const readShillings = (value: unknown): Minor | undefined => {
   return amount === undefined || amount < 0n ? undefined : amount
 }
 
-/** What came back: some providers write it as what left, with a minus. */
+/** The returned amount. Some providers write it as outgoing, with a minus. */
 export const readReturned = (value: unknown): Minor | undefined => {
   const amount = readBalance(value)
   return amount === undefined || amount === 0n ? undefined : amount < 0n ? -amount : amount
@@ -74,7 +74,7 @@ export const mobileForm = /^254[17]\d{8}$/
 
 const offsetMs = 3 * 3_600_000
 
-/** Three hours ahead of UTC all year. */
+/** Nairobi's time: three hours ahead of UTC all year. */
 const nairobiIso = (at: Date): string => new Date(at.getTime() + offsetMs).toISOString()
 
 /** yyyyMMddHHmmss */
@@ -97,7 +97,7 @@ export const nairobiInstant = (text: string): Date | undefined => {
   return Number.isNaN(at.getTime()) || !nairobiIso(at).startsWith(`${year}-${month}-${day}`) ? undefined : at
 }
 
-/** Of the zone that it states, else Nairobi's, whatever the zone of this process is. */
+/** The instant in the stated zone, else in Nairobi's, whatever this process's zone is. */
 export const providerInstant = (text: string): Date | undefined => {
   const isZoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
   const at = isZoned ? new Date(text.trim()) : nairobiInstant(text.trim())

@@ -4,7 +4,7 @@ import type { Attempt, CollectionAdapter, Evidence, PayoutAdapter, RailGate, Sub
 
 type CallOutcome = 'answered' | 'throttled' | 'failed'
 
-/** In a row: a single lost answer proves little. */
+/** Consecutive failures: a single lost answer proves little. */
 const failuresToOpen = 5
 const pausesMs = { failed: { first: 5_000, most: 60_000 }, throttled: { first: 1_000, most: 30_000 } }
 
@@ -16,8 +16,8 @@ const outcomeOf = (submission: Submission): CallOutcome => {
 }
 
 /**
- * A failed trial call, a fifth failure in a row, or a rate limit closes it for a pause, which grows with the `pauses` without an answer in
- * between. After the pause one trial call may go out. `concurrency`: calls of this process to this rail at the same time.
+ * A failed trial call, a fifth consecutive failure or a rate limit closes it for a pause, which grows with each pause without an
+ * answer. After the pause one trial call may go out. `concurrency`: this process's concurrent calls to this rail.
  */
 export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: number }): RailGate => {
   let failures = 0
@@ -29,7 +29,7 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
   /** Calls that began before the trial prove nothing about now. */
   let trialUnderWay = false
   const nowMs = () => clock.now().getTime()
-  /** What is further away than a pause can be was reckoned before the clock was set back. */
+  /** A pause that seems longer than the maximum was computed before the clock was set back. */
   const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= 2 * pausesMs[cause].most
   const learn = (outcome: CallOutcome): void => {
     if (outcome === 'answered') {
@@ -91,7 +91,7 @@ export const gatedCollection = (rail: CollectionAdapter, gate: RailGate): Collec
   query: tellingAnswers(rail.query, gate),
 })
 
-/** While it is not known that the database has what it had committed. */
+/** Reasons while it is unknown whether the database has all that it committed. */
 const holds = {
   trusted: undefined,
   looking: 'held until everything acknowledged was found in the database',

@@ -49,8 +49,8 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
   }
 
   /**
-   * A gateway that refuses the token has not processed the request, so it is safe to send once more; a second refusal proves that nothing was
-   * sent. The time of a permission covers the waits for the token and the connection.
+   * A gateway that refuses the token has not processed the request, so resending it once is safe; a second refusal proves that
+   * nothing was sent. The permission's time includes the waits for the token and the connection.
    */
   const send = async (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -68,7 +68,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
         permission: permission && { ...permission, withinMs: leftMs() },
       })
       if (answer.kind !== 'answer' || !refusesToken(answer)) return answer
-      // Only that one: a slower request must not discard its successor.
+      // Discards only that token: a slower request must not discard its successor.
       if (held?.value === token.value) {
         refused = token.value
         held = undefined
@@ -81,7 +81,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
 
 /** A token is renewed this long before it expires, so that no request is under way with an expired one. */
 const marginSeconds = 60
-/** Of a token whose lifetime cannot be read. */
+/** The lifetime of a token that states none. */
 const shortSeconds = 60
 
 export const readToken = (
@@ -98,7 +98,7 @@ export const readToken = (
   return { value, until: secondsAfter(clock.now(), Math.max(seconds - marginSeconds, seconds / 2)) }
 }
 
-/** A hash of the order as the provider gets it: a repeat must be the same order to the byte. */
+/** A hash of the order in the provider's form: a repeat must be the same order to the byte. */
 const fingerprintOf = (order: object): Buffer => createHash('sha256').update(JSON.stringify(order)).digest()
 
 export const permissionFor = (permission: SendPermission | undefined, order: object): Permission | undefined =>

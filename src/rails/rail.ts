@@ -24,12 +24,12 @@ export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean
 export type CallbackUrls = { result: string; timeout: string }
 
 /**
- * The adapter takes it once it is connected, right before the first byte; on false nothing is sent. `fingerprint`: a hash of the order as the
- * provider gets it. `withinMs`: the longest time until it is taken.
+ * The adapter takes it on an open connection, right before the first byte; on false nothing is sent. `fingerprint`: a hash of the
+ * order in the provider's form. `withinMs`: the longest time until it is taken.
  */
 export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
 
-/** `orderId` (a UUID) and `reference` (12 digits) stay the same however often the order is sent, and no other order has them. */
+/** `orderId` (a UUID) and `reference` (12 digits) are the same for every send of the order, and unique to it. */
 type Instruction = {
   orderId: string
   amountMinor: Minor
@@ -47,7 +47,7 @@ export type PayoutInstruction = Instruction & {
   beneficiaryName: string
   accountReference: string | null
   narrative: string | null
-  /** The account that pays, as it is named here: a movement that no record explains leads to it. */
+  /** The paying account by our name for it. An unexplained movement leads to it. */
   payer: string
 }
 
@@ -56,8 +56,8 @@ export type CollectionInstruction = Instruction & { phoneNumber: string }
 export type ProviderReference = { request: string | null; conversation: string | null }
 
 /**
- * `lost`: the order may have arrived. `not_sent`: proof that it never did (no token, connection refused, spike arrest), so sending again is safe.
- * `refused`: the provider states that no money moves. `duplicate`: the provider has an order with the same id.
+ * `lost`: the order may have arrived. `not_sent`: proof that it never did (no token, connection refused, spike arrest), so a
+ * resend is safe. `refused`: the provider states that no money moves. `duplicate`: it has an order with the same id.
  */
 export type Submission =
   | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
@@ -66,9 +66,9 @@ export type Submission =
   | { kind: 'lost'; message: string; duplicate?: true }
 
 /**
- * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: as the provider reports it, null when it reports none. `receipt` is null
- * only for the STK query: the callback may still bring it. Messages contain no phone or account number. `moved`: money moved, but how much, or
- * under which receipt, cannot be read. `isUnread`: money came back, and how much cannot be read. `word`: the provider's own for the outcome.
+ * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: the reported amount, or null. `receipt`: null only for
+ * the STK query (the callback may bring it). Messages have no phone or account number. `moved`: money moved, with unreadable
+ * amount or receipt. `isUnread`: money came back, with unreadable amount. `word`: the provider's own for the outcome.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
@@ -84,34 +84,34 @@ export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' 
 
 export type DeliveryKind = 'result' | 'timeout'
 
-/** A delivery comes to its attempt's secret address: an id that differs is noted, unless another order of ours has it. */
+/** A delivery comes to its attempt's secret address. A different id is recorded, unless another order of ours has it. */
 export type Delivery = {
   evidence: Evidence
   provider: ProviderReference
-  /** It answers a query of ours, and so may decide what a report has left in doubt. */
+  /** Whether it answers our query, and so may decide an earlier report that left doubt. */
   answersQuery?: true
-  /** Who was paid, where the provider says it: it must be the payee where nothing else shows that this was our order. */
+  /** The receiver, if the provider names one. It must be the payee if nothing else shows that this was our order. */
   receiver?: string
 }
 
 export type NameQuery = { rail: RailName; destination: string; bankCode: string | null; isPaybill: boolean }
 
-/** `nameless`: the provider gave no name. `unreachable`: it may be asked again. */
+/** `nameless`: the provider gave no name. `unreachable`: a retry may succeed. */
 export type NameAnswer = { kind: 'named'; name: string } | { kind: 'nameless' } | { kind: 'unreachable' }
 
-/** Asks the provider who a destination belongs to. It moves no money, and never throws. */
+/** Asks the provider for the holder of a destination. Moves no money, and never throws. */
 export type LookUp = (query: NameQuery) => Promise<NameAnswer>
 
-/** An adapter has no access to the database. It throws only for bugs, never for what the provider does. */
+/** An adapter has no access to the database. It throws only for bugs, never for a provider's behaviour. */
 export type PayoutAdapter = {
-  /** Gets the token before an attempt is recorded, whose time to be sent is short. Never throws. */
+  /** Gets the token before an attempt is recorded, because the attempt's time to be sent is short. Never throws. */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
-  /** Null where the provider is not asked for names. */
+  /** Null if the provider has no name lookup. */
   lookUp: LookUp | null
-  /** `pending` also when the provider's answer will come as a delivery. */
+  /** `pending` includes an answer that will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
-  /** What cannot be understood is `unknown`. A refused query of ours comes to the same URL, and is no failed payment. */
+  /** An unreadable delivery is `unknown`. Refused queries come to the same URL, and are not failed payments. */
   readDelivery: (
     kind: DeliveryKind,
     body: unknown,
@@ -121,7 +121,7 @@ export type PayoutAdapter = {
 
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
-/** Allows sending a lost order again. `provenFor`: the account for which a test must show that duplicates are refused; null: the emulator. */
+/** Allows resending a lost order. `provenFor`: the account that needs a passed test of refused duplicates. Null: the emulator. */
 export type Repeats = { provenFor: string | null }
 
 export type PayoutRail = PayoutAdapter & {
@@ -132,7 +132,7 @@ export type PayoutRail = PayoutAdapter & {
 
 export type CollectionAdapter = {
   ready: () => Promise<void>
-  /** What was paid in from `start` until before `end`; undefined when the provider does not return the whole list. */
+  /** Payments received from `start` until before `end`. Undefined unless the provider returns the whole list. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
@@ -148,7 +148,7 @@ export type OrganisationAccount = {
   readBalances: (body: unknown) => AccountBalance[] | undefined
 }
 
-/** Whether a rail accepts calls now, checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
+/** Whether a rail accepts calls now, checked before an attempt is recorded: unsent work stays due, and is not a try. */
 export type RailGate = {
   free: () => number
   read: () => { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
@@ -157,28 +157,28 @@ export type RailGate = {
   answered: () => void
 }
 
-/** Where a provider tells us of deposits. Each address has a secret of ours. */
+/** Our addresses for a provider's deposit notifications, each with a secret of ours. */
 export type DepositUrls = { confirmation: string; validation: string }
 
-/** `reference`: what the payer typed. */
+/** `reference`: as the payer typed it. */
 export type DepositNotice = { receipt: string; at: Date; amountMinor: Minor; reference: string; payerName: string | null }
 
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
-  /** Tells the provider our addresses, and may be repeated. Null where they are entered at the provider by hand. */
+  /** Tells the provider our addresses; repeatable. Null if they are entered at the provider by hand. */
   register: ((urls: DepositUrls) => Promise<Submission>) | null
-  /** Null for what is no deposit, undefined for what cannot be understood. It never throws. */
+  /** Null if the body is not a deposit, undefined if it is unreadable. Never throws. */
   readNotice: (body: unknown) => DepositNotice | null | undefined
 }
 
 export type ProviderRails<P extends Provider> = {
   payout: Readonly<Record<PayoutOf<P>, PayoutAdapter>>
   collection: Readonly<Record<PromptOf<P>, CollectionAdapter>>
-  /** Null where deposits are switched off. */
+  /** Null if deposits are switched off. */
   deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
   identity: string
-  /** The organisation's numbers by which each rail moves money: the statement of another number does not list it. */
+  /** The organisation's numbers by which each rail moves money. Another number's statement does not list them. */
   numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
 }
 
@@ -188,7 +188,7 @@ export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | '
 
 export type NoToken = { code: string; message: string }
 export type HeldToken = { value: string; until: Date }
-/** `credentials`: what a token is given for. `refused`: the token that the provider refused last, which is never the answer. Never throws. */
+/** `credentials`: the token's. `refused`: the token that the provider refused last, which is never returned. Never throws. */
 export type ShareToken = (asked: {
   provider: Provider
   credentials: readonly string[]
@@ -199,7 +199,7 @@ export type ShareToken = (asked: {
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionAdapter | null
-  /** `registersItself`: the provider is the emulator, which is told our addresses at each start. */
+  /** `registersItself`: the provider is the emulator, which gets our addresses at each start. */
   deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
@@ -211,7 +211,7 @@ export type SettingsOf<Definition extends { settings: z.ZodRawShape }> = z.outpu
 
 export type AdapterDeps = { clock: Clock; shareToken?: ShareToken }
 
-/** `problem`: a sentence that says what is missing; null when the requirement is met. */
+/** `problem`: one sentence about what is missing. Null: the requirement is met. */
 export type RailCheck = { requirement: string; problem: string | null }
 
 export type Adapter<P extends Provider, Settings, Options> = {

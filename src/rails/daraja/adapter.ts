@@ -26,7 +26,7 @@ const balanceOf = (text: string): AccountBalance | undefined => {
   return { account, currency, availableMinor, holdsCharges: /^charges\b/i.test(account.trim()) }
 }
 
-/** All or none: a partial answer would look like missing money. */
+/** All balances or none: a partial answer would look like missing money. */
 const readBalances = (body: unknown): AccountBalance[] | undefined => {
   const result = readResult(body)
   const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined
@@ -79,7 +79,7 @@ const warnDays = 30
 const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions, now: Date): string | null => {
   try {
     createCredential(certificatePem, initiatorPassword)
-    // Some certificates are a bare public key, which has no end.
+    // Some certificates are a bare public key, which has no expiry.
     if (!certificatePem.includes('BEGIN CERTIFICATE')) return null
     const end = new Date(new X509Certificate(certificatePem).validTo)
     if (end > daysAfter(now, warnDays)) return null
@@ -89,7 +89,7 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
   }
 }
 
-/** The list needs a registration of its own: the provider's words say whether it has one. */
+/** The list needs its own registration: the provider's words say whether it has one. */
 const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<string | null> => {
   const end = deps.clock.now()
   const answer = await connectDaraja(options, deps)('/pulltransactions/v1/query', {
@@ -100,7 +100,7 @@ const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<s
   })
   if (answer.kind !== 'answer') return answer.message
   const code = textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'errorCode')
-  // 1001: nothing on a quiet day, or a number that is not registered.
+  // 1001: a quiet day without payments, or an unregistered number.
   if (code === '1000' || (code === '1001' && options.deposits?.pullNumber)) return null
   const said = textField(answer.body, 'ResponseMessage') ?? textField(answer.body, 'errorMessage')
   return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If money was paid in within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`

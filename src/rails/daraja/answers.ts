@@ -8,7 +8,7 @@ import { safeCode, safeMessage } from '../text.ts'
 
 const duplicateId = '500.002.1001'
 
-/** Rejected before it was processed: too many at once, or the quota is used up. */
+/** Rejected before processing: too many requests at once, or the quota is used up. */
 const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission & { kind: 'lost' } => ({ kind: 'lost', message })
@@ -22,8 +22,8 @@ export const referenceOfAnswer =
   }
 
 /**
- * `refused` needs the provider's own 4xx with a 4xx code. All else that is no acceptance is `lost`: 500.002.1001 (a duplicate), 500.001.1001
- * (also given for payments that exist), HTML, an answer without code.
+ * `refused` needs the provider's own 4xx with a 4xx code. Every other answer without acceptance is `lost`: 500.002.1001 (a
+ * duplicate), 500.001.1001 (also given for existing payments), HTML, no code.
  */
 export const readSubmission = (
   answer: Exchange,
@@ -46,7 +46,7 @@ export const readSubmission = (
   return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
 }
 
-/** Parameters are found by name: their order and number vary, and so does whether they are a list. */
+/** Finds parameters by name: their order and number vary, and they may be a list or not. */
 export const readResult = (body: unknown) => {
   const result = field(body, 'Result')
   if (field(result, 'ResultCode') === undefined) return undefined
@@ -67,7 +67,7 @@ export type Result = NonNullable<ReturnType<typeof readResult>>
 export const metadataItem = (callback: unknown, name: string): string | undefined =>
   asText(pairIn(field(field(callback, 'CallbackMetadata'), 'Item') ?? field(callback, 'CallbackMetadata'), 'Name', name))
 
-/** Codes that prove that no money moved; all others prove nothing. Wording varies, so the code alone counts. */
+/** Codes that prove that no money moved; all others prove nothing. Wording varies, so only the code counts. */
 const shared = {
   '2': 'amount_too_small',
   '3': 'amount_too_large',

@@ -32,15 +32,15 @@ import { collectionFailure, metadataItem, readSubmission, stillUnderWay } from '
 import { type DarajaOptions, lacksProduct } from './gateway.ts'
 
 const nothing = '1001'
-/** A longer list, of a hundred thousand payments, is treated as an error. */
+/** A list of a hundred thousand payments. A longer one is treated as an error. */
 const maxPages = 1_000
 const marginMs = 300_000
-/** A payment that came in an hour later was not made by the prompt. */
+/** The life of a prompt: a payment that arrives later was not made by it. */
 const promptMs = 3_600_000
 
 type Period = { start: Date; end: Date }
 
-/** Undefined when the provider does not answer, or does not finish. */
+/** Undefined if the provider does not answer, or its list does not end. */
 const readList = async (send: Send, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
   const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
   const payments: unknown[] = []
@@ -48,11 +48,11 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
   for (let page = 0; page < maxPages; page += 1) {
     const answer = await send('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
     const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
-    // Nothing in the period, or a shortcode that is not registered: what is known of that time is then a difference.
+    // An empty period, or an unregistered shortcode: payments that we know of then become differences.
     if (code === nothing) return payments
     if (answer.kind !== 'answer' || code !== '1000') return undefined
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
-    // A page may be short; one that brings nothing new is past the end.
+    // A page may be short. A page without new entries is past the end.
     const found = listed.filter((each) => !seen.has(JSON.stringify(each)))
     if (found.length === 0) return payments
     for (const each of found) seen.add(JSON.stringify(each))
@@ -73,7 +73,7 @@ const movementOf = (payment: unknown): Movement | undefined => {
   return paid && at && { ...paid, at, references: [textField(payment, 'billreference') ?? []].flat() }
 }
 
-/** An incomplete list would show differences that do not exist. */
+/** Undefined for an incomplete list: it would show differences that do not exist. */
 export const listPaidIn = async (send: Send, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
   const payments = await readList(send, shortcode, { start, end })
   const movements = payments?.map(movementOf) ?? []
@@ -82,7 +82,7 @@ export const listPaidIn = async (send: Send, shortcode: string, { start, end }: 
   return read.filter(({ at }) => at >= start && at < end)
 }
 
-/** For a prompt whose answer was lost. No entry proves nothing; two are left for a person. */
+/** Finds the payment of a prompt whose answer was lost. No entry proves nothing; two are left for a person. */
 export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
   const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)
   const around = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(end + marginMs) }
@@ -121,7 +121,7 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
   return { evidence: code === '0' ? readPaid(callback) : readOtherCode(code), provider }
 }
 
-/** It names no receipt or amount: the callback may still bring them. 500.001.1001, also given for payments that exist, proves nothing. */
+/** The answer has no receipt or amount: the callback may bring them. 500.001.1001, also for existing payments, proves nothing. */
 export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {
   if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be queried.')
   const errorCode = textField(answer.body, 'errorCode')
@@ -136,10 +136,10 @@ export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string)
   return code === '0' ? { kind: 'succeeded', receipt: null, amountMinor: null } : readOtherCode(code)
 }
 
-/** No prompt came to a phone. Other codes of an answer are not those of a result. */
+/** No prompt reached a phone. An answer's other codes are not result codes. */
 const promptless = new Set(['1001', '1025', '9999'])
 
-/** The phone has a prompt already, or the answer itself has the code of a failure. */
+/** The phone already has a prompt, or the answer itself has a failure's code. */
 const refusalOf = (answer: Exchange): Submission | undefined => {
   if (answer.kind !== 'answer') return undefined
   const message = textField(answer.body, 'errorMessage') ?? textField(answer.body, 'ResponseDescription')
@@ -149,7 +149,7 @@ const refusalOf = (answer: Exchange): Submission | undefined => {
 }
 
 export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
-  /** At the current time and not the attempt's: the provider refuses an old one. */
+  /** Uses the current time, not the attempt's: the provider refuses an old one. */
   const proof = () => {
     const { shortcode, passkey } = options
     const timestamp = nairobiTimestamp(clock.now())
@@ -189,7 +189,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
     return readCollectionQuery(await send('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
   }
 
-  /** Prompts and deposits may come in on different ones. */
+  /** Prompts and deposits may use different shortcodes. */
   const shortcodes = [...new Set([options.shortcode, options.deposits?.shortcode ?? options.shortcode])]
   return {
     listPaidIn: async (period) => {
@@ -209,7 +209,7 @@ const readNotice =
     const receipt = receiptOf(textField(body, 'TransID'))
     const amountMinor = readShillings(textField(body, 'TransAmount'))
     const at = nairobiInstant(textField(body, 'TransTime') ?? '')
-    // A paybill of another organisation is no account of ours.
+    // Another organisation's paybill is not an account of ours.
     const isOurs = textField(body, 'BusinessShortCode') === shortcode
     if (receipt === undefined || !amountMinor || at === undefined || !isOurs) return undefined
     const names = ['FirstName', 'MiddleName', 'LastName'].flatMap((name) => textField(body, name) ?? [])
@@ -224,7 +224,7 @@ const readNotice =
 
 const taken: Submission = { kind: 'accepted', provider: nameless }
 
-/** Some versions answer with a code, others with a sentence alone. */
+/** Some versions answer with a code, others only with a sentence. */
 const readRegistration = (answer: Exchange): Submission => {
   if (answer.kind !== 'answer') return answer
   const [code, said] = [
@@ -250,7 +250,7 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
     register: async ({ confirmation, validation }) => {
       const notices = await send(`/mpesa/c2b/v${version}/registerurl`, {
         ShortCode: shortcode,
-        // What M-PESA does when our validation does not answer: a deposit without a top-up waits for a person.
+        // If our validation does not answer, M-PESA accepts: a deposit without a top-up waits for a person.
         ResponseType: 'Completed',
         ConfirmationURL: confirmation,
         ValidationURL: validation,

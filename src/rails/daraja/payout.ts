@@ -14,7 +14,7 @@ type Prepared = { path: string; body: Record<string, string> } | Refused
 
 const organisation = /^\d{5,7}$/
 
-/** Our id is the OriginatorConversationID: the provider itself then refuses to pay the same order twice. */
+/** Our id is the OriginatorConversationID, so the provider itself refuses to pay the same order twice. */
 const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstruction): Prepared =>
   mobileForm.test(destination)
     ? {
@@ -23,7 +23,7 @@ const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstru
       }
     : refused('invalid_destination', 'The destination is not a Kenyan mobile number.')
 
-/** With an account reference, a payment goes to a paybill; without one, to a till. */
+/** An account reference means a paybill. Without one, the destination is a till. */
 const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const { destination, accountReference, reference } = instruction
   if (!organisation.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
@@ -42,7 +42,7 @@ const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction):
   }
 }
 
-/** Without the credential, which each start makes anew. Other releases take a repeat's fingerprint over the fields in this sequence. */
+/** Excludes the credential, which each start makes anew. Other releases fingerprint a repeat over the same field sequence. */
 const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)
   if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
@@ -64,16 +64,16 @@ const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepar
 
 type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
 
-/** The TransactionID of no transaction: "OAK0000000". */
+/** A placeholder TransactionID without a transaction: "OAK0000000". */
 const isPlaceholder = (receipt = ''): boolean => /0{7}$/.test(receipt)
 
-/** "Duplicate Detected": what it repeats is under way, or has its own result. */
+/** "Duplicate Detected": the original is under way, or has its own result. */
 const duplicateResults = new Set(['13', '15'])
 
 const paid = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence =>
   succeeded(receiptOf(isPlaceholder(named) ? undefined : named), readShillings(amount), payee)
 
-/** A B2B attempt whose submit was not answered can never have been asked about, so nothing else comes to its URL: its receiver is compared. */
+/** An unanswered B2B submit cannot be queried, so nothing else comes to its URL: the receiver is compared instead. */
 const isNamedByAddressAlone = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
   rail === 'MPESA_B2B' && request === null && conversation === null
 
@@ -88,8 +88,8 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
 }
 
 /**
- * A success at the attempt's own address counts, whatever other ids it names. A failure must name the attempt: a refused query (our credential
- * has expired, say) comes to its address too.
+ * A success at the attempt's own address counts, whatever other ids it names. A failure must name the attempt: a refused query
+ * (an expired credential, say) comes to that address too.
  */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   const code = result.code ?? ''
@@ -138,8 +138,8 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
 }
 
 /**
- * The number in "254708374149 - John Doe". A phone's counts only as a whole: providers mask numbers. An organisation's is compared only where
- * nothing else names the attempt: a till's may be its head office's.
+ * The number in "254708374149 - John Doe". Providers mask phone numbers, so only a whole one counts. An organisation's number is
+ * compared only if nothing else names the attempt: a till's may be its head office's.
  */
 const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   const number = /^\s*\+?(\d+)(?![\d*])/.exec(text)?.[1]
@@ -147,7 +147,7 @@ const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   return isNamedByAddressAlone(attempt) ? number : undefined
 }
 
-/** A delivery to the time-out URL only says that the outcome is not known yet. */
+/** A delivery to the timeout URL only says that the outcome is not known yet. */
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {
@@ -156,7 +156,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
   if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
   const status = result.parameter('TransactionStatus')
   if (status === undefined) {
-    // Its conversation is the repeat's own, and must not be taken for the order's.
+    // Its conversation belongs to the repeat, not to the order.
     const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
     const evidence = readPayoutResult(result, attempt)
     const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
@@ -164,7 +164,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
       return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
     return { evidence, provider: isRepeat ? nameless : result.provider, ...(receiver !== undefined && { receiver }) }
   }
-  // The envelope's ids are the query's; the payment's are among the parameters.
+  // The envelope has the query's ids; the payment's are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
   const receiver = receiverOf(attempt, result.parameter('CreditPartyName'))
   return {
@@ -185,7 +185,7 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return readSubmission(answer, referenceOfAnswer(sentId), sentId !== null)
   }
 
-  /** The answer comes as a delivery. A B2B payout whose submit was not answered has no id to ask by. */
+  /** The answer comes as a delivery. A B2B payout with an unanswered submit has no id for a query. */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.orderId : null)
     if (original === null) return unknown('no_reference', 'The provider gave no id to query by.')

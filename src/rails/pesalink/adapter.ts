@@ -39,7 +39,7 @@ export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
 
-/** In the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
+/** In the form of Jenga's instant payment notifications. Only a credit is a deposit. */
 const readNotice =
   (accountNumber: string) =>
   (body: unknown): DepositNotice | null | undefined => {

@@ -5,7 +5,7 @@ import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 
-/** Those that the bank's own numbering is configured for, else all. */
+/** The banks in the configured numbering, else all. */
 const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly Bank[] => {
   if (codes === 'as_given') return kenyanBanks
   const nameOf = (code: string) => kenyanBanks.find((bank) => plainCode(bank.code) === plainCode(code))?.name ?? `Bank ${code}`

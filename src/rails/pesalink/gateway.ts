@@ -22,23 +22,23 @@ export const options = (settings: PesalinkSettings) => ({
   },
   /** "0012" here is "57" there. A code that is not listed is refused, never guessed. */
   bankCodes: settings.PESALINK_BANK_CODES,
-  /** Codes that the bank documents as "no money moved". Any other code of a failure is `unknown`. */
+  /** Codes that the bank documents as "no money moved". Any other failure code is `unknown`. */
   failureCodes: settings.PESALINK_FAILURE_CODES as readonly string[],
-  /** The field for a delivery URL, where the bank has one; null: the outcome is known only by query. */
+  /** The bank's field for a delivery URL. Null: none, so the outcome is known only by query. */
   callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: longestRequestMs,
-  /** The code of our bank, for people who pay in from another one; null: switched off. */
+  /** Our bank's code, for payers at another bank. Null: switched off. */
   depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
-  /** Null: the address for notices is entered at the bank by hand. */
+  /** The path for the notification address. Null: entered at the bank by hand. */
   noticePath: settings.PESALINK_NOTICE_PATH ?? null,
-  /** Where the bank answers whose account it is; banks differ, and publish no path. */
+  /** The path for account name lookups. Banks differ, and publish none. */
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })
 export type PesalinkOptions = ReturnType<typeof options>
 
 export type Sign = (text: string) => string
 
-/** Throws for a PEM that is no RSA private key. */
+/** Throws if the PEM is not an RSA private key. */
 export const createSigner = (privateKeyPem: string): Sign => {
   const key: KeyObject = createPrivateKey(privateKeyPem)
   if (key.asymmetricKeyType !== 'rsa') throw new TypeError('PesaLink signs with an RSA key')
@@ -67,7 +67,7 @@ export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Se
       provider: 'PESALINK',
       credentials: [urlAt(options.baseUrl), options.merchantCode, options.apiKey, options.consumerSecret],
       obtain: () => obtainToken(options, deps.clock),
-      // In JSON: a 401 of a proxy would prove nothing about the bank.
+      // JSON only: a proxy's 401 would prove nothing about the bank.
       refusesToken: ({ status, body }) => status === 401 && asRecord(body) !== undefined,
     },
     deps,

@@ -61,15 +61,15 @@ const failed = (code: string | undefined, failureCodes: readonly string[], word:
     ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.'), word }
     : unknown(safeCode(code), 'The bank reports a failure that proves nothing.', word)
 
-/** Null where the bank states none, undefined where it cannot be read. */
+/** The stated amount. Null if the bank states none, undefined if it is unreadable. */
 const statedBy = (details: unknown, read: typeof readShillings) => {
   const stated = field(details, 'amount')
   return stated === undefined || stated === null ? null : read(stated)
 }
 
 /**
- * Of the answer to a query, to an order, and of a delivery: `{status, code, message, data: {reference, transactionId, state, code, amount}}`, with
- * `data` as a list of them, or without it.
+ * The details of a query's answer, an order's answer or a delivery: `{status, code, message, data: {reference, transactionId,
+ * state, code, amount}}`, with `data` as a list, or without it.
  */
 const detailsOf = (body: unknown, reference: string): unknown => {
   const data = field(body, 'data')
@@ -78,7 +78,7 @@ const detailsOf = (body: unknown, reference: string): unknown => {
 
 const wordOf = (details: unknown): string => textField(details, 'state') ?? textField(details, 'status') ?? ''
 
-/** Jenga says "Failed" also with 400105, "unknown status, contact support": the bank must document the code as final. */
+/** Jenga says "Failed" even with 400105, "unknown status, contact support": the bank must document the code as final. */
 const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
   const word = wordOf(details)
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
@@ -109,13 +109,13 @@ export const readTransferDelivery =
     }
     if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
     const evidence = readDetails(details, failureCodes)
-    // Only a failure must name the attempt: it came to the attempt's own address.
+    // Only a failure must name the attempt: the delivery came to the attempt's own address.
     return evidence.kind === 'failed' && provider.request !== attempt.reference
       ? { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
       : { evidence, provider }
   }
 
-/** `refused` needs the bank's own 4xx with `status: false`. A 409 is `lost`: it was sent before. */
+/** `refused` needs the bank's own 4xx with `status: false`. A 409 is `lost`: the order was sent before. */
 const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
   if (answer.kind !== 'answer') return answer
   const status = field(answer.body, 'status')
