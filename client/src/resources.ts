@@ -137,7 +137,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes names and metadata, or freezes the beneficiary. A destination cannot be changed. */
       update: (id: string, body: Body<'/v1/beneficiaries/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/beneficiaries/{id}', { ...options, path: { id }, body }),
-      /** Confirms a beneficiary: payments by keys and agents no longer ask for it. Needs a person, not a key or agent. */
+      /** Confirms a beneficiary: payments to it by keys and agents no longer ask a person. Keys and agents cannot confirm. */
       confirm: (id: string, options?: CallOptions) =>
         call('post', '/v1/beneficiaries/{id}/confirm', { ...options, path: { id } }),
       /** Asks the rail again for the holder's name. The answer arrives later, in `verification`. */
@@ -179,7 +179,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         list('/v1/payment-batches', filters, options),
       /** One batch, with the number of its payments in each status. */
       get: getBatch,
-      /** Every line of the batch, as bound by the approved root. */
+      /** Every line of the batch. The approved root binds these lines. */
       lines: (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}/lines', { ...options, path: { id } }),
       /** Cancels a batch that waits for its approval or its time. */
       cancel: (id: string, options?: CallOptions) =>

@@ -24,7 +24,7 @@ const reloadOnce = (): void => {
 
 type Load<Props> = () => Promise<ComponentType<Props>>
 
-/** Retries a failed load with growing waits, and at once when online again. `onMissing`: the service runs without the file. */
+/** Retries a failed load with growing waits, or once online again. `onMissing`: the service answers, but has no such file. */
 const useLoaded = (isLoaded: boolean, load: () => Promise<void>, onMissing: () => void) => {
   const [failures, setFailures] = useState(0)
   const [attempt, setAttempt] = useState(0)

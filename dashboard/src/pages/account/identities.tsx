@@ -17,7 +17,7 @@ import { prepareSignIn } from '../sign-in/provider-buttons.tsx'
 import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
 import { richAccount, tAccount } from './texts.ts'
 
-/** Uses the public route, whose answer has the provider's address. */
+/** Uses the public API, whose answer has the provider's address. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
   const link = useChange(() => api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } }), {
     onDone: (answer) => {

@@ -11,7 +11,7 @@ import { type Agent, FreezeAgent, type LimitUse, ofGrant } from './agents.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
-/** The limit with the smallest remaining share. */
+/** The limit with the smallest amount left. */
 const bindingOf = (agent: Agent): LimitUse | undefined =>
   ofGrant(agent, '').toSorted((one, other) => compareMinor(leftOf(one), leftOf(other)))[0]
 

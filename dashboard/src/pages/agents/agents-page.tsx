@@ -94,7 +94,7 @@ type Acts = {
   refusedWords: string | undefined
 }
 
-/** Last act and refusals of 24 hours for each agent, from two lists. Agents in neither list are read one by one. */
+/** Last act and refusals of 24 hours for each agent. Used agents beyond the newest payments need a request each. */
 const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   const { can } = useSession()
   const enabled = can('payment.read')

@@ -52,7 +52,7 @@ const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
 
 type Line = Schemas['PaymentBatchLines']['lines'][number]
 
-/** A line for people. All but the last payment and the facts comes from the leaf, so the shown data is the approved data. */
+/** A line for people. Everything but the last payment and the facts comes from the leaf: the shown data is the approved data. */
 type BatchLine = {
   paymentId: string
   index: number

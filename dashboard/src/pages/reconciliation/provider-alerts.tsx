@@ -43,7 +43,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
   )
 }
 
-/** Later reports of providers about booked money. They booked nothing. */
+/** Later reports of providers about booked money. The reports themselves are not booked. */
 export const ProviderAlerts = ({ currency }: { currency: string }) => (
   <List
     title={tRecon('alerts')}

@@ -120,7 +120,7 @@ export const StatementPage = () => {
 
 const maxPayees = 10
 
-/** After an upgrade the service recomputes the totals of all hours. */
+/** Shown after an upgrade, until the service has recomputed the totals of all hours. */
 const pendingSum = tBooks('not_counted')
 
 const Totals = ({ period }: { period: Period }) => {
