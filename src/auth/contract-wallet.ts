@@ -51,9 +51,7 @@ export const createContractWallets = (
 }
 export type ContractWallets = ReturnType<typeof createContractWallets>
 
-/**
- * The present answer of the chain of contract `signer`: its owners may change. Null, without a query, for a wallet with a key.
- */
+/** The present answer of the chain of contract `signer`: its owners may change. Null, without a query, for a key wallet. */
 export const askSigner = async (
   { query }: ContractWallets,
   { signer, message, signature }: { signer: string; message: string; signature: string },

@@ -6,7 +6,7 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { changesOf, type Fields } from './stored-data.ts'
 import type { EventType } from './types.ts'
 
-/** `data`: the resource as REST returns it. With a `snapshot`, a payment as it is now. Without a workspace the event is for the account alone. */
+/** `data`: the resource as in REST. With a `snapshot`: the present payment. Without a workspace: only for the account. */
 export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & (
   | { data: unknown }
   | { paymentId: Uuid }
@@ -20,7 +20,7 @@ const storedText = (event: NewEvent): string | null => {
   return 'data' in event ? JSON.stringify(event.data) : null
 }
 
-/** The event's data as they are now: they may change later in the same transaction. Readers get events in the order of these ids. */
+/** The event's present data: they may change later in the transaction. Readers get events in the order of these ids. */
 const rowOf = (event: NewEvent, at: Date) => {
   const { type, accountId, workspaceId } = event
   const paymentId = 'paymentId' in event ? event.paymentId : null
@@ -29,10 +29,10 @@ const rowOf = (event: NewEvent, at: Date) => {
 
 const written: Gathered<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
 
-/** In the transaction of their cause. Streams are woken after it, because a notify inside would queue all commits. */
+/** Runs in the transaction of their cause. Streams are woken after it, because a notify inside would queue all commits. */
 export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
   if (all.length === 0) return
-  // For those that learn the account only after a write (a sign-in); all others hold its lock.
+  // For callers that learn the account only after a write (a sign-in); all others hold its lock.
   const locked = lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId))
   tx.gather(
     written,

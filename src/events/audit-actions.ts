@@ -1,4 +1,4 @@
-/** Actions in a workspace, or about what belongs to it: verbs by what they are about, or with what each is about. */
+/** Actions in a workspace or on its things: a subject type with its verbs, or each verb with its own subject type. */
 const workspaceActions = {
   api_key: ['create', 'revoke', 'rotate'],
   approval: ['approve', 'approved', 'cancelled', 'decision_voided', 'expired', 'refused', 'reject', 'rejected', 'text_changed'],
@@ -44,7 +44,7 @@ const workspaceActions = {
   ],
 } as const
 
-/** Actions of people about their own accounts, and of administrators: they are in no workspace's log. */
+/** Actions of people on their own accounts, and of administrators: no workspace's log has them. */
 const privateActions = {
   account: ['close', 'update'],
   admin: {
@@ -82,7 +82,7 @@ const privateActions = {
   push_subscription: ['add', 'remove'],
   session: { create: 'session', prove: 'session', prove_refused: null, revoke: 'session' },
   sign_in: { refused: null, start: null },
-  // Of the kind of the credential that acts: a person switches with a session, a program with a dashboard token.
+  // The subject is the acting credential: a person switches with a session, a program with a dashboard token.
   workspace: { switch: 'credential' },
 } as const
 
@@ -99,7 +99,7 @@ const subjectsOf = <Of extends Table>(table: Of): [ActionOf<Of>, string | null][
 /** `feature.verb`. */
 export type AuditAction = ActionOf<typeof workspaceActions> | ActionOf<typeof privateActions>
 
-/** What the id of an action's subject names; null where there is none. */
+/** The type of an action's subject; null if it has none. */
 export const subjectTypes: ReadonlyMap<AuditAction, string | null> = new Map<AuditAction, string | null>([
   ...subjectsOf(workspaceActions),
   ...subjectsOf(privateActions),

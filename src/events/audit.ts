@@ -5,25 +5,25 @@ import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { type AuditAction, subjectTypes } from './audit-actions.ts'
 
-/** A principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
+/** A principal, an account that proved itself in another way (a signature, a sign-in), or the service itself. */
 export type Actor =
   | Principal
   | {
       accountId: Uuid | null
       origin: RequestOrigin | null
       way: string
-      /** The credential that began what ends now without it. */
+      /** The credential that began an act which ends without it. */
       startedBy?: Pick<Principal, 'credential'> & { grant: { readonly id: Uuid } | null }
     }
 
 type AuditEntry = {
   /** Default: the principal's. */
   workspaceId?: Uuid | null
-  /** The id of what `subjectTypes` says. */
+  /** An id of the type in `subjectTypes`. */
   subject?: Uuid
   before?: unknown
   after?: unknown
-  /** What a payment was decided from, packed. */
+  /** The packed inputs of a payment's decision. */
   inputs?: Buffer | undefined
 }
 
@@ -37,7 +37,7 @@ const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: U
 
 const document = (value: unknown): Sent => new Sent(value === undefined || value === null ? null : JSON.stringify(value))
 
-/** As it is now: what it shows may change later in the same transaction. */
+/** Copies the entry as it is now: its values may change later in the same transaction. */
 const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => {
   const { workspaceId, subject, before, after, inputs } = entry
   const { kind, id: credentialId, grantId } = credentialOf(actor)
@@ -68,6 +68,6 @@ const written: Gathered<ReturnType<typeof rowOf>> = {
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
-/** In the transaction of the action. Never a secret or a destination: callers pass what REST would show. */
+/** Runs in the transaction of the action. Never a secret or a destination: callers pass only data that REST would show. */
 export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
   tx.gather(written, [rowOf(tx, actor, action, entry)])

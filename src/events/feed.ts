@@ -6,7 +6,7 @@ import { addressed } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
 import { nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
-/** While nobody listens, no events are read: only the position moves on. */
+/** While nobody listens, no events are read: only the position moves. */
 type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
 
 const channel = 'events'
@@ -15,7 +15,7 @@ const slowPollMs = 1_000
 /** A silent connection whose server does not answer is destroyed and opened again. */
 const heartbeatMs = 10_000
 const answerTimeoutMs = 5_000
-/** A slower transaction holds newer events back. */
+/** How often to look again for newer events behind a slower transaction. */
 const unsettledPollMs = 25
 
 /** Runs the work once for all callers in one turn; a caller while it runs gets another run after it. */
@@ -28,7 +28,7 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
       again = false
       await work()
     }
-    // In the same turn as the last check of `again`: who asks from now on starts a new run.
+    // In the same turn as the last check of `again`: later callers start a new run.
     running = undefined
   }
   return () => {
@@ -38,7 +38,7 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   }
 }
 
-/** Every event of every tenant once and in order, as it becomes settled. */
+/** Delivers every tenant's events once and in order, as they become settled. */
 export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: string; logger: Logger }) => {
   let listener: Listener | undefined
   let onWake = () => {}
@@ -58,7 +58,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
   const readNext = async (): Promise<void> => {
     const { events, waiting: isHeldBack } = await nextEvents(db, position, batch)
     const last = events.at(-1)
-    // First the position, then the listener: a stream that begins while it is called begins after these events.
+    // The position moves before the listener is called: a stream that begins during the call begins after these events.
     if (last) {
       position = { transaction: last.transaction, id: last.id }
       listener?.receive(events)
@@ -96,7 +96,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       ...addressed(databaseUrl),
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,
-      // In this mode a statement without an answer in time ends its connection.
+      // In this mode a statement without a timely answer ends its connection.
       pipeline: true,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
@@ -116,7 +116,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       await client.query(`listen ${channel}`)
       if (stopped) return void (await client.end())
       connection = client
-      // Only while the connection listens: one that is not open yet, or has ended, is not queried.
+      // Only while the connection listens: a connection that is not open yet, or has ended, is not queried.
       const heartbeat = setInterval(
         () => void client.query('select 1').catch(() => clearInterval(heartbeat)),
         heartbeatMs,
@@ -144,16 +144,16 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       if (connection) void notify()
       else if (isNeeded()) void read()
     },
-    /** After the last event that the listener received. */
+    /** The position after the last event that the listener received. */
     position: (): Position => position,
     subscribe: (subscribed: Listener): void => {
       listener = subscribed
     },
-    /** When any process has committed events. A call may be lost. */
+    /** Called when any process has committed events. A call may be lost. */
     onWake: (told: () => void): void => {
       onWake = told
     },
-    /** Until everything that is committed now was read: for tests and for an orderly end. */
+    /** Waits until everything that is committed now was read: for tests and for an orderly end. */
     settle: async (): Promise<void> => {
       for (;;) {
         await read()

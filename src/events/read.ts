@@ -11,8 +11,8 @@ export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
 /**
- * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `asked`: the reader asked for these types alone, of
- * which there may be none among very many events.
+ * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `asked`: the reader asked for only
+ * these types, which very many events may not contain at all.
  */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; asked: boolean }
 
@@ -34,11 +34,11 @@ const columns = `id, transaction::text, type,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
   end as messages, created_at as "createdAt"`
-/** Reading stops where a slower transaction may still write an event. */
+/** Reading stops at events before which a slower transaction may still write one. */
 const settled = 'transaction < (select events_settled_before())'
 /**
- * What was seen settled stays so, although the edge can fall back for a moment: a transaction of another database on the server that ends while
- * the edge is computed looks like one of ours that is running.
+ * Events seen as settled stay so, although the edge can fall back for a moment. A transaction of another database on the server
+ * that ends while the edge is computed looks like a running one of ours.
  */
 const stillSettled = 'transaction < greatest((select events_settled_before()), key.settled)'
 
@@ -52,7 +52,7 @@ const dataOf = ({ data, snapshot, messages }: Row): unknown => {
 
 const toEvent = ({ snapshot, messages, ...row }: Row): StoredEvent => ({ ...row, data: dataOf({ ...row, snapshot, messages }) })
 
-/** Ids are fixed-width lower-case text, so text order is their order. */
+/** Ids are fixed-width lowercase text, so text order is their order. */
 export const comparePositions = (a: Position, b: Position): number => {
   if (a.transaction !== b.transaction) return BigInt(a.transaction) < BigInt(b.transaction) ? -1 : 1
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
@@ -78,7 +78,7 @@ export const readPast = async (db: Db): Promise<(event: Position) => boolean> =>
 const next = statement('events.next')`
   select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
 
-/** The next events of all tenants. `waiting`: a slower transaction holds more of them back. */
+/** The next events of all tenants. `waiting`: a slower transaction defers more events. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
@@ -90,7 +90,7 @@ const place = statement('events.place', 'record')`select ${columns} from events 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
   (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
 
-/** One index range for the account and for each workspace, each cut to a page before they are merged: a long history costs nothing. */
+/** One index range for the account and for each workspace, each cut to a page before the merge: a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select * from (
     (select ${columns} from events
@@ -103,7 +103,7 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
        order by events.transaction ${order}, events.id ${order} limit key.take) as found)
   ) as page order by transaction::xid8 ${order}, id ${order} limit key.take`
 
-/** By the index of the types that are not frequent. */
+/** Reads by the index of the types that are not frequent. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
   select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
     select ${columns} from events
@@ -116,14 +116,14 @@ const lastTransaction = '18446744073709551615'
 const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
 
 /**
- * The transaction of the event that is nearest beyond a time, of all tenants, by the times in their ids; 20 minutes are more than a transaction lasts
- * and clocks differ. Null where the clock is set.
+ * The transaction of the nearest event beyond a time, of all tenants, by the times in ids. 20 minutes are longer than a
+ * transaction lasts and clocks differ. Null if the clock is set.
  */
 const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc') => `
   (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
 
-// The place is one condition, also for the first page: otherwise the index is not entered there. The times are found through the transactions, so
-// that what is newer or older is not read.
+// The place is one condition even for the first page: otherwise the index is not entered there. The times are found through the
+// transactions, so that newer or older events are not read.
 const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
        and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
@@ -143,7 +143,7 @@ const pageKey = {
 const read = (name: string, text: string, lane: 'page' | 'pool') =>
   prepareText<Row>()(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
 
-/** A search for types among very many events takes longer: it does not run on the connection that all lists share, nor with other searches. */
+/** A search for types among very many events takes longer: it shares no connection with lists, or with other searches. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
   all: read(`events.${name}`, ranges(beyond, order), 'page'),
   asked: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
@@ -154,7 +154,7 @@ const earlier = declare('earlier', earlierThan, 'desc')
 
 const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
-/** `delivered`: a position up to which everything is known to be settled. */
+/** `delivered`: a position up to which everything is settled. */
 type Asked = {
   from: Position | null
   audience: Audience
@@ -187,12 +187,12 @@ const page = async (
 
 export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(db, later, asked)
 
-/** None that is older than `since`, though its period may still be there. */
+/** Leaves out events older than `since`, even if their period still exists. */
 export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
 
 const oldest = statement('events.oldest_undelivered')`
   select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1`
 
-/** When the oldest event was created that this process has not yet passed to its readers; undefined when there is none. */
+/** The creation of the oldest event that this process has not yet passed to its readers; undefined if there is none. */
 export const oldestUndelivered = async (db: Db, position: Position): Promise<Date | undefined> =>
   (await db.query<{ created_at: Date }>(oldest, [position.transaction, position.id]))[0]?.created_at

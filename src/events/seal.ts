@@ -9,8 +9,8 @@ import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { chunksOf, fieldsOf } from '../lib/lists.ts'
 import { consistencyPath, inclusionPath, leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
 
-// A Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and is a leaf of the tree over all seals. A proof for one row is some
-// twenty hashes for millions of rows. Only the nodes of the upper tree are stored; a seal's own rows are read again for a proof.
+// A Merkle tree (RFC 6962) in two levels: each seal has a root over its rows, and is a leaf of the tree over all seals. A row's
+// proof is some twenty hashes for millions of rows. Only the upper tree's nodes are stored; a proof reads its seal's rows again.
 
 /** The purpose of TOKEN_SECRETS with which a seal's hash is keyed. */
 export const sealPurpose = 'audit.seal'
@@ -25,7 +25,7 @@ const joined = (left: Uint8Array, right: Uint8Array): Buffer => {
   return hash('sha256', pair, 'buffer')
 }
 
-/** The tree over the rows' leaves, by Node's own hash function, which takes a third of the time: seals are verified over millions of rows. */
+/** The tree over the rows' leaves. Node's hash function takes a third of the time, and verifying hashes millions of rows. */
 const treeOfRows = (lines: readonly string[]): ReadNode =>
   treeOf(
     lines.map((line) => hash('sha256', `\0${line}`, 'buffer')),
@@ -46,7 +46,7 @@ const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>
 
 /** The position of a seal's last row in the order of commits. */
 type SealPlace = { transaction: string; id: string }
-/** `rowsRoot`: over its rows. `digest`: over all seals up to this one; sequences begin at 1. */
+/** `rowsRoot`: the root over its rows. `digest`: the root over all seals up to this one; sequences begin at 1. */
 export type Seal = SealPlace & {
   sequence: number
   rows: number
@@ -59,17 +59,17 @@ export type Seal = SealPlace & {
 
 const beginning: SealPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 const batch = 500
-/** Few, because a proof of one row reads and hashes all rows of its seal. */
+/** Small, because a proof of one row reads and hashes all rows of its seal. */
 const rowsPerSeal = 64
-/** A number that no other lock uses: one process seals at a time. */
+/** The number of a lock that nothing else uses: one process seals at a time. */
 const sealLock = 7_241_991
 
-/** A row is committed within seconds after its id was made, give or take the clocks of two machines: a seal's rows lie together. */
+/** A row commits within seconds after its id was made, give or take two machines' clocks: a seal's rows lie together. */
 const slackDays = 40
 
 /**
- * A row as it is sealed: its columns as a JSON array, all as text. What may be private (what changed, the address, the browser) is in it as a hash,
- * together with the request's random id, so that a proof does not show it.
+ * A sealed row: its columns as a JSON array, all as text. Private values (the change, the address, the browser) are only a hash
+ * in it, with the request's random id, so that a proof does not show them.
  */
 const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
   credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
@@ -97,14 +97,14 @@ const readNodes = statement('audit.read_seal_nodes', 'record')`
   select n.level, n.place::int, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
    join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`
 
-/** In the order of the question; a missing one is left out. */
+/** Returns nodes in the order of the question, without missing ones. */
 export const readSealNodes = (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> =>
   db.query(readNodes, fieldsOf(wanted, 'level', 'place'))
 
-/** The root over all, and the nodes that one more seal completes. */
+/** The root over all seals, and the nodes that one more seal completes. */
 export type Grown = { digest: Buffer; completed: SealNode[] }
 
-/** The tree over so many seals, to which the next are added by the roots over their rows. */
+/** The tree over `size` seals, to which the next seals are added by the roots over their rows. */
 export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Array) => Grown> => {
   // The largest complete subtrees, from the left: together they are the whole tree.
   const peaks = await readSealNodes(
@@ -151,15 +151,15 @@ const isWithin = (row: SealPlace, seal: SealPlace): boolean => {
 }
 
 /**
- * The rows that each of several seals covers, in whatever period one may lie; one more than it sealed where there are more. Read at once: a large
- * transaction is sorted anew for each question about a part of it.
+ * The rows that each of several seals covers, in any period; one more than it sealed if there are more. Reads all at once: a
+ * large transaction is sorted anew for each question about a part of it.
  */
 export const readSealedRows = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<Line[][]> => {
   const last = seals.at(-1)
   if (!last) return []
   const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
   const all = await readSealed(db, before, last, expected + 1)
-  // Some seals have more rows than they sealed: of each, one row more is read, which shows it.
+  // Some seals have more rows than they sealed: one more row is read for each, which shows it.
   if (all.length > expected)
     return Promise.all(seals.map((seal, at) => readSealed(db, seals[at - 1] ?? before, seal, seal.rows + 1)))
   let next = 0
@@ -175,7 +175,7 @@ const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
   return [firstIdAt(daysAfter(timeOfId(first), -slackDays)), firstIdAt(daysAfter(timeOfId(last), slackDays))]
 }
 
-/** From the periods around them alone, so that a proof's cost does not grow with the log's age. A row elsewhere is `verify`'s to report. */
+/** Reads only the periods around the rows, so that a proof costs the same in an old log. `verify` reports rows elsewhere. */
 const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
@@ -221,8 +221,8 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
 }
 
 /**
- * Seals what was committed since, in batches; no commit waits for it. The newest hash is logged: stored where the database's owner cannot change it,
- * it proves everything up to it.
+ * Seals the rows committed since, in batches; no commit waits for it. The newest hash is logged: if it is stored out of the
+ * database owner's reach, it proves everything up to it.
  */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
@@ -234,7 +234,7 @@ export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivat
 
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
 
-/** `through`: the last row of the seal that covers it. `after`: that of the seal before; null for the first. */
+/** `through`: the last row of the seal with this row. `after`: the last row of the seal before; null for the first seal. */
 type SealedRow = {
   id: Uuid
   sequence: bigint | null
@@ -280,7 +280,7 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
 /** Seals kept in memory, each with its rows. Neighbouring rows share a seal, so few are needed. */
 const maxKept = 256
 
-/** Proves rows in the same order; null where one is not sealed yet. Each seal is read once, for all rows that are asked for. */
+/** Proves rows in the same order; null for a row that is not sealed yet. Each seal is read once for all requested rows. */
 export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
   const seals = new Map<number, Promise<SealProof>>()
   return async (rows: readonly SealedRow[]): Promise<(RowProof | null)[]> => {
@@ -300,6 +300,6 @@ export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
   }
 }
 
-/** That the log of `from` seals is the beginning of the one of `to`. 0 < from ≤ to. */
+/** Proves that the log of `from` seals is the beginning of the log of `to` seals. 0 < from ≤ to. */
 export const proveConsistency = (db: Db, from: number, to: number): Promise<Uint8Array[]> =>
   overNodes(db, (node) => consistencyPath(from, to, node))

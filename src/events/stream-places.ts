@@ -7,13 +7,13 @@ import { streamPlaces } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 const renewMs = 20_000
-/** The places of a process that died become free after this time. */
+/** The time after which the places of a dead process become free. */
 const abandonedSeconds = 60
 
 const lock = statement('stream_places.lock')`select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`
 const forget = statement('stream_places.forget')`
   delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)`
-// At most half of the places: an owner can always watch what its keys and agents do.
+// At most half of the places, so that an owner can always watch its keys and agents.
 const take = statement('stream_places.take')`
   insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
    where (select count(*) from stream_places where account_id = $2) < $3
@@ -28,7 +28,7 @@ const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =
 /** The open streams of an account, counted over all processes, by the database's clock. */
 export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }) => {
   const ownPlaces = new Set<Uuid>()
-  /** A client that reconnects at once finds the place that it has just left. */
+  /** Awaited, so that a client that reconnects at once finds the place that it has just left. */
   const leaving = new Set<Promise<unknown>>()
   let timer: NodeJS.Timeout | undefined
   const note = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
@@ -36,7 +36,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the places of streams could not be renewed'))
   }
   return {
-    /** A place for one more stream. Null when the account, or the lineage of `rootGrantId` (null: a person), has as many as it may. */
+    /** A place for one more stream. Null if the account, or the lineage of `rootGrantId` (null: a person), has its maximum. */
     take: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
       await Promise.all(leaving)
       const place = newId()

@@ -16,37 +16,36 @@ export type StreamOptions = {
   db: Db
   sink: Sink
   send: (event: StoredEvent) => boolean
-  /** Throws when the credential has ended. */
+  /** Throws if the credential has ended. */
   lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` means that the credential has ended. It may also mean that the credential could not be read. */
+  /** Whether an error of `lookAgain` means that the credential has ended; it may also be that it could not be read. */
   hasEnded: (error: unknown) => boolean
   onReader: (stream: Stream, after: Reader) => void
-  /** The peer knows everything up to here, or did not ask for it. */
+  /** The peer knows everything up to this position, or did not ask for it. */
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
-  /** The last event that the feed has delivered. It has delivered every change of the credential up to there too. */
+  /** The last event that the feed has delivered, together with every change of the credential up to it. */
   delivered: () => Position
   /** Whether the stream did not ask for an event, although the feed has not reached it yet. */
   isPast: (event: Position) => boolean
 }
 
-/** How many live events wait while a stream catches up; with more of them the table is read once more instead. */
+/** Live events that wait while a stream catches up; with more of them the table is read once more instead. */
 const maxHeld = 100
 const pageSize = 100
 const retryMs = 1_000
 
 /**
- * One reader's position in the feed. While it waits (for a replay, a check of the credential, a slow peer), a few events are held; then the table is read
- * from the last position on, and the held ones follow: no gap, no repetition, no long queue.
- *
+ * One reader's position in the feed. While the stream waits (for a replay, a check of the credential, a slow peer), it keeps a
+ * few events. Then it reads the table from the last position on, and the kept events follow: no gap, no repetition.
  * A class, because there are ten thousand: functions of its own would cost each stream 800 bytes.
  */
 export class Stream {
   readonly #options: StreamOptions
   #reader: Reader
   #cursor: Position
-  /** The reader was looked at when everything up to here had happened. */
+  /** The position up to which everything had happened when the reader was read. */
   #known: Position
   #held: StoredEvent[] | undefined
   #isBehind = false
@@ -81,7 +80,7 @@ export class Stream {
     this.#pause()
   }
 
-  /** Nothing after `since` is sent before the credential has been checked. */
+  /** Sends nothing after `since` before the credential has been checked. */
   recheck(since: Position): void {
     if (!this.#held && comparePositions(since, this.#cursor) > 0) this.#cursor = since
     this.#isStale = true
@@ -115,15 +114,15 @@ export class Stream {
     const { db, sink, delivered } = this.#options
     this.#held = []
     this.#isBehind = false
-    // The feed does not bring again what it has delivered, so the table has to.
+    // The feed does not deliver an event twice, so the table has to.
     const asked = { from: this.#cursor, audience: audienceOf(this.#reader), take: pageSize, delivered: delivered() }
     const page = await eventsAfter(db, asked)
     if (page.length === pageSize) this.#isBehind = true
     for (const event of page) {
-      // Check first: it is not known any more whether the rest may be sent.
+      // The check comes first: the reader may have lost access to the rest.
       if (this.#isStale) this.#isBehind = true
       if (this.#ended || this.#isStale) return
-      // The table is ahead of the feed, which may not have delivered yet what changes the reader's rights.
+      // The table is ahead of the feed, which may not have delivered yet the event that changes the reader's rights.
       if (comparePositions(event, this.#known) > 0 && comparePositions(event, delivered()) > 0) {
         this.#known = page.at(-1) ?? event
         this.#isStale = true
@@ -165,7 +164,7 @@ export class Stream {
 const nothing = () => false
 
 const tickMs = 250
-/** Every other end is published by an event or known in advance: this is for changes made directly in the database. */
+/** Every other end is published by an event or known in advance: this finds changes made directly in the database. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>
@@ -204,7 +203,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const deliver = (event: StoredEvent) => {
     recheckConcerned(event)
     const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
-    // A copy: a stream that ends while it is sent to leaves the index.
+    // A copy: a stream that ends during the loop leaves the index.
     for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
       stream.push(event)
     last = { transaction: event.transaction, id: event.id }
@@ -255,7 +254,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
       for (const id of reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
-      // The stream missed what happened to its credential before its entry in the index.
+      // The stream missed changes of its credential before its entry in the index.
       if (closed) stream.end()
       else stream.recheck(feed.position())
       return () => {

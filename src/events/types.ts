@@ -54,18 +54,18 @@ export const eventTypes: readonly EventType[] = eventResources.flatMap((resource
 
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
-/** `ofWorkspace`: of a team's balance, and not of a person's. */
+/** `ofWorkspace`: for a team's balance, not a person's. */
 export const permissionToRead = (type: string, ofWorkspace = false): Permission | undefined => {
   if (ofWorkspace && resourceOf(type) === 'balance') return 'payment.read'
   const known: Readonly<Record<string, { permission: Permission }>> = resources
-  // Only readers who may create an invitation get it.
+  // Only readers who may create an invitation get this event.
   return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission
 }
 
 /** Types after which the event's own account may read less or more than before: its open streams check their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
 
-/** `.*`: all of a resource. */
+/** `.*`: all types of a resource. */
 export type TypePattern = EventType | `${EventResource}.*`
 
 export const typePatterns: readonly TypePattern[] = [...eventTypes, ...eventResources.map((resource) => `${resource}.*` as const)]

@@ -4,18 +4,18 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import { eventTypes, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
 
-/** A reader of events, reduced to what decides which events it gets. */
+/** A reader of events, reduced to the facts that decide which events it gets. */
 export type Reader = {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
-  /** Its permissions in each workspace whose events it gets. A delegated reader has at most its own workspace. */
+  /** The permissions in each workspace whose events the reader gets. A delegated reader has at most its own workspace. */
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
   /** A delegated reader's own grant and its descendants; null for the person, who reads events of all their grants. */
   readonly grants: readonly Uuid[] | null
   readonly expiresAt: Date | null
 }
 
-/** `memberships`: with the permissions of its role. `descendants`: the grants below the reader's. */
+/** `memberships`: with the permissions of each role. `descendants`: the grants below the reader's. */
 export const readerOf = (
   principal: Principal,
   memberships: ReadonlyMap<Uuid, ReadonlySet<Permission>>,
@@ -29,7 +29,7 @@ export const readerOf = (
 
 const noPermissions: ReadonlySet<Permission> = new Set()
 
-/** Of what a delegated reader sees only its own grant and those below it. */
+/** The grant of an event that a delegated reader sees only for its own grant and those below it. */
 const grantIdIn = (event: StoredEvent): unknown => {
   const data = event.data as { id?: unknown; grant?: { id?: unknown }; initiated_by?: { grant_id?: unknown } } | null
   if (event.type === 'payment.refused') return data?.initiated_by?.grant_id
@@ -43,7 +43,7 @@ const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
   return id !== undefined && grants.includes(id)
 }
 
-/** Whether REST would show it. What belongs to an account and not to a workspace (its balance, keys, sessions) is for that account alone. */
+/** Whether REST would show the event. Events of an account (its balance, keys, sessions) are only for that account. */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type, event.workspaceId !== null)
   if (needed === undefined) return false
@@ -53,7 +53,7 @@ export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   return held.has(needed) && (reader.grants === null || isOwnGrant(reader.grants, event))
 }
 
-/** `filter`: of the types that the reader asks for. */
+/** `filter`: the types that the reader asks for. */
 export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Audience => {
   const held = [reader.permissions, ...reader.workspaces.values()]
   const mayHave = (type: string) => {
@@ -68,6 +68,6 @@ export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Au
   }
 }
 
-/** A reader that lost a workspace continues with the others; one whose role was lowered gets fewer events. */
+/** A reader that lost a workspace continues with the others; a reader whose role was lowered gets fewer events. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))
