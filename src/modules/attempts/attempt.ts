@@ -32,7 +32,7 @@ export type Sending = Order & { permission: SendPermission }
 
 export type Earlier = { sends: number; generation: number }
 
-/** The destination is opened inside `send` and exists only during the call. Never throws because of a provider. */
+/** `send` opens the destination, which exists only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
   accountId: Uuid
@@ -45,7 +45,7 @@ export type Outgoing = {
 
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
 
-/** Undefined, and logged, when a destination cannot be opened: then nothing is sent, and it is tried again. */
+/** Undefined, and logged, if a destination cannot be opened: nothing is sent, and the payment is tried again. */
 export const tryOpen = (
   deps: { vault: Vault; logger: Logger },
   sealed: Sealed,
@@ -65,8 +65,8 @@ export const actorOf = (source: EvidenceSource): Actor =>
   source.kind === 'operator' ? source.actor : { accountId: null, origin: null, way: `rail:${source.kind}` }
 
 /**
- * `mismatch`: the evidence does not fit what was sent (another amount, a receipt of something else). `contradiction`: it contradicts a final record.
- * Neither moves money; both need a person. `superseded`: it is about an attempt that has a later one. `suspense`: such an attempt moved money.
+ * `mismatch`: the evidence differs from the order (another amount, a taken receipt). `contradiction`: it contradicts a final
+ * record. Neither moves money; both need a person. `superseded`: the attempt has a later one. `suspense`: such an attempt paid.
  */
 export type Verdict =
   | 'applied'
@@ -78,28 +78,28 @@ export type Verdict =
   | 'superseded'
   | 'suspense'
 
-/** The wait depends on how often the rail was queried. Queries never stop, because no answer never ends an attempt. */
+/** The wait depends on the number of queries. Queries never stop, because a missing answer never ends an attempt. */
 const queryDelaysSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
 const longestQueryDelaySeconds = 21_600
 
 export const secondsToNextQuery = (queriesMade: number): number => queryDelaysSeconds[queriesMade] ?? longestQueryDelaySeconds
 
-/** From recording an attempt to taking the right to send it. A later sender finds it marked as not sent. */
+/** Time from recording an attempt to taking the right to send it. A later sender finds it marked as not sent. */
 export const claimWithinSeconds = 15
 
-/** From recording an attempt to the first byte: the token, the connection and the right to send. */
+/** Time from recording an attempt to the first byte: the token, the connection and the right to send. */
 export const sendWithinSeconds = 10
 
-/** A send that is under way for longer counts as lost. Too small does no harm: the answer is recorded whenever it comes. */
+/** A send that is under way for longer counts as lost. Too small a value does no harm: a late answer is still recorded. */
 export const sendGraceSeconds = sendWithinSeconds + longestRequestMs / 1000 + 5
 
 /** An order is repeated only within this time: providers state no time after which they forget an order's id. */
 export const repeatWithinSeconds = 3_600
 
-/** Waits after sends that never reached the provider; after the last one it has failed. */
+/** Waits after sends that never reached the provider; after the last one the payment fails. */
 const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const
 
-/** While the rail is down, `payments/give-up.ts` ends a payment, not the number of tries. */
+/** While the rail is down, `payments/give-up.ts` ends a payment; the number of tries does not. */
 const retryWhileDownSeconds = 60
 
 /** Undefined after the last try. */
@@ -109,10 +109,10 @@ export const secondsToNextTry = (triesSoFar: number, isRailDown: boolean): numbe
 /** From this age on, an alert tells an operator about a payment that the rail accepted and never reported on. */
 export const silenceSeconds = 900
 
-/** The rail is no longer queried about an older prompt, because a customer no longer pays on it; a delivery would still count. */
+/** Older prompts are no longer queried, because a customer no longer pays on them; a delivery would still count. */
 export const queryTopupsForSeconds = 86_400
 
-/** How long a payment waits for a wallet's chain, with its money held. For a rail: PAYMENT_WAIT_MINUTES. */
+/** Maximum time that a payment waits for a wallet's chain, with its money held. For a rail: PAYMENT_WAIT_MINUTES. */
 export const longestChainWaitSeconds = 45 * 60
 
 export const secondsToNextChainQuery = 30
@@ -153,7 +153,7 @@ const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'po
 
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
-/** Returns the attempts that were inserted: the caller gives those whose names are taken new ones. */
+/** Returns the inserted attempts; the caller gives new names to the others, whose names are taken. */
 export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
   insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
@@ -173,7 +173,7 @@ const setState = prepareWrite(
       .returning({ id: railAttempts.id }),
 )
 
-/** Answers whether the table allows the move: the update itself checks the state. */
+/** Returns whether the table allows the move: the update itself checks the state. */
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
 
@@ -184,7 +184,7 @@ const setProviders = statement('attempts.adopt_providers')`
    where a.id = x.id and ((a.provider_request is null and x.request is not null)
      or (a.provider_conversation is null and x.conversation is not null))`
 
-/** Stores the ids that the provider reports for the first time; ids that are known stay. */
+/** Stores provider ids that are reported for the first time; known ids stay. */
 export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReference & { id: Uuid })[]): Promise<void> => {
   const named = adopted.filter(({ request, conversation }) => request !== null || conversation !== null)
   if (named.length > 0) await tx.query(setProviders, fieldsOf(named, 'id', 'request', 'conversation'))
@@ -224,6 +224,6 @@ const named = statement('payments.trace')`
      coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
    from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`
 
-/** `name`: a receipt, or the reference that we gave the order. */
+/** `name`: a receipt, or our reference of the order. */
 export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> =>
   db.query<Traced>(named, [receiptForms(name), allRails])

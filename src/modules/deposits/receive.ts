@@ -21,13 +21,13 @@ import { findByReference, recordDeposit, recordOtherAmount, settleDeposit } from
 
 const purpose = 'deposit.callback'
 
-/** Derived, so that every process has it and a restart keeps it; hexadecimal, as portals refuse certain words in addresses. */
+/** Derived, so every process has it and a restart keeps it; hexadecimal, because portals refuse certain words in addresses. */
 export const depositUrls = (operatorUrl: string, derivations: Derivations, rail: DepositRail): DepositUrls => {
   const base = `${operatorUrl}/callbacks/deposits/${derivations.mac(purpose, rail).toString('hex')}`
   return { confirmation: `${base}/confirmation`, validation: `${base}/validation` }
 }
 
-/** Under any key of the ring; compared in constant time. */
+/** Accepts any key of the ring; compares in constant time. */
 const railOfSecret = (derivations: Derivations, secret: string): DepositRail | undefined => {
   const given = sha256(secret)
   return depositRails.filter((rail) =>
@@ -35,7 +35,7 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
   )[0]
 }
 
-/** Keeps what was told where it leaves an item in suspense that is new. */
+/** Keeps the notification if it creates a suspense item. */
 const keepAsSuspense = (
   { db, vault }: Pick<Parts, 'db' | 'vault'>,
   body: string,
@@ -54,7 +54,7 @@ const recordUnread = (tx: Tx, rail: DepositRail, body: string, deliveryId: Uuid)
 
 type Told = { rail: DepositRail; notice: ReturnType<DepositAdapter['readNotice']>; body: string }
 
-/** Answers once it is stored: if booking fails, the sweep repeats it. */
+/** Answers once the notification is stored: if booking fails, the sweep repeats it. */
 const confirm = async (deps: Parts, { rail, notice, body }: Told): Promise<object> => {
   const id = notice && (await recordDeposit(deps, rail, notice, { source: 'notice', body }))
   if (id)
@@ -82,7 +82,7 @@ const answers = new Map([
   ['validation', validate],
 ])
 
-/** Undefined at an address that does not exist. A stranger is answered like any other sender. */
+/** Undefined for an address that does not exist. A stranger gets the same answer as any other sender. */
 export const answerDeposit = async (
   deps: Parts,
   { secret, kind, body, allowedSource }: { secret: string; kind: string; body: string; allowedSource: boolean },
@@ -98,7 +98,7 @@ export const answerDeposit = async (
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
-/** Answers a sentence for the operator; null when the provider took the addresses. */
+/** A sentence for the operator, or null once the provider has accepted the addresses. */
 export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<string | null> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) return `deposits by ${rail} are switched off`
@@ -115,7 +115,7 @@ const findRegistration = selectRow('deposit_registrations.by_rail', depositRegis
 
 const againAfterSeconds = 3_600
 
-/** The emulator is told every hour, as it may be new. A real provider is told once, by `npm run admin -- rails register`. */
+/** The emulator is told every hour, because it may be new; a real provider once, by `npm run admin -- rails register`. */
 export const registerAtEmulator = async (deps: Parts): Promise<void> => {
   for (const rail of depositRails) {
     if (!deps.rails.deposits[rail]?.registersItself) continue

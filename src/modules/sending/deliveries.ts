@@ -28,7 +28,7 @@ export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_
 
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
-/** Stops a sender that knows an attempt's secret from filling the disk. */
+/** Limit of stored deliveries, so that a sender with an attempt's secret cannot fill the disk. */
 const keptPerAttempt = 100
 
 const keepDeliveries = statement('callback_deliveries.keep')`
@@ -49,8 +49,8 @@ type Authentic = Arrival & { attemptId: Uuid }
 type Kept = { stored: boolean; known: boolean }
 
 /**
- * `known`: the attempt is there, or a person ended a loss after the provider told of it. A delivery whose attempt was lost is kept: a payment that
- * is requested again is the same order, and has the same attempt.
+ * `known`: the attempt exists, or a person ended a loss after the provider reported the attempt. A delivery of a lost attempt is
+ * kept: if the payment is requested again, it is the same order and has the same attempt.
  */
 const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
@@ -67,7 +67,7 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
-/** What a stranger sends is not evidence: only the time, the source and the reason are stored. */
+/** A stranger's delivery is not evidence: only its time, source and reason are stored. */
 const noteRefused = async (
   deps: Parts,
   { attemptId, kind, sourceIp }: Arrival,
@@ -82,7 +82,7 @@ const noteRefused = async (
 
 const maxInStatement = 64
 
-/** Deliveries of one moment are stored together, and processed after the answer. `mayNote`: whether a refusal may be stored. */
+/** Stores simultaneous deliveries together, and processes them after the answer. `mayNote`: whether a refusal may be stored. */
 export const createReceiver = (deps: Parts) => {
   const keep = joinTurn<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
@@ -94,7 +94,7 @@ export const createReceiver = (deps: Parts) => {
     const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
     if (knowsSecret && arrival.allowedSource) {
       const { stored, known } = await keep({ ...arrival, attemptId })
-      // Only this service can have made the secret, and it records an attempt before it sends it.
+      // Only this service can have created the secret, and it records an attempt before it sends it.
       if (!known) deps.lossDetection.reportLoss('a provider reports about an attempt that is not there')
       if (stored) return
     }
@@ -131,7 +131,7 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-/** Bodies are removed by whole months, where a retention is set. A month with a delivery that is not processed stays. */
+/** If a retention is set, removes bodies by whole months. A month with an unprocessed delivery stays. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return

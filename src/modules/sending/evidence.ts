@@ -27,7 +27,7 @@ import { recordDoubtful } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 
-/** A payment or a top-up under its locks, as it is after what was settled so far. */
+/** A payment or a top-up under its locks, updated by each settlement so far. */
 type Subject = { kind: 'payment'; record: PaymentRecord } | { kind: 'topup'; record: TopupRecord }
 
 /** `live`: the attempt that settles the subject. `superseded`: the live one is a later attempt. */
@@ -52,7 +52,7 @@ const lockSubjects = async (tx: Tx, names: readonly AttemptName[]): Promise<Map<
   return subjects
 }
 
-/** Locks the owning accounts, then the rows, and reads them once. Results are in the same order. */
+/** Locks the owning accounts, then the rows, and reads the rows once. Results are in the same order. */
 export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promise<OpenAttempt[]> => {
   const subjects = await lockSubjects(tx, names)
   const attemptsBySubject = Map.groupBy(await attemptsOf(tx, [...subjects.keys()]), ({ subjectId }) => subjectId)
@@ -61,7 +61,7 @@ export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promi
     const attempts = attemptsBySubject.get(subjectId) ?? []
     const attempt = attempts.find((each) => each.id === id)
     if (!subject || !attempt) throw new Error('an attempt that must exist is missing')
-    // At most one attempt is not `not_sent`. When there is none, the newest would be the one that was sent after all.
+    // At most one attempt is not `not_sent`. If all are, the newest is the only one that may have been sent after all.
     const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
     return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, subject }
   })
@@ -73,12 +73,12 @@ const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || ki
 
 export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
 
-/** An unknown outcome counts only when it is new: a rail that cannot be queried, or answers a different query, proves nothing. */
+/** An unknown outcome counts only if it is new: a rail that cannot be queried, or answers a different query, proves nothing. */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
   evidence.kind === 'pending' ||
   (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
 
-/** An answer to a query decides what a report left in doubt, if it says how much moved. A failure is not believed of what was reported as moved. */
+/** An answer to a query decides a doubtful report, if it states the amount. A failure cannot contradict reported money. */
 const isDecision = (evidence: Evidence, source: EvidenceSource): boolean =>
   source.kind === 'query' && evidence.kind === 'succeeded' && evidence.amountMinor !== null
 
@@ -95,7 +95,7 @@ const judgeSuperseded = (evidence: Evidence): Verdict => {
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
 }
 
-/** The order moved money, whichever send the report names. A failure of an earlier send says nothing about the later one. */
+/** The order moved money, whichever send the report names. A failure of an earlier send proves nothing about a later one. */
 const aboutOrder = (proof: Proof): Proof => {
   const { open, evidence } = proof
   const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
@@ -104,7 +104,7 @@ const aboutOrder = (proof: Proof): Proof => {
   return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 
-/** The rail's query names no amount of a prompt, so the money under another receipt settles it. */
+/** The rail's answer about a prompt names no amount, so money under another receipt settles the prompt. */
 const isAnotherPayment = ({ kind }: AttemptRecord, evidence: Evidence): boolean =>
   kind === 'topup' && evidence.kind === 'succeeded' && evidence.receipt !== null && evidence.amountMinor !== null
 
@@ -118,7 +118,7 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/** The verdicts, in the same order. Each subject, and each receipt, is named once. Top-ups settle before payments. */
+/** The verdicts, in the same order. Each subject and each receipt is named once. Top-ups settle before payments. */
 const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
   const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
@@ -157,17 +157,17 @@ const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resol
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
 
-/** A payment's rail is asked once more. A prompt's is not, because its query names no amount: a person decides. */
+/** The rail is asked once more about a payment, but not about a prompt: that answer names no amount, so a person decides. */
 const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
   const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
-  // The rail's answer has not decided it: a person does.
+  // The rail's answer did not decide the attempt: a person does.
   if (attempt.state === 'disputed') updateRow(tx, railAttempts, attempt, { nextCheckAt: null, updatedAt: tx.at })
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
 /**
- * Every later word about a paid payment is told to a person, with its time, but pending, its return, and success of its amount. Nothing is booked
- * for it.
+ * Tells a person each later report about a paid payment, except pending, its return, and success with its amount. Nothing is
+ * booked for the report.
  */
 const tellLaterWord = async (tx: Tx, { open: { attempt, subject }, evidence }: Proof, verdict: Verdict): Promise<void> => {
   if (evidence.kind === 'pending') return

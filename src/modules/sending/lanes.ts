@@ -24,7 +24,7 @@ const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor,
 
 const maxGenerations = 5
 
-/** An attempt whose names belong to another payment is recorded under the next names. */
+/** Records the attempts. If an attempt's names belong to another payment, it gets the next names. */
 const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
@@ -47,7 +47,7 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
 
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
-/** Null where there is nothing to send now. A task that is named twice is sent once. */
+/** Null if there is nothing to send now. A task that is named twice is sent once. */
 const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: boolean): Promise<Outcome<Recorded | null>[]> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const busy = await lockBatch(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
@@ -68,8 +68,8 @@ const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: 
 }
 
 /**
- * Oldest first, for at most $4 tenants after tenant $2, read tenant by tenant: neither a large backlog nor many tenants make it slow. $7 and
- * $8: a lane's own rows, and the time up to which it takes others; or null. $9: the rail, of which nothing is due while it is paused.
+ * Oldest first, for at most $4 tenants after tenant $2, read tenant by tenant: neither a large backlog nor many tenants make it
+ * slow. $7 and $8: the worker's own rows, and until when it takes others; or null. $9: the rail, with nothing due while paused.
  */
 const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
   statement(name)`
@@ -92,10 +92,10 @@ const chainApproval = `(select d.approval_id from approval_decisions d where d.a
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 
-/** `chainApprovalId`: must be confirmed by a chain before the money leaves. */
+/** `chainApprovalId`: the approval that a chain must confirm before the money leaves. */
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
-/** Continues after the last tenant that was served. `passedOver`: tenants whose work cannot be taken now. */
+/** Continues after the tenant served last. `passedOver`: tenants whose work cannot be taken now. */
 const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last = firstId
   return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
@@ -134,8 +134,8 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     name,
     rail: lane.rail,
     limit: deps.config.RAIL_CONCURRENCY,
-    // Takes nothing while the rail is down or the database may have lost writes: what is due stays due, and no try is counted.
-    // A rail that may work again gets one trial call.
+    // Takes nothing while the rail is down or the database may have lost writes: tasks stay due, and no try is counted. A rail
+    // that may work again gets one trial call.
     claim: async (offered) => {
       if (deps.lossDetection.trusted() === undefined) await deps.lossDetection.check()
       if (deps.lossDetection.trusted() === undefined) return { tasks: [], more: false }
@@ -159,10 +159,10 @@ export const createSendingLanes = (deps: Parts): { payments: Lane[]; topups: Lan
   }
 }
 
-/** Deliveries that are read and not processed yet: they need no connection until their batch begins. */
+/** Maximum of deliveries read and not yet processed: they need no connection until their batch begins. */
 const maxTaken = 256
 
-/** What arrives during a batch forms the next one. One that has failed is never in a batch with others again. */
+/** Deliveries that arrive during a batch form the next one. A delivery that has failed is processed alone. */
 export const createDeliveriesLane = (deps: Parts): Lane => {
   const queue = createAccountQueue<OpenDelivery, void>({
     name: 'deliveries',

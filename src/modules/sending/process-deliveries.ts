@@ -67,13 +67,13 @@ type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery
 const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
 
-/** A transaction of several deliveries is a trace of its own, and each delivery a span in its payment's trace. */
+/** A transaction of several deliveries has its own trace, and each delivery is a span in its payment's trace. */
 const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
   const [only] = batch
   return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
 }
 
-/** Two readings: without bitmap scans, which the connections switch off, an `or` has no index. */
+/** Two queries: without bitmap scans, which the connections switch off, an `or` has no index. */
 const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' }, (orm, at) =>
   orm
     .select({ id: railAttempts.id })
@@ -94,7 +94,7 @@ const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', id
     .limit(1),
 )
 
-/** A delivery that names another order of ours came to the wrong address. A gateway's own id or a tracking id says nothing. */
+/** A delivery that names another order of ours came to the wrong address. A gateway's own id or a tracking id proves nothing. */
 const namesAnother = async (
   tx: Tx,
   orderNames: OrderNames,
@@ -109,7 +109,7 @@ const namesAnother = async (
   return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
 }
 
-/** Nothing shows that the provider has this order: it may have an earlier one of the same name that the database lost. Only the payee tells. */
+/** Nothing shows that the provider has this order, not an earlier one of the same name that was lost. Only the payee tells. */
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
@@ -133,7 +133,7 @@ const judgeForeign = async (
   const isOtherPayee = isCompared && (await paidAnother(tx, vault, open, receiver))
   const isForeign = (await namesAnother(tx, orderNames, provider, attempt)) || (isOtherPayee && isDoubtful(attempt))
   if (!isForeign) {
-    // It names our order, and a payee that is not ours: it counts, and a person asks.
+    // The delivery names our order, but another payee: it counts, and a person asks the provider.
     const about = { rail: attempt.rail, subjectKind: attempt.kind, subjectId: attempt.subjectId }
     if (isOtherPayee) await raiseProviderAlert(tx, { ...about, word: 'another_receiver', deliveryId: pending.id })
     return undefined
@@ -144,7 +144,7 @@ const judgeForeign = async (
   return 'mismatch'
 }
 
-/** In the same order. */
+/** The verdicts, in the same order. */
 const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Promise<DeliveryVerdict[]> => {
   const foreign: (DeliveryVerdict | undefined)[] = []
   for (const delivery of read) foreign.push(await judgeForeign(tx, deps, delivery))
@@ -194,7 +194,7 @@ const readReport = (
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attemptForRail(deps, attempt))
 }
 
-/** A receipt is read once: the database, which says whose it is, does not know yet what this transaction will write. */
+/** Reads a receipt once per transaction: the database, which knows its holder, does not yet see this transaction's writes. */
 const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   const receipts = new Set<string>()
   return read.filter(({ report: { evidence } }) => {
@@ -219,7 +219,7 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
   })
 }
 
-/** Each delivery is processed once: a second run, in any process, finds it processed under the same locks. */
+/** Processes each delivery once: a second run, in any process, finds it processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, batch))
   if (read.length === 0) return
@@ -234,11 +234,11 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
   }
 }
 
-/** A transaction settles a subject once. Later deliveries for the same subject are read again, in a later batch. */
+/** A transaction settles a subject once. Later deliveries for the same subject are read again in a later batch. */
 const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
   [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
 
-/** An outcome says only whether its account was free: what was not processed is still open. */
+/** An outcome says only whether its account was free: an unprocessed delivery is still open. */
 export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
   inTraceOfAll(batch, () =>
     inTx(deps.db, async (tx) => {
@@ -249,7 +249,7 @@ export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], w
     }),
   )
 
-/** Two minutes, with the pauses between tries: long enough for a failure that ends by itself. */
+/** Two minutes with the pauses between tries: long enough for a temporary failure to end. */
 const maxFailures = 8
 
 const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, at) =>
@@ -260,7 +260,7 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
     .returning({ failures: callbackDeliveries.failures }),
 )
 
-/** Leaves a delivery that keeps failing to a person, with an alert. The rail is still queried about its attempt. True when it was put aside. */
+/** Quarantines a delivery that keeps failing, with an alert. The rail is still queried about its attempt. True if quarantined. */
 const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })

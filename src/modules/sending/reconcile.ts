@@ -34,8 +34,8 @@ const permit = statement('attempts.permit_repeat')`
    returning a.id`
 
 /**
- * `permit` demands that the answer is still lost, the order is the same to the byte and sent within the hour, and a test showed that duplicates
- * are refused. The order counts as asked: nobody may call it failed while it may still arrive.
+ * `permit` demands three things: the answer is still lost; the order is the same to the byte and was sent within the hour; a test
+ * showed that duplicates are refused. The order counts as queried: it must not be called failed while it may still arrive.
  */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission =>
   permissionFrom(deps.clock, deps.clock.now(), async (fingerprint) => {
@@ -46,14 +46,14 @@ const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): S
     return (await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])).length > 0
   })
 
-/** The provider has the order if it accepts it or refuses it as a duplicate. Any other answer is about the repeat alone. */
+/** The provider has the order if it accepts the repetition or refuses it as a duplicate. Other answers prove nothing. */
 const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Submission): Promise<void> => {
   const accepted = submission.kind === 'accepted' ? submission : null
   if (!accepted && !(submission.kind === 'lost' && submission.duplicate === true)) return
   await inTx(db, async (tx) => {
     const open = await openAttempt(tx, attempt)
     if (open.attempt.state !== 'lost') return
-    // The conversation may be the repeat's alone: a provider that refuses it later reports it under another one than the order.
+    // The conversation may belong only to the repetition: a provider that refuses it later reports it under an id of its own.
     await recordAccepted(tx, tx.at, [{ id: attempt.id, request: accepted?.provider.request ?? null, conversation: null }])
     const evidence = accepted?.evidence
     if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
@@ -62,7 +62,7 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
 
 const readPayment = selectRow('payments.of_attempt', payments, ['id'])
 
-/** A lost order is sent again only after a query without an answer. A top-up's prompt is never repeated: each one is an order of its own. */
+/** Sends a lost order again, but only after an unanswered query. A prompt is never repeated: each one is its own order. */
 const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> => {
   if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail) return
   const repeats = deps.rails.payout[attempt.rail]?.repeats
@@ -97,7 +97,7 @@ const postpone = prepareWrite(
       .returning({ id: railAttempts.id }),
 )
 
-/** False when another process has it. */
+/** False if another process has the attempt. */
 const claim = async ({ db, clock }: Parts, { id, kind, createdAt, checks }: AttemptRecord): Promise<boolean> => {
   const now = clock.now()
   const isTooOld = kind === 'topup' && now > secondsAfter(createdAt, queryTopupsForSeconds)
@@ -120,7 +120,7 @@ const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Pr
       await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
-/** The attempt after its sender failed to report back; null when it is to be sent again. */
+/** The attempt after its sender failed to report back; null if it will be sent again. */
 const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt)) ?? dueAttempt

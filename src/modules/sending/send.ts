@@ -43,7 +43,7 @@ const claimRight = statement('attempts.claim')`
 
 const maxInStatement = 256
 
-/** Only the process that has the right may call the rail. One statement checks all conditions, so a process that slept sends nothing. */
+/** Only the process with the right may call the rail. One statement checks everything, so a process that slept sends nothing. */
 const createClaimer = (deps: Parts) =>
   joinTurn<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
     query: async (asked) => {
@@ -59,7 +59,7 @@ const createClaimer = (deps: Parts) =>
       ])
       const claimed = new Set(rows.map(({ id }) => id))
       deps.db.recoveryPoint.note('sent', [...claimed])
-      // Perhaps because another server answered.
+      // A missing claim may mean that another server answered.
       if (claimed.size < asked.length) deps.lossDetection.doubt()
       return asked.map(({ id }) => claimed.has(id))
     },
@@ -67,7 +67,7 @@ const createClaimer = (deps: Parts) =>
     maxKeys: maxInStatement,
   })
 
-/** The time is read last: a process that slept before sends nothing. */
+/** Reads the time last: a process that slept before sends nothing. */
 export const permissionFrom = (clock: Clock, from: Date, take: SendPermission['take']): SendPermission => {
   const lastMs = secondsAfter(from, sendWithinSeconds).getTime()
   return {
@@ -84,7 +84,7 @@ const createPermissions = (deps: Parts) => {
     return permissionFrom(deps.clock, at, async (fingerprint) => {
       const sender = deps.sends?.sender()
       const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
-      // Asked a second time after a gateway that refused the token.
+      // The gateway may refuse the token; then the permission is asked for a second time.
       claimed ??= claim({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
         if (isOurs) sender?.note(attemptId)
         return isOurs
@@ -105,12 +105,12 @@ const answerLost: Evidence = {
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
-/** This write is repeated when its COMMIT was not answered: an attempt that is `not_sent`, or has a later one, is left as it is. */
+/** Repeated if its COMMIT was not answered: an attempt that is `not_sent`, or has a later one, stays as it is. */
 const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
-  // One that was marked lost meanwhile may have been sent: only evidence ends it.
+  // An attempt that was marked lost meanwhile may have been sent: only evidence ends it.
   if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
     sendAgainAt(tx, open, secondsAfter(tx.at, waitSeconds))
@@ -135,7 +135,7 @@ export const recordAccepted = async (db: Db, at: Date, taken: readonly Accepted[
   await db.query(accept, [...named, statesBefore('attempt', 'submitted'), nextQuestionAt, at])
 }
 
-/** Records the rail's answer to sending. A delivery that came earlier has priority. */
+/** Records the rail's answer to sending. An earlier delivery has priority. */
 const recordSubmission = async (
   tx: Tx,
   sent: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
@@ -154,7 +154,7 @@ const recordSubmission = async (
       return
     case 'lost':
       await moveAttempt(tx, sent.id, 'lost', secondsAfter(tx.at, secondsToNextQuery(0)))
-      // The provider has another order under these names, or this one from a time that the database has lost.
+      // The provider has another order under these names, or this order from a time that the database lost.
       if (submission.duplicate) updateRow(tx, railAttempts, sent, { fingerprint: null, updatedAt: tx.at })
       await settle(answerLost)
       return
@@ -163,7 +163,7 @@ const recordSubmission = async (
   }
 }
 
-/** For one more interval, the proof of the sender's machine is waited for before an attempt counts as lost. */
+/** Extra intervals to wait for the proof of the sender's machine before an attempt counts as lost. */
 const queriesBeforeLost = 1
 
 const findingOf = ({ sends }: Parts, attempt: AttemptRecord): SendLogFinding => {
@@ -173,7 +173,7 @@ const findingOf = ({ sends }: Parts, attempt: AttemptRecord): SendLogFinding => 
   return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
 }
 
-/** An attempt without the right to send, or that its sender's send log does not name, was not sent. Any other is lost, and the rail is queried. */
+/** An attempt without the right to send, or missing in its sender's send log, was not sent. Any other counts as lost. */
 export const recordAbandoned = async (
   tx: Tx,
   deps: Parts,
@@ -195,7 +195,7 @@ export const recordAbandoned = async (
 
 const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
 
-/** Only this process knows the rail's answer, and STK and B2B cannot be queried without its ids. */
+/** Only this process knows the rail's answer, and STK and B2B cannot be queried without the ids in it. */
 const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   for (const waitMs of retryWaitsMs) {
     try {
@@ -209,7 +209,7 @@ const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   await write()
 }
 
-/** Answers that only say "accepted" change the attempt alone, and are written together. */
+/** Answers that only say "accepted" change only the attempt, and are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({

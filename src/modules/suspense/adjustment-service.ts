@@ -129,12 +129,12 @@ const decide = async (
 }
 
 /**
- * Whether this amount may be moved besides all value that this administrator moved alone within a day, in either direction: adjustments, payments
- * resolved as failed, late successes written off, and money out of suspense. An item resolved as adjusted counts by its adjustment.
+ * Whether this amount fits in the limit for one administrator: all value that they moved alone within a day, in either direction.
+ * It covers adjustments (of suspense items too), payments resolved as failed, late successes written off, money out of suspense.
  */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
-  // Of several requests at once, each counts the one before it.
+  // The lock makes each of several simultaneous requests count the one before it.
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${name}`])
   const moved = await tx.query<{ sum: Minor }>(
     `select coalesce(sum(minor), 0)::bigint as sum from (
@@ -149,8 +149,8 @@ export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator,
 }
 
 /**
- * Whether two administrators agree, or one is enough for this amount. `asked`: the name of the one who asked for the same before, who is not a second
- * one.
+ * Whether two administrators agree, or one is enough for this amount. `asked`: the name of the earlier requester, who does not
+ * count as the second one.
  */
 export const isAgreed = async (
   tx: Tx,
@@ -175,7 +175,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
-/** The account that holds the balance that an administrator names: a person's, or a workspace's. */
+/** The account of the balance that an administrator names: a person's, or a workspace's. */
 export const balanceNamed = async (
   db: Db,
   { account_id, workspace_id }: { account_id?: Uuid | undefined; workspace_id?: Uuid | undefined },
@@ -189,7 +189,7 @@ export const balanceNamed = async (
   return account_id
 }
 
-/** Corrects a balance at once, or after a second administrator has confirmed it where one may not decide alone. */
+/** Corrects a balance at once, or after a second administrator has confirmed it if one may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,
@@ -214,7 +214,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
   return adjustment
 }
 
-/** The administrator who asked for it may not confirm it. Confirming again gives the same answer. */
+/** An administrator may not confirm their own request. Confirming again gives the same answer. */
 export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
@@ -229,7 +229,7 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
   return post(tx, operator, adjustment)
 }
 
-/** The administrator who asked for it may reject it too. */
+/** Administrators may even reject their own request. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
   return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
@@ -250,7 +250,7 @@ const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid'
     .for('update'),
 )
 
-/** Null when the outcome may be applied, else the adjustment that waits. The caller has locked the account. Asking again changes nothing. */
+/** Null if the outcome may be applied, else the waiting adjustment. The caller has locked the account. Can be repeated. */
 export const agreeToCost = async (
   tx: Tx,
   config: Config,
@@ -275,7 +275,7 @@ const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at
     .returning(),
 )
 
-/** Ends the adjustments that wait for payments that ended otherwise. `actor`: who ended the payment. The caller has locked the accounts. */
+/** Cancels adjustments of payments that ended differently. `actor`: who ended the payment. The caller has locked the accounts. */
 export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uuid; actor: Actor }[]): Promise<void> => {
   const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
   if (actors.size === 0) return

@@ -15,7 +15,7 @@ import { raiseProviderAlert } from './provider-alerts-service.ts'
 
 export type SuspenseRecord = typeof suspenseItems.$inferSelect
 
-/** A receipt names one transaction of a provider. The same one may stand on a payout, on a deposit, and on the return of that payout. */
+/** A receipt names one transaction of a provider. One receipt may be on a payout, on a deposit, and on a payout's return. */
 export type ReceiptName = { rail: string; direction: (typeof receiptDirections)[number]; receipt: string }
 
 type Owner = { kind: (typeof receiptOwnerKinds)[number]; id: Uuid }
@@ -27,10 +27,10 @@ export type ReceiptClaim = ReceiptName & {
   credits?: { accountId: Uuid; topupId: Uuid | null }
 }
 
-/** `isOpen`: an item in suspense that waits for a person. */
+/** `isOpen`: a suspense item that waits for a person. */
 export type Holder = Owner & { amountMinor: Minor | null; isOpen: boolean }
 
-/** Of a rail; a statement's findings name the provider itself. */
+/** The provider of a rail; a statement's findings name the provider itself. */
 const providerOfBook = (book: string): string => {
   const rail = allRails.find((each) => each === book)
   return rail ? providerOf(rail) : book
@@ -47,7 +47,7 @@ const waitForReceipts = statement('receipts.lock')`
 
 const forms = '(x.receipt, upper(x.receipt), lower(x.receipt))'
 
-/** Claims, and the rows of releases that wrote none. */
+/** Holders by claims, and by rows of releases that wrote none. */
 const findHolders = statement('receipts.holders')`
   select x.direction, upper(x.receipt) as receipt, h.kind, h.id, h."amountMinor", 
      coalesce((select s.resolved_at is null from suspense_items s where h.kind = 'suspense' and s.id = h.id), false) as "isOpen",
@@ -73,12 +73,12 @@ const findHolders = statement('receipts.holders')`
 
 type HolderRow = Holder & Pick<ReceiptName, 'direction' | 'receipt'> & Pick<SuspenseRecord, 'outcome'>
 
-/** An explained item never moved this money, or it was booked elsewhere. */
+/** An explained item never moved this money, or the money was booked elsewhere. */
 const isFree = ({ outcome }: HolderRow): boolean => outcome === 'explained'
 
 /**
- * Locks the receipts, in order, and reads who has each: claims of one receipt may be of different accounts. The caller's lock order is the
- * account, the receipt, the deposit, the item in suspense.
+ * Locks the receipts in order and reads the holders of each: claims of one receipt may belong to different accounts. The caller's
+ * lock order is the account, the receipt, the deposit, the suspense item.
  */
 const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<string, HolderRow[]>> => {
   if (names.length === 0) return new Map()
@@ -102,8 +102,8 @@ const othersThan = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'
   holders.filter((each, place) => each.id !== id && holders.findIndex((other) => other.id === each.id) === place)
 
 /**
- * Of rows that have their receipt without a claim: `another` where a second one has it too, `given` where it is an item whose money went to that
- * one. Undefined where it may be claimed. In the same order.
+ * For rows that have their receipt without a claim, in the same order: `another` if a second row has it too, `given` if the row
+ * is an item whose money went to that one. Undefined if the receipt may be claimed.
  */
 export const readEarlierHolders = async (
   tx: Tx,
@@ -118,7 +118,7 @@ export const readEarlierHolders = async (
   })
 }
 
-/** Who else has each receipt, in the same order. The receipts are locked. */
+/** Another holder of each receipt, in the same order. The receipts are locked. */
 export const findReceiptHolders = async (
   tx: Tx,
   asked: readonly (ReceiptName & { except: Uuid })[],
@@ -127,13 +127,13 @@ export const findReceiptHolders = async (
   return asked.map((name) => othersThan(holders.get(keyOf(name)), { id: name.except })[0])
 }
 
-/** An open item of the same money gives it to whoever is credited. An item never takes a receipt from another one. */
+/** An open item gives its receipt to the account credited with the same money. An item never takes a receipt from another. */
 export const mayTakeOver = (holder: Holder, { owner, amountMinor }: Pick<ReceiptClaim, 'owner' | 'amountMinor'>): boolean =>
   holder.kind === 'suspense' && holder.isOpen && owner.kind !== 'suspense' && holder.amountMinor === amountMinor
 
 type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
 
-/** Moves an item's money from where it came in or went out, or back. `other`: the account to use instead. */
+/** Moves an item's money into suspense, or back to its source. `other`: the account to use instead. */
 export const transferOf = (
   { id, direction, amountMinor }: Item,
   { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
@@ -143,14 +143,14 @@ export const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
-/** An item whose amount became known later. The caller has locked it, and given it its receipt. */
+/** Books an item whose amount became known later. The caller has locked the item and given it its receipt. */
 export const bookItem = async (tx: Tx, item: Item & { transferId: Uuid; amountMinor: Minor; reason: string }): Promise<void> => {
   const { id, amountMinor, transferId, reason } = item
   await transferWithin(tx, [transferOf(item, { transferId, memo: reason })])
   updateRow(tx, suspenseItems, { id }, { amountMinor, transferId })
 }
 
-/** Moves a resolved item's money to the adjustment that was made for it, or back to where it came from. */
+/** Moves a resolved item's money to its adjustment, or back to its source. */
 export const leaveSuspense = async (
   tx: Tx,
   item: Item & Pick<SuspenseRecord, 'transferId'>,
@@ -161,7 +161,7 @@ export const leaveSuspense = async (
   await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
 }
 
-/** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
+/** A proposal stays only after two people decided: a decision of one counts toward their daily limit. */
 export const noProposal = { proposedOutcome: null, proposedBy: null }
 
 /** Ends an item whose money the caller has moved to an account. */
@@ -187,7 +187,7 @@ const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:deliver
 
 export const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
 
-/** The money goes back to where it came from, and whoever has the receipt now books it from there. False where a person ended the item before. */
+/** Returns the money to its source, where the receipt's new holder books it. False if a person already ended the item. */
 const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim): Promise<boolean> => {
   const item = await lockItem(tx, { id })
   if (!item || item.resolvedAt !== null) return false
@@ -203,8 +203,8 @@ const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim)
 }
 
 /**
- * Only an item in suspense gives its claim up. Behind the lock no other conflict exists: one would be a null owner, which the column rejects, and the
- * transaction is rolled back.
+ * Only a suspense item gives its claim up. Behind the lock no other conflict exists: one would be a null owner, which the column
+ * rejects, and the transaction is rolled back.
  */
 const handOver = `on conflict (provider, direction, receipt_key) do update
   set owner_kind = excluded.owner_kind, amount_minor = excluded.amount_minor, claimed_at = excluded.claimed_at,
@@ -215,7 +215,7 @@ const rowOf = (tx: Tx, { rail, direction, receipt, owner, amountMinor }: Receipt
   ...{ ownerKind: owner.kind, ownerId: owner.id, claimedAt: tx.at },
 })
 
-/** Gives the receipts to owners that the caller has found to be free to have them. */
+/** Gives receipts to owners that the caller has found to be entitled to them. */
 export const writeClaims = (tx: Tx, claims: readonly ReceiptClaim[]): void => {
   if (claims.length === 0) return
   const byKey = new Map(claims.map((claim) => [keyOf(claim), rowOf(tx, claim)]))
@@ -234,8 +234,8 @@ export const alertOfOtherAmount = async (
 }
 
 /**
- * The one way to have a receipt, in the transaction that uses it. Answers the owners that may not have theirs, with what has it; nothing of them is
- * claimed. An open item of the same money ends here. Each receipt is named once in a call.
+ * The only way to claim a receipt, in the transaction that uses it. Returns the refused owners, each with the receipt's holder;
+ * nothing of theirs is claimed. An open item of the same money ends here. Each receipt is named once in a call.
  */
 export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Map<Uuid, Holder>> => {
   if (claims.length === 0) return new Map()
@@ -258,7 +258,7 @@ export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
   return refused
 }
 
-/** What an item in suspense has its receipt as; undefined where it books nothing, or has none. */
+/** The receipt name under which a suspense item holds its receipt; undefined if it books nothing or has no receipt. */
 export const receiptOfItem = ({
   rail,
   direction,
@@ -270,7 +270,7 @@ export const receiptOfItem = ({
     ? undefined
     : { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt: providerReceipt }
 
-/** For a refusal that names what has the receipt. */
+/** Refusal that names the receipt's holder. */
 export const receiptTaken = (receipt: string | null, { kind, id }: Holder): Refusal =>
   conflict(
     `The receipt ${receipt ?? ''} is booked already${kind === 'deposit' ? ' as a deposit' : ''}.`,

@@ -64,7 +64,7 @@ export const FindAdjustments = PageQuery.extend({
   workspace_id: IdIn('workspace').optional(),
 })
 
-/** The payment or the top-up that something is about. */
+/** The payment or top-up that an item is about. */
 export const presentSubject = ({ subjectKind, subjectId }: { subjectKind: string | null; subjectId: Uuid | null }) => {
   const idOf = (kind: 'payment' | 'topup') => (subjectKind === kind && subjectId !== null ? formatId(kind, subjectId) : null)
   return { payment_id: idOf('payment'), topup_id: idOf('topup') }

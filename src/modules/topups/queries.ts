@@ -24,7 +24,7 @@ const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, at) =>
     .where(sql`${topups.id} = any(${at.ids})`),
 )
 
-/** The only way to lock top-ups: by the account that each names, and the one that it credits where its workspace was separated since. */
+/** The only way to lock top-ups: by the account of each, and by the one that it credits if its workspace was separated since. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {
   const holders = await tx.run(readHolders, { ids })
   if (holders.length !== ids.length) throw new Error('a top-up that must exist is missing')

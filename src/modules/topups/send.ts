@@ -16,7 +16,7 @@ const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'tim
     .where(and(sql`${topups.id} = any(${at.ids})`, lte(topups.dispatchDueAt, at.now))),
 )
 
-/** Without an attempt that may have been sent. Their accounts are locked. */
+/** Due top-ups without an attempt that may have been sent. The caller has locked their accounts. */
 const due = prepare('topups.due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, at) =>
   orm
     .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
@@ -55,12 +55,12 @@ const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: Earlier): Outg
   }
 }
 
-/** The caller has locked its account. */
+/** The caller has locked the top-up's account. */
 export const sendTopupAt = (tx: Tx, topup: TopupRecord, due: Date): void => {
   if (topup.status === 'pending') updateRow(tx, topups, topup, { dispatchDueAt: due })
 }
 
-/** Taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */
+/** Takes top-ups out of the queue; the caller has locked their accounts. An outdated top-up gets no prompt: it expires. */
 export const prepareTopups = async (tx: Tx, deps: SendParts, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
   const [found] = await Promise.all([tx.run(due, { ids, at }), tx.run(leaveQueue, { ids, now: at })])

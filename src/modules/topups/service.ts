@@ -29,7 +29,7 @@ type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 /** Equal for two prompts to one phone. Without our secrets it does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
-/** A prompt rings each time, perhaps a stranger's phone. */
+/** Each prompt rings a phone, perhaps a stranger's. */
 const windowsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullable<Config['promptLimits']>) => [
   { of: 'phone', seconds: 60, most: perPhoneMinute, message: `A phone is asked at most ${perPhoneMinute} times a minute.` },
   { of: 'phone', seconds: 86_400, most: perPhoneDay, message: `A phone is asked at most ${perPhoneDay} times a day.` },
@@ -47,7 +47,7 @@ const countWindows = statement('topups.count_windows')`
 
 type Counted = ReturnType<typeof windowsOf>[number] & { prompts: number; first: Date | null }
 
-/** None without limits, and for a deposit. The phone is locked: of several at once, each counts the one before. */
+/** Empty without limits, and for a deposit. The phone is locked: among simultaneous prompts, each counts the one before. */
 const countPrompts = async (
   tx: Tx,
   { config: { promptLimits: limits }, derivations }: Asked,
@@ -109,13 +109,13 @@ const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: R
   return `must be from ${displayAmount(minMinor, currency)} to ${displayAmount(maxMinor, currency)}`
 }
 
-/** With its key, a row is also the record of its answer. */
+/** With an idempotency key, the row also records the answer. */
 const withAnswer = (topup: TopupRecord): TopupRecord =>
   topup.idempotencyKey === null ? topup : { ...topup, snapshot: presentTopup(topup) }
 
 type Begun = Omit<TopupRecord, 'expiresAt'>
 
-/** The payer gets it right after the commit. */
+/** The payer gets the prompt right after the commit. */
 const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, counted: readonly Counted[]): TopupRecord => {
   const { at } = tx
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
@@ -141,10 +141,10 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
   return topup
 }
 
-/** One of a hundred million account numbers is taken by chance alone. */
+/** Account numbers to try: by chance, one in a hundred million is taken. */
 const maxDraws = 10
 
-/** Under an account number of its own, at which the payer pays in. */
+/** A deposit has its own account number, which the payer pays to. */
 const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
