@@ -5,13 +5,13 @@ import { fieldsOf } from '../lib/lists.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 
-/** One kind may have several lanes: payments have one for each rail. */
+/** One kind may have several workers: payments have one for each rail. */
 type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices' | 'mails'
 
-/** Idempotent, and harmless when nothing is due. May answer how many rows it did. */
+/** Idempotent, and harmless if nothing is due. May return the number of rows processed. */
 export type Sweep = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
-/** `rows`: undefined where it does not count them. */
+/** `rows`: undefined if the sweep does not count them. */
 export type Swept = { name: string; seconds: number; rows: number | undefined }
 
 export type Work = {
@@ -24,7 +24,7 @@ export type Work = {
 type Wake = { rails?: readonly AnyRail[]; own?: readonly string[] }
 const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 
-/** With `rails`, only their lanes look for it; `own`: as the lanes' `wake`. */
+/** With `rails`, wakes only their workers. `own`: the rows made due, as in a lane's `wake`. */
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
   tellAfterCommit(tx, dueCommitted, { kind, ...wake })
 
@@ -32,7 +32,7 @@ const announce = statement('schedules.announce')`
   insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
    on conflict (name) do update set every_seconds = excluded.every_seconds,
      next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`
-/** By the database's clock. The process that moves the time of the next run has this run for itself. */
+/** Uses the database's clock. The process that moves the time of the next run gets this run. */
 const take = statement('schedules.take')`
   update schedules set next_run_at = now() + make_interval(secs => every_seconds)
    where name in (select name from schedules where name = any($1::text[]) and next_run_at <= now() for update skip locked)
@@ -57,14 +57,14 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       onSwept?.({ name, seconds: (performance.now() - start) / 1000, rows: typeof rows === 'number' ? rows : undefined })
     },
   })
-  /** When a process dies in a sweep, the next run does its work. */
+  /** If a process dies in a sweep, the next run does its work. */
   const claimSweeps: Lane['claim'] = async ({ except }) => {
     const idle = sweeps.filter(({ name }) => !except.includes(name))
     const taken = await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])
     return { tasks: idle.filter(({ name }) => taken.some((one) => one.name === name)).map(taskOf), more: false }
   }
 
-  /** A lost call costs a second. */
+  /** A lost call only costs a second. */
   const wake = (kind: WorkKind, { rails, own }: Wake = {}): void => {
     for (const runner of runners.get(kind) ?? []) runner.wake(rails, own)
   }
@@ -87,7 +87,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       sweepRunner = createLaneRunner({
         lane: { name: 'sweeps', limit: sweeps.length, claim: claimSweeps },
         logger,
-        // It is due again at its next time.
+        // A failed sweep is due again at its next time.
         longestPauseMs: 0,
         onFailure: (sweep, failures, error) => {
           logger.error({ sweep, failures, ...describeError(error) }, 'a sweep failed')
@@ -98,7 +98,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       await db.query(announce, fieldsOf(sweeps, 'name', 'everySeconds'))
       for (const runner of [sweepRunner, ...all()]) runner.start()
     },
-    /** Returns how much was due: for tests and for commands. A failure ends its lane's part alone, and is thrown at the end. */
+    /** Returns the number of due rows: for tests and commands. A failure ends only its worker's part; thrown at the end. */
     drain: async (): Promise<number> => {
       let count = 0
       const failed = new Map<LaneRunner, unknown>()
@@ -116,7 +116,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       for (const error of failed.values()) throw error
       return count
     },
-    /** Each once, now. A failure stops no other sweep, and is thrown at the end. */
+    /** Runs each sweep once, now. A failure stops no other sweep, and is thrown at the end. */
     sweep: async (): Promise<void> => {
       const failures: unknown[] = []
       for (const sweep of sweeps) failures.push(await sweepRunner?.attempt(taskOf(sweep)))

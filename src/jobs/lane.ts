@@ -5,12 +5,12 @@ import type { Statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 
-/** `key` names its row; `tenant` is its owner. */
+/** `key`: the row. `tenant`: the row's owner. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /**
- * What may be taken now. `except`: rows that are being processed here, or failed a moment ago. `full`: tenants without room. `own`: rows that this
- * process has just made due; of others it then takes what is older than `othersAfterSeconds`, as their makers take them. Without it everything.
+ * Work to claim now. `except`: rows that are being processed here, or just failed. `full`: tenants without room. `own`: rows that
+ * this process just made due; others then wait `othersAfterSeconds` for the process that made them due. Default: everything.
  */
 export type Room = {
   free: number
@@ -21,13 +21,13 @@ export type Room = {
 }
 
 export const othersAfterSeconds = 1
-/** A reader compares each due row with all of these. */
+/** Limit, because a reader compares each due row with all of these. */
 const maxOwn = 512
 
-/** `more`: there is due work for which there was no room. `failed`: why each of these could not be claimed. */
+/** `more`: due work that had no room. `failed`: the error of each row that could not be claimed. */
 export type Claimed = { tasks: readonly Task[]; more: boolean; failed?: ReadonlyMap<string, unknown> }
 
-/** Lanes do not wait for each other. `limit`: tasks under way at once in this process. `rail`: the only one whose work it does. */
+/** A worker that waits for no other. `limit`: its tasks at once in this process. `rail`: the only rail that it serves. */
 export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
 
 const pollMs = 1_000
@@ -38,9 +38,9 @@ export type LaneRunner = ReturnType<typeof createLaneRunner>
 type LaneOptions = {
   lane: Lane
   logger: Logger
-  /** For how long at most what has failed is not taken again. */
+  /** Maximum pause before a failed row is taken again. */
   longestPauseMs?: number
-  /** How often this row has failed in succession. */
+  /** `failures`: successive failures of this row. */
   onFailure: (key: string, failures: number, error: unknown) => void
 }
 
@@ -56,7 +56,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
   let resume: (() => void) | undefined
   let looping: Promise<void> | undefined
 
-  /** `rails` are all that it may be for. `made`: the rows, where they are known; empty where another process has made them due. */
+  /** `rails`: the only rails with new work. `made`: the rows made due, if known; empty if another process made them due. */
   const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
     if (rails && lane.rail && !rails.includes(lane.rail)) return
     if (made === undefined) ownUntilMs = 0
@@ -70,7 +70,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
 
   const takenBy = (tenant: string): number => [...underWay.values()].filter((task) => task.tenant === tenant).length
 
-  /** At most half of the free room, so that there is always some for one more tenant. */
+  /** At most half of the free room, so that one more tenant always fits. */
   const roomOf = (tenant: string): number => {
     const taken = takenBy(tenant)
     return Math.max(1, Math.floor((lane.limit - (underWay.size - taken)) / 2)) - taken
@@ -131,7 +131,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       for (const [key, error] of unclaimed) noteFailure(key, error)
       needsRoom = more
       const taken = new Set(tasks.map(({ key }) => key))
-      // There was no room for them.
+      // These rows had no room.
       if (more && asked.own) own = [...asked.own.filter((key) => !taken.has(key)), ...own]
       for (const task of tasks) begin(task)
       return tasks.length > 0
@@ -155,7 +155,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     },
     wake,
     attempt,
-    /** Returns how much was due: for tests and commands. Throws, at the end, what failed after it was claimed. */
+    /** Returns the number of due rows: for tests and commands. Throws failures after the claim at the end. */
     drain: async (): Promise<number> => {
       let count = 0
       const errors = new Map<string, unknown>()
@@ -176,7 +176,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       for (const error of errors.values()) throw error
       return count
     },
-    /** For a limited time. */
+    /** Waits for running tasks, up to `finishWithinMs`. */
     stop: async (): Promise<void> => {
       stopped = true
       wake()
@@ -189,7 +189,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
   }
 }
 
-/** One task of each tenant, then the next one of each, while there is room. */
+/** One task of each tenant in turn, while there is room. */
 export const pickFairly = <Row extends { tenant: Uuid }>(
   due: readonly Row[],
   room: Pick<Room, 'free' | 'ofTenant'>,
@@ -206,7 +206,7 @@ export const pickFairly = <Row extends { tenant: Uuid }>(
   return { picked, more: picked.length < due.length }
 }
 
-/** Writes rows together. If the write fails, it is repeated in halves, so that one bad row does not block the others. */
+/** Writes rows together. A failed write is repeated in halves, so that one bad row does not block the others. */
 export const writeApart = async <Row, Done>(
   rows: readonly Row[],
   write: (part: readonly Row[]) => Promise<readonly Done[]>,
@@ -230,8 +230,8 @@ export const writeApart = async <Row, Done>(
 }
 
 /**
- * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes the rows of $2 that are still due at $1, and makes each due again
- * later, in case the process dies. Rows that another transaction is changing are skipped and read on the next round.
+ * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes the rows of $2 still due at $1, and makes each due
+ * again later, in case the process dies. Rows that another transaction is changing are skipped until the next round.
  */
 export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,

@@ -25,14 +25,14 @@ export const namesOfBooks = providers
   .flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`))
   .join(', ')
 
-/** What a booking publishes the balance after. */
+/** References of bookings that publish the balance after them. */
 const publishing = "('payment', 'fee', 'topup', 'deposit')"
 
 export const ledgerChecks: readonly Check[] = [
   balances,
   ...sqlChecks({
     I1: {
-      /** Reads every transfer, so only when everything is checked: on other days its transfers are too old to have changed. */
+      /** Reads every transfer, so only in a full check: on other days its transfers are too old to have changed. */
       'the sums from which comparisons with providers go on are those of the transfers before them': `
         with moved as (
           select p.name, sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')) as came_in,
@@ -65,7 +65,7 @@ export const ledgerChecks: readonly Check[] = [
               is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor)))`,
     },
     I2: {
-      // Reads every transfer. Sums of values, because ids of two processes may be in another order than their effects.
+      // Reads every transfer. Sums of values, because ids of two processes may differ in order from their effects.
       'what a transfer left available is what the one before it left, and its own change': `
         with moved as (
           select t.customer_account_id as id, t.available_after_minor as left_minor,
@@ -103,7 +103,7 @@ export const ledgerChecks: readonly Check[] = [
         )
         select a.code as subject from ledger_accounts a join summed s on s.id = a.id
         where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
-      /** Counted back from the present totals, at two turns of the month: finds a booking whose time does not fit its place. */
+      /** Counted back from the present totals, at two turns of the month: finds a booking whose time and place differ. */
       'the opening balance of a statement is the closing balance of the one before': `
         with turns as (select n, date_trunc('month', $now) - make_interval(months => n) as at from generate_series(0, 1) n),
         moved as (
@@ -125,7 +125,7 @@ export const ledgerChecks: readonly Check[] = [
             select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
             from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
         where closing.minor <> opening.minor`,
-      /** Compares opening balances with the sum of everything before. Reads every transfer, so only when everything is checked. */
+      /** Compares opening balances with the sum of everything before. Reads every transfer, so only in a full check. */
       'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before': `
         with counted as (select * from counted_hours where $since = '-infinity'),
         ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},

@@ -61,8 +61,8 @@ const historyColumns = `t.customer_account_id as owner, t.id, ${historyTypeSql('
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
 /**
- * One condition, so that the index is entered where the page begins. Bounds have the account too: by ids alone, the plan may read everybody's
- * rows.
+ * One condition, so that the index is entered at the start of the page. Bounds have the account too: with ids alone, the plan may
+ * read everybody's rows.
  */
 const ofAccount = `select ${historyColumns} from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
   where t.customer_account_id = any(array[${account}]) and (t.customer_account_id, t.id) < (${account}, coalesce(asked.before, '${lastId}'))
@@ -76,7 +76,7 @@ const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (
       : sql``
   }) as h`
 
-/** The newest of each type, from an index that leaves out what payments have. */
+/** The newest entries of each type, from an index without the common types of payments. */
 const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
   ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and ${sql.raw(indexedTypeSql('t.'))} = case each.type when 'payment_return' then 'payment_release' else each.type end and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
@@ -103,7 +103,7 @@ const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool'
 const history = {
   all: historyBy('ledger.history', ofAllTypes, 'page'),
   rare: historyBy('ledger.history_rare', ofEachType, 'page'),
-  // There may be none of a type among very many: not on the connection that all lists share.
+  // A type may be missing among very many rows, so the query stays off the connection that all lists share.
   ofTypes: historyBy('ledger.history_of_types', ofAllTypes, 'pool'),
 }
 export type HistoryEntry = RowOf<typeof history.all>
@@ -114,7 +114,7 @@ export type HistoryFilter = {
   types?: readonly HistoryType[] | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
-  /** Only what the payments of this workspace moved. */
+  /** Limits entries to the payments of this workspace. */
   workspaceId?: Uuid | undefined
 }
 
@@ -185,8 +185,8 @@ const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'joi
 export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
 /**
- * By day, what was booked and what was available at its end. A hold is neither in nor out; a returned payment came in. $5: only what the payments of
- * this workspace moved.
+ * By day, the bookings and the available balance at its end. A hold is neither in nor out; a returned payment came in. $5: limits
+ * the bookings to the payments of this workspace.
  */
 const flow = statement('ledger.flow')`
   with ${periodSql('$2::timestamptz', '$3::timestamptz', '$4')},
@@ -208,7 +208,7 @@ const flow = statement('ledger.flow')`
 
 type Flow = { inMinor: Minor; outMinor: Minor; availableMinor: Minor | null }
 
-/** One for each of `starts`. What was available is the whole account's: null where only the payments of one workspace are asked for. */
+/** One row for each of `starts`. The available balance is the whole account's: null for a single workspace. */
 export const readFlow = (
   db: Db,
   ownerId: Uuid,
@@ -223,5 +223,5 @@ const feesByDay = statement('ledger.fees')`
 
 type FeesOfDay = { date: string; rail: RailName; count: number; feesMinor: Minor }
 
-/** The fees that were booked, by the day in Nairobi as providers count it. */
+/** The booked fees, by the day in Nairobi as providers count it. */
 export const readFees = (db: Db, begins: Date, ends: Date): Promise<FeesOfDay[]> => db.query(feesByDay, [begins, ends])

@@ -25,7 +25,7 @@ import {
 
 export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
 
-/** Bookings from `start` until before `end`; with a workspace, those of its payments alone. */
+/** Bookings from `start` until before `end`; with a workspace, only those of its payments. */
 export type StatementOf = {
   ownerId: Uuid
   workspaceId: Uuid | null
@@ -35,7 +35,7 @@ export type StatementOf = {
 }
 
 const maxPayees = 1_000
-/** Bookings of uncounted hours that an answer sums: half a second's work. */
+/** Maximum of uncounted bookings that an answer sums: half a second of work. */
 const maxRows = 50_000
 
 const entriesKey = {
@@ -50,7 +50,7 @@ const entriesKey = {
   balance: 'bigint',
 } as const
 
-/** `rows` has one more than are summed where there are too many. */
+/** `rows` has one more than the maximum if there are too many to sum. */
 const summary = statement('ledger.statement_summary')`
   with ${periodSql('$2::timestamptz', '$3::timestamptz')},
    rows as materialized (
@@ -81,7 +81,7 @@ const summary = statement('ledger.statement_summary')`
          from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]')) from period) end as sums
    from is_pending`
 
-/** `balance`: before the first of them. */
+/** `balance`: before the first entry. */
 const entries = prepareText<StatementEntry>()(
   'ledger.statement_entries',
   entriesKey,
@@ -114,7 +114,7 @@ const entries = prepareText<StatementEntry>()(
 )
 
 type StatementTotal = { entries: number; inMinor: string; outMinor: string }
-/** Amounts are texts: JSON keeps few digits of a number. */
+/** Amounts are strings, because JSON numbers are not exact. */
 type StatementSums = Omit<StatementTotal, 'entries'> & {
   byType: (StatementTotal & { type: BookingType })[]
   byPayee: (StatementTotal & { id: Uuid; displayName: string })[]
@@ -122,12 +122,12 @@ type StatementSums = Omit<StatementTotal, 'entries'> & {
 export type StatementSummary = {
   openingMinor: Minor
   closingMinor: Minor
-  /** Null while too much of the period is not counted yet. */
+  /** Null while too much of the period is uncounted. */
   sums: StatementSums | null
   through: Uuid | null
 }
 
-/** For a workspace the balances are those of the account, and mean nothing. */
+/** For a workspace, the balances are those of the account, and mean nothing. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> =>
   only(await db.query<StatementSummary>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
 
@@ -136,7 +136,7 @@ export type StatementEntry = {
   at: Date
   type: BookingType
   amountMinor: Minor
-  /** Of a payment, which is a booking of its own. */
+  /** Fee of a payment; the fee also has its own booking. */
   feeMinor: Minor
   balanceAfterMinor: Minor
   paymentId: Uuid | null
@@ -149,7 +149,7 @@ export type StatementEntry = {
   batchId: Uuid | null
   batchIndex: number | null
   batchName: string | null
-  /** As the caller sent it, for the payment, its batch or the top-up. */
+  /** The key as the caller sent it for the payment, its batch or the top-up. */
   idempotencyKey: string | null
   reference: string | null
   narrative: string | null
@@ -163,7 +163,7 @@ export type StatementEntry = {
 
 const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
-/** The balance at the hour $5, and what was booked since, through $4. Clocks differ: bookings of the period ($2 to $3) count by their ids. */
+/** The balance at the hour $5 plus later bookings through $4. Clocks differ, so the period's bookings ($2 to $3) count by id. */
 const balanceAfter = statement('ledger.balance_after')`
   with ${countedSql}
    select (${balanceSql('$1::uuid', '$5::timestamptz')}
@@ -182,7 +182,7 @@ const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
 
-/** Oldest first, up to the one that the summary counted last. */
+/** Oldest first, up to the last entry that the summary counted. */
 export const listStatementEntries = async (
   db: Db,
   of: StatementOf,

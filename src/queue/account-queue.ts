@@ -4,7 +4,7 @@ import { Refusal, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts, done in batches: one transaction for what many accounts wait for. The entries of an account form a line, in one of four states:
+ * Work on accounts in batches: one transaction for many accounts. The entries of an account form a line, in one of four states:
  *
  *     submit ──▶ open ──── a shared batch has a place ────▶ shared
  *                 ▲                                           │
@@ -15,15 +15,15 @@ import type { Uuid } from '../lib/ids.ts'
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
- * - open: its entries go with the next shared batch. Lines take turns, one entry each, so a busy account fills only the places that others leave.
- * - shared: some of its entries are in a shared batch, which locks the accounts that are free and waits for none: the entries of an account that
- *   another transaction holds come back.
- * - contended, waiting: a batch of its own, which waits for the lock: a transaction and a connection for one account, so few wait at a time. An entry
- *   that is submitted to go alone has a line of its own, which begins here.
+ * - open: the line's entries go with the next shared batch. Lines take turns, one entry each: a busy account fills only spare places.
+ * - shared: some entries are in a shared batch, which locks the free accounts and waits for none. If another transaction holds the
+ *   account, its entries come back.
+ * - contended, waiting: the line has its own batch, which waits for the lock. That takes a transaction and a connection for one
+ *   account, so few wait at a time. An entry submitted to go alone has its own line, which begins here.
  *
- * One account is never in two batches: its entries are done in the order in which they came, but for those that go alone or whose batch failed. When a
- * batch fails, its halves are done one after the other, so that only the entry that caused it fails. One that met an unavailable database, so that its
- * outcome may be unknown, is not repeated: all of its entries fail.
+ * One account is never in two batches: entries are done in order of arrival, except those that go alone or whose batch failed. A
+ * failed batch is repeated in halves, one after the other, so that only the entry at fault fails. A batch that met an unavailable
+ * database may have been committed, so it is not repeated: all of its entries fail.
  */
 export type AccountQueue<Entry, Result> = ReturnType<typeof createAccountQueue<Entry, Result>>
 
@@ -31,26 +31,26 @@ export const contended = Symbol('contended')
 export type Outcome<Result> = Result | Error | typeof contended
 
 export type AccountQueueOptions<Entry, Result> = {
-  /** For the log. */
+  /** Name in the log. */
   name: string
   logger: Pick<Logger, 'warn'>
-  /** In one transaction; an outcome for each, in their order. With `wait` all are of one line, and it waits for its lock: none is contended. */
+  /** Runs in one transaction; an outcome for each entry, in order. With `wait`, it waits for its only line's lock. */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
-  /** At the same time. A second one is prepared while Postgres works on the first, when as many entries wait as are under way; a third gains nothing. */
+  /** Batches at once. A second one is prepared meanwhile, if as many entries wait as are under way. A third gains nothing. */
   maxShared: number
   maxWaiting: number
-  /** More are refused at once: they would wait for longer than their callers do. */
+  /** Default: no limit. More entries are refused at once, because their callers would not wait that long. */
   maxQueued?: number
 }
 
 /** A larger batch is not faster. */
 export const maxInBatch = 64
-/** Times in succession that a lock may be contended before its line waits for it. */
+/** Successive times that a lock may be contended before its line waits for it. */
 const maxPassed = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }
 type Line<Entry, Result> = {
-  /** Null: of an entry that goes alone. */
+  /** Null for the line of an entry that goes alone. */
   account: Uuid | null
   state: 'open' | 'shared' | 'contended' | 'waiting'
   waiters: Waiter<Entry, Result>[]
@@ -62,7 +62,7 @@ const isUnavailable = (error: Error): boolean => error instanceof Refusal && err
 const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
   parts.reduce((sum, { taken }) => sum + taken.length, 0)
 
-/** One entry of each line, then the next one of each. */
+/** One entry of each line in turn. */
 const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
   const counts = new Map<Line<Entry, Result>, number>()
   let places = maxInBatch
@@ -115,7 +115,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     line.waiters.unshift(...back)
     line.passed = back.length > 0 ? line.passed + 1 : 0
     line.state = line.passed >= maxPassed ? 'contended' : 'open'
-    // Behind the others: with more lines than places each gets its turn.
+    // The line goes behind the others: with more lines than places, each gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)
     else if (line.account) byAccount.delete(line.account)
@@ -168,7 +168,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   }
 
   return {
-    /** Resolves with what `work` returned for this entry. `alone`: in a batch of its own, for what has failed before. */
+    /** Resolves with the result of `work` for this entry. `alone`: in its own batch, for an entry that failed before. */
     submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
         if (queued >= maxQueued) return reject(unavailable())
@@ -176,9 +176,9 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
         queued += 1
         schedule()
       }),
-    /** When a shared batch may begin: a reader that then looks for entries finds those that arrived during the last one. */
+    /** Resolves once a shared batch may begin: a reader that then looks finds all entries from during the last one. */
     ready: (): Promise<void> => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
-    /** Those whose locks were contended so often that they wait. */
+    /** Accounts whose locks were contended so often that their lines wait. */
     contended: (): Uuid[] =>
       [...byAccount.values()].flatMap(({ account, state }) =>
         account && (state === 'contended' || state === 'waiting') ? [account] : [],

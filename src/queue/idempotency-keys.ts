@@ -8,22 +8,22 @@ import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, type ErrorDetails, perhapsLost, type Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 
-/** The owning account and the workspace that a key is about. */
+/** The owning account and the workspace of a key. */
 export type KeyPlace = { accountId: Uuid; workspaceId: Uuid }
 
-/** `bodyHash`: of the body that it was first used with. */
+/** `bodyHash`: the body of the key's first use. */
 export type Once = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyPlace }
 
 export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: Answer }
 
 export type Keys<Answer, Caller = unknown> = {
-  /** Those that were used. The caller has locked their scopes' accounts. */
+  /** The keys that were used before. The caller has locked their scopes' accounts. */
   read: (db: Db, all: readonly Once[]) => Promise<UsedKey<Answer>[]>
-  /** What a repeated request gets; default: the answer itself. */
+  /** The answer to a repeated request; default: the first answer. */
   again?: (answer: Answer) => Answer
-  /** Stores it, in the transaction of the effect. */
+  /** Stores the used keys, in the transaction of the effect. */
   keep: (tx: Tx, used: readonly UsedKey<Answer>[]) => Promise<void>
-  /** Why this caller does not get the answer. */
+  /** The reason why this caller does not get the answer. */
   refusal: (used: { answer: Answer; sameBody: boolean }, caller: Caller, at: Date) => Refusal | undefined
 }
 
@@ -59,7 +59,7 @@ const madeBy = ({ text }: StoredAnswer): ErrorDetails | undefined => {
   return typeof id === 'string' && parseId('beneficiary', id) ? { existing_beneficiary_id: id } : undefined
 }
 
-/** For what moves no money: the scope names the caller, so whoever repeats a key has used it first. */
+/** Keys of requests that move no money: the scope names the caller, so a repeated key comes from its first user. */
 export const answerKeys: Keys<SingleAnswer> = {
   read: async (db, all) => {
     const rows = all.length === 0 ? [] : await db.run(find, { scopes: all.map(({ scope }) => scope) })
@@ -82,7 +82,7 @@ export const answerKeys: Keys<SingleAnswer> = {
   refusal: ({ sameBody, answer }) => (sameBody ? undefined : usedOtherwise(madeBy(answer))),
 }
 
-/** The keys of one batch: those that were used `before`, and those that it uses itself. */
+/** The keys of one batch: those used `before`, and those that the batch itself uses. */
 export const openKeys = <Answer, Caller>(
   keys: Keys<Answer, Caller>,
   before: readonly UsedKey<Answer>[],
@@ -92,7 +92,7 @@ export const openKeys = <Answer, Caller>(
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
   return {
-    /** A refusal if the key's first request was another one, or another caller's. */
+    /** A refusal if the key was first used for a different request, or by a different caller. */
     find: (once: Once | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
       if (!once) return undefined

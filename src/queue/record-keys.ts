@@ -12,12 +12,12 @@ import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
 /** The grant that used a key, root of its lineage first; null for a person. */
 export type KeyUser = { lineage: readonly Uuid[]; revokedAt: Date | null; expiresAt: Date | null } | null
 
-/** `text`: as it was answered when it was created. */
+/** `text`: the answer at creation. */
 export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
 
 export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
 
-/** The owning account, the workspace and the path, whatever the credential. */
+/** The scope is the owning account, the workspace and the path, whatever the credential. */
 export const recordScope = (path: string, { accountId, workspaceId }: KeyPlace, key: string): Buffer =>
   sha256(JSON.stringify([path, accountId, workspaceId, key]))
 
@@ -35,17 +35,17 @@ type Row = {
 
 const isIn = (lineage: readonly Uuid[], id: Uuid | undefined): boolean => id !== undefined && lineage.includes(id)
 
-/** A person, the grant itself, one above or below it, and everyone once it has ended: then another credential has taken its place. */
+/** A person, or the key's grant, its ancestors and descendants. After the grant's end, anyone: a new credential replaced it. */
 const mayRepeat = (by: KeyUser, { grant }: Principal, at: Date): boolean =>
   grant === null ||
   (by !== null && (isIn(by.lineage, grant.id) || isIn(grant.lineage, by.lineage.at(-1)) || grantLife(by, at) !== 'active'))
 
-/** Kept on the records themselves, for ever: a program that was given a new API key, or resumes after a week, does not pay twice. */
+/** Kept on the records themselves, forever: a program with a new API key, or resuming after a week, does not pay twice. */
 export const recordKeys = (
   table: 'payments' | 'payment_batches' | 'topups',
   { path, kind, permission }: { path: string; kind: 'payment' | 'payment_batch' | 'topup'; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
-  // Each by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
+  // Each row by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
   const find = statement(`idempotency.${table}`)`
   select r.id, r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
        r.snapshot as packed, r.grant_id as "grantId", array_remove(g.ancestor_ids || g.id, null) as lineage,
@@ -59,7 +59,7 @@ export const recordKeys = (
     read: async (db, all) => {
       if (all.length === 0) return []
       const rows = await db.query<Row>(find, [all.map(({ place }) => place.workspaceId), all.map(({ key }) => key)])
-      // Whatever balance paid: one that was separated since has another account.
+      // The key's owner stays, even if the workspace was separated since and another account paid.
       const owners = new Map(all.map(({ place }) => [place.workspaceId, place.accountId]))
       return rows.map(({ id, packed, key, bodyHash, grantId, lineage, revokedAt, expiresAt, workspaceId }) => ({
         once: {

@@ -1,8 +1,8 @@
 export type Turns = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Work of one name is done one after the other. What waits for one lock of the database would occupy a connection each: a busy account, or a client that
- * refreshes one grant many times, the whole pool.
+ * Work of one name runs one after the other. In parallel, each work that waits for the same database lock would occupy a
+ * connection. A busy account, or a client that refreshes one grant many times, would take the whole pool.
  */
 export const createTurns = (): Turns => {
   const last = new Map<string, Promise<unknown>>()

@@ -6,16 +6,16 @@ import { contended, type Outcome } from './account-queue.ts'
 import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
- * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and
- * the payments of a batch go the same way:
+ * The only way for a caller to change something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One
+ * write and the payments of a batch go the same way:
  *
  * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
- * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes.
- * - A key that was used gets its first answer, also within one batch, and also while the caller is frozen: only what is new needs standing. With another
- *   body it is a conflict.
- * - A refusal that a decision returns concerns that request alone. One that it throws undoes the transaction.
+ * - The caller is read again behind the locks: nothing passes after an acknowledged freeze, logout or revocation.
+ * - A used key gets its first answer, even within one batch and while the caller is frozen: only a new effect needs an active caller.
+ *   With a different body it is a conflict.
+ * - A refusal that a decision returns concerns only that request. A refusal that it throws undoes the transaction.
  *
- * What is read with the locks is sent with them and sees what their former holders committed: a batch that reads everything in `read` and
+ * Reads are sent together with the locks and see the commits of the former holders. A batch that reads everything in `read` and
  * defers its writes takes two round trips. Nothing here knows HTTP.
  */
 export type WriteRequest<Caller = Principal | null> = {
@@ -23,14 +23,14 @@ export type WriteRequest<Caller = Principal | null> = {
   once: Once | null
   /** Throws a Refusal if the caller would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
-  /** Throws a Refusal if it may do nothing new now: a freeze. */
+  /** Throws a Refusal if the caller may not start anything new: a freeze. */
   admit?: (caller: Caller) => void
 }
 
 export type Act<Request, Caller, State, Answer> = {
   keys: Keys<Answer, Caller>
   read: (tx: Tx) => Promise<State>
-  /** For one request after the other. A refusal that it returns has written nothing but its audit row; a `CommitThenThrow` commits with the batch. */
+  /** Decides requests in turn. A returned refusal has written only its audit row; a `CommitThenThrow` commits with the batch. */
   decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>
   write: (tx: Tx, state: State) => Promise<void>
 }
@@ -92,7 +92,7 @@ export type SingleWrite<Caller = Principal | null, Answer = SingleAnswer> = Writ
   work: (tx: Tx) => Promise<Answer>
 }
 
-/** One write in a transaction of its own, which waits for its locks. */
+/** One write in its own transaction, which waits for its locks. */
 export const writeOnce = <Caller, Answer>(
   db: Database,
   keys: Keys<Answer, Caller>,
