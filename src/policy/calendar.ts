@@ -2,10 +2,10 @@ import { lastDays } from '../lib/clock.ts'
 import { memoised } from '../lib/memoised.ts'
 import type { Periods } from './types.ts'
 
-/** A local time, as the milliseconds at which UTC shows the same time: plain arithmetic on local time. */
+/** A local time, as the milliseconds at which UTC shows the same time, so that local time is plain arithmetic. */
 type LocalMs = number
 
-/** Creating a formatter costs some hundred times as much as using one. Bounded, because a zone's name has many spellings. */
+/** Cached, as creating a formatter costs about a hundred uses of it. Bounded, because zone names have many spellings. */
 const formatOf = memoised(
   (timeZone) =>
     new Intl.DateTimeFormat('en-US', {
@@ -33,7 +33,7 @@ export const localMs = (at: number, timeZone: string): LocalMs => {
 
 export const offsetMs = (at: number, timeZone: string): number => localMs(at, timeZone) - at
 
-/** "2026-03-04 12:00:00": as a clock on the wall there shows it. */
+/** "2026-03-04 12:00:00": the time on a local wall clock. */
 export const localDateTime = (at: Date, timeZone: string): string =>
   new Date(localMs(at.getTime(), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -55,7 +55,7 @@ const month: Unit = {
   name: (local) => `${new Date(local).toISOString().slice(0, 7)}-01`,
 }
 
-/** The first instant after `from`, and up to `to`, at which the offset differs: found by halving, to the millisecond. */
+/** The first instant after `from`, and up to `to`, with a different offset: found by halving, to the millisecond. */
 const offsetChange = (from: number, to: number, timeZone: string): number => {
   const before = offsetMs(from, timeZone)
   let same = from
@@ -69,8 +69,8 @@ const offsetChange = (from: number, to: number, timeZone: string): number => {
 }
 
 /**
- * The first instant at which the local date (or month) differs. A change of offset may skip midnight (Cairo) or a whole day (Apia), or return to the
- * old day (São Paulo), so the local time right after the change decides.
+ * The first instant with a different local date (or month). The local time right after a change of offset decides: such a change
+ * may skip midnight (Cairo) or a whole day (Apia), or return to the old day (São Paulo).
  */
 const endOf = (unit: Unit, at: number, timeZone: string): number => {
   const current = unit.name(localMs(at, timeZone))
@@ -85,7 +85,7 @@ const endOf = (unit: Unit, at: number, timeZone: string): number => {
   }
 }
 
-/** A zone's last two answers are kept until their days end: nearly every call is about today or tomorrow. */
+/** A zone's last two answers, kept until their days end: nearly every call is about today or tomorrow. */
 type Known = { from: number; periods: Periods }
 const latest = new Map<string, readonly Known[]>()
 
@@ -107,13 +107,13 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
   return periods
 }
 
-/** The first instant of a local date ("2026-03-01"); of a date that a zone skipped, the first instant after it. */
+/** The first instant of a local date ("2026-03-01"); for a date that a zone skipped, the first instant after it. */
 export const startOfDate = (date: string, timeZone: string): Date => {
   const noonBefore = Date.parse(`${date}T12:00:00Z`) - 86_400_000
   return new Date(endOf(day, noonBefore - offsetMs(noonBefore, timeZone), timeZone))
 }
 
-/** Names of the IANA database, in upper or lower case as ECMA-402 allows. A bare offset is not a zone: it has no changes. */
+/** Names in the IANA database, in any case as ECMA-402 allows. A bare offset is not a zone: it has no changes. */
 export const isTimeZone = (text: string): boolean => {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false
   try {
@@ -124,7 +124,7 @@ export const isTimeZone = (text: string): boolean => {
   }
 }
 
-/** Both null when no change is planned. */
+/** Both `next` fields are null if no change is planned. */
 export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; nextTimeZoneFrom: Date | null }
 
 export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule, at: Date): string =>
@@ -135,7 +135,7 @@ type ZoneFrom = { readonly timeZone: string; readonly fromAt: Date }
 /** The first zone, and every one that followed it. */
 export type Zones = { timeZone: string; changes: readonly ZoneFrom[] }
 
-/** `kept`: what `workspace_time_zones` has, the oldest first: the zone of the schedule is its last. */
+/** `kept`: the rows of `workspace_time_zones`, oldest first. The last row has the schedule's zone. */
 export const zonesOf = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule, kept: readonly ZoneFrom[]): Zones => {
   const [first, ...changes] = kept
   const next = nextTimeZone === null || nextTimeZoneFrom === null ? [] : [{ timeZone: nextTimeZone, fromAt: nextTimeZoneFrom }]
@@ -145,7 +145,7 @@ export const zonesOf = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedu
 export const timeZoneAt = ({ timeZone, changes }: Zones, at: Date): string =>
   changes.findLast(({ fromAt }) => fromAt <= at)?.timeZone ?? timeZone
 
-/** A date that begins before a change keeps the beginning that it had: what was counted up to it stays as it was. */
+/** A date that began before a change keeps its beginning: sums up to there stay the same. */
 export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date => {
   let start = startOfDate(date, timeZone)
   for (const change of changes) {
@@ -155,13 +155,13 @@ export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date 
   return start
 }
 
-/** The last days up to today's, and when each begins. */
+/** The last days up to today, and the beginning of each. */
 export const lastDaysIn = (zones: Zones, at: Date, count: number): { dates: readonly string[]; starts: readonly Date[] } => {
   const dates = lastDays(periodsAt(at, timeZoneAt(zones, at)).day, count)
   return { dates, starts: dates.map((date) => startOfDateIn(zones, date)) }
 }
 
-/** As soon as the next month has begun in both zones: the local date never returns to a month that has ended, and no month is counted twice. */
+/** The time when the next month has begun in both zones: the date never returns to an ended month, and no month counts twice. */
 export const zoneChangesAt = (at: Date, from: string, to: string): Date => {
   const old = periodsAt(at, from)
   const there = periodsAt(old.monthResetsAt, to)

@@ -19,7 +19,7 @@ import { byText } from './scope.ts'
 import type { Charge, Decision, Evaluation, PolicyRules, TraceEntry } from './types.ts'
 import { warningsOf } from './warnings.ts'
 
-/** The accounts that every policy with a list names; undefined: no policy has one. */
+/** The accounts named by every policy with a list; undefined if no policy has a list. */
 const onlyApprovers = (policies: readonly Pick<PolicyRules, 'approverIds'>[]): readonly string[] | undefined => {
   const [first, ...others] = policies.flatMap(({ approverIds }) => (approverIds?.length ? [approverIds] : []))
   return first?.filter((id) => others.every((list) => list.includes(id)))
@@ -35,7 +35,7 @@ const signerMayApprove = (
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
   !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
 
-/** The last of the trace: whether the signer may approve, and whether enough people can give the rest. */
+/** The end of the trace: whether the signer may approve, and whether enough people can give the remaining approvals. */
 const quorumEntries = (
   { mandate, payment, approvers }: Evaluation,
   quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof' | 'approverIds'>,
@@ -46,7 +46,7 @@ const quorumEntries = (
   const { approverIds: only } = quorum
   const eligible = isSigned ? approvers.signingAccountIds : approvers.eligibleAccountIds
   const able = new Set(only ? eligible.filter((id) => only.includes(id)) : eligible)
-  // A payment by an API key or an agent counts as its account's, and the signer has already counted once.
+  // A payment by an API key or an agent counts as its account's own, and the signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.approvalsByMandate > 0) able.delete(mandate.signerAccountId)
   const needed = quorum.requiredApprovals - quorum.approvalsByMandate
@@ -68,7 +68,7 @@ const quorumEntries = (
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
 
-/** Decides by every rule, without skipping one; the strictest verdict decides (README). Usage is what is counted without this payment. */
+/** Decides by every rule, without skipping one; the strictest verdict decides (README). Usage excludes this payment. */
 export const evaluate = (input: Evaluation): Decision => {
   const { payment, grants, mandate } = input
   const amount = payment.amountMinor
@@ -82,7 +82,7 @@ export const evaluate = (input: Evaluation): Decision => {
     ...requestFindings(input),
   ]
 
-  // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
+  // Every policy that applies restricts the approvers, even if another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const only = onlyApprovers(policies)
   const mayApprove = signerMayApprove(input, dutiesSeparated, only)
@@ -119,18 +119,18 @@ export const evaluate = (input: Evaluation): Decision => {
     trace: trace.map((entry) => (entry.outcome === outcome ? { ...entry, decisive: true } : entry)),
     remedy: remedyFor(input, findings, {
       approvalsGiven: mayApprove ? 1 : 0,
-      // Of a payment that was made the remedy stands in its receipt, which is evaluated again: it stays what it was.
+      // A past payment's remedy is in its receipt, which is evaluated again and must not change.
       canBeApproved: (minor) =>
         outcome !== 'deny' || quorumEntries(input, quorumFor(minor), mayApprove).every((entry) => entry.outcome !== 'deny'),
     }),
   }
 }
 
-/** Whether a payment that was made at this time, or is due then, is part of a total. */
+/** Whether a payment made or due at this time is part of a total. */
 export const countsInTotal = ({ totalCountedSince: since }: { totalCountedSince: Date | null }, madeAt: Date): boolean =>
   since !== null && madeAt >= since
 
-/** With or without limits, sorted: every writer uses the same order. `madeAt`: when the payment was made, or when a scheduled one is due. */
+/** Charges with or without limits, sorted: every writer uses one order. `madeAt`: creation, or a scheduled payment's due time. */
 export const chargesFor = (input: Evaluation, madeAt = input.payment.at): Charge[] => {
   const { grants, mandate, periods } = input
   const chargesTo = (subject: Charge['subject'], rules: { id: string; totalCountedSince: Date | null }): Charge[] => [
@@ -146,14 +146,14 @@ export const chargesFor = (input: Evaluation, madeAt = input.payment.at): Charge
   return charges.sort((a, b) => byText(a.subject, b.subject) || byText(a.subjectId, b.subjectId) || byText(a.period, b.period))
 }
 
-/** `signedAccountIds`: those of the approvers whose approval is signed by a passkey or a wallet. */
+/** `signedAccountIds`: approvers with a passkey or wallet signature. */
 export type GivenApprovals = {
   approverAccountIds: readonly string[]
   signedAccountIds: readonly string[]
   initiatorAccountId: string
 }
 
-/** Whether the approvals so far are enough for a new decision. One approver counts once. */
+/** Whether the approvals so far satisfy a new decision. One approver counts once. */
 export const stillCovered = (decision: Decision, approvals: GivenApprovals): boolean => {
   if (decision.outcome === 'deny') return false
   const approvers = new Set(decision.approvalProof === 'signature' ? approvals.signedAccountIds : approvals.approverAccountIds)

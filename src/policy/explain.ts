@@ -36,7 +36,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
   })
 }
 
-/** One sentence for a person: the first rule of the trace that decided, or else the rule that requires the most approvals. */
+/** One sentence for a person: the first decisive rule of the trace, or else the rule that requires the most approvals. */
 export const explain = (decision: Decision, currency: string): string => {
   if (decision.outcome === 'allow') return 'No policy blocks this.'
   const decisive = decision.trace.filter((entry) => entry.outcome === decision.outcome)
@@ -47,10 +47,10 @@ export const explain = (decision: Decision, currency: string): string => {
   return signed ? `${reason} Only an approval by passkey or wallet counts.` : reason
 }
 
-/** What approvals change: those of the mandate once it fits, also where it must change for that; whether people can give the others. */
+/** `approvalsGiven`: by the mandate, once it fits or is changed to fit. `canBeApproved`: whether people can give the others. */
 type Approvable = { approvalsGiven: number; canBeApproved: (amount: Minor) => boolean }
 
-/** In whole units of the rail. Where a threshold applies to the requested amount, it applies to the proposed one too. */
+/** In whole units of the rail. A threshold that applies to the requested amount also applies to the proposed one. */
 const largestAllowed = (
   { payment: { amountMinor }, unitMinor }: Evaluation,
   findings: readonly Finding[],
@@ -77,7 +77,7 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
 
 const settledByCount: ReadonlySet<string> = new Set(['possible_duplicate', 'unconfirmed_payee', 'payee_verification'])
 
-/** These require as many approvals as their policy does: without that count it is one, which a mandate gives. */
+/** These rules require as many approvals as their policy; by default one, which a mandate gives. */
 const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approvalsGiven: number): boolean =>
   settledByCount.has(finding.rule) &&
   finding.kind === 'ask' &&
@@ -85,8 +85,8 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
 
 /**
- * The smallest change that would have allowed the payment without an approval. Every blocking rule blocks alone, so each must change. More approvers
- * are never the remedy: they turn a denial into a wait, while the rules that require them are in the list anyway.
+ * The smallest change that would have allowed the payment without an approval. Every blocking rule blocks alone, so each must
+ * change. More approvers are never the remedy: they turn a denial into a wait, and rules that require them are listed anyway.
  */
 export const remedyFor = (
   input: Evaluation,

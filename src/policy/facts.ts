@@ -26,9 +26,9 @@ export type FactLine = {
   warnings: readonly Warned[]
   verification: VerificationStatus
   reportedName: string | null
-  /** Nothing was paid to the destination before. */
+  /** Whether it is the first payment to the destination. */
   isFirst: boolean
-  /** More than twice what was paid the last time, or less than half of it. */
+  /** Amount of the last payment to the destination. */
   lastAmountMinor: Minor | null
 }
 
@@ -44,7 +44,7 @@ export type NamedLine = Pick<FactLine, 'beneficiaryId' | 'payeeName' | 'amountMi
 
 const maxItems = 10
 
-/** What is true of all rows of a batch is no deviation, except what is dangerous. */
+/** A fact about all rows of a batch is not a deviation, unless it is dangerous. */
 export const levelOf = (type: FactType, count: number, of: number): FactLevel =>
   levels[type] === 'warning' && of > 1 && count >= of ? 'info' : levels[type]
 
@@ -53,12 +53,12 @@ type Line = Pick<FactLine, 'payeeName' | 'amountMinor'>
 const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: About): FactItem =>
   factItem({ beneficiary: payeeName, amount_minor: formatMinor(amountMinor) }, index, about)
 
-/** The name is told from what the rail reports, with or without a policy (`ofName`). */
+/** Facts about the name come from the rail's report, with or without a policy (`ofName`). */
 const found = (warnings: readonly Warned[]): Found[] => warnings.filter(({ code }) => code !== 'name_mismatch').map(foundIn)
 
 const sum = (lines: readonly { amountMinor: Minor }[]): Minor => lines.reduce((total, { amountMinor }) => total + amountMinor, 0n)
 
-/** What the rail reports about the names, by beneficiary: a batch may pay one several times. */
+/** The rail's report of the names, by beneficiary: a batch may pay one several times. */
 export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
   const payees = [...Map.groupBy(lines, ({ beneficiaryId }) => beneficiaryId).values()]
   const byType = Map.groupBy(payees, (own) => ofName[own[0]?.verification ?? 'unverified'])
@@ -81,11 +81,11 @@ export const isFarFromLast = ({
 const givenName = ({ payeeName, warnings }: FactLine): string =>
   warnings.flatMap((warning) => (warning.code === 'name_differs' ? [warning.given_name] : []))[0] ?? payeeName
 
-/** Names under which each number is paid: one of several is another person's, or the number is. */
+/** Names under which each number is paid: if there are several, a name or the number is another person's. */
 const namesByNumber = (lines: readonly FactLine[]): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map([...Map.groupBy(lines, ({ payeeId }) => payeeId)].map(([payeeId, own]) => [payeeId, new Set(own.map(givenName))]))
 
-/** Of each line, all but what the rail says of its name. */
+/** Rows of each line, without the rail's report of its name. */
 const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[][] => {
   const isBatch = lines.length > 1
   const names = namesByNumber(lines)
@@ -104,7 +104,7 @@ const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[
   })
 }
 
-/** The facts of what is decided together: one payment, or all of a batch. */
+/** The facts of everything decided together: one payment, or a whole batch. */
 export const factsOf = (lines: readonly FactLine[]): Fact[] => {
   const told = [...Map.groupBy(rowsOf(lines).flat(), ({ type }) => type)].map(([type, group]): Fact => {
     const level = levelOf(type, group.length, lines.length)
@@ -113,7 +113,7 @@ export const factsOf = (lines: readonly FactLine[]): Fact[] => {
   return inOrder([...told, ...nameFacts(lines)])
 }
 
-/** Of each line of a batch, what is dangerous or unusual about it, by the rules for the whole. */
+/** The dangerous or unusual facts of each line of a batch, by the rules for the whole batch. */
 export const factsOfLines = (lines: readonly FactLine[]): Fact[][] => {
   const rows = rowsOf(lines)
   const counts = Map.groupBy(rows.flat(), ({ type }) => type)
@@ -126,7 +126,7 @@ export const factsOfLines = (lines: readonly FactLine[]): Fact[][] => {
   })
 }
 
-/** With other names than when the facts were stored: a rail may have reported one since. */
+/** Replaces the names stored with the facts: a rail may have reported a name since. */
 export const withNames = (facts: readonly Fact[], names: readonly Fact[]): Fact[] => {
   const replaced = new Set<FactType>(Object.values(ofName))
   return inOrder([...facts.filter(({ type }) => !replaced.has(type)), ...names])

@@ -35,11 +35,11 @@ import type {
 
 type RuleOrigin = { source: TraceSource; rule: RuleName }
 
-/** Holds or does not hold, regardless of the amount. */
+/** A condition that is independent of the amount. */
 type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Usage and amount together may reach the limit, but not exceed it. */
 type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
-/** From the threshold on; without one always. `usedMinor`: what was paid to the payee today with fewer approvals, so that splitting gains nothing. */
+/** Applies from the threshold, or always. `usedMinor`: paid to the payee today with fewer approvals: splitting gains nothing. */
 type ApprovalRule = RuleOrigin & {
   kind: 'ask'
   thresholdMinor: Minor | null
@@ -48,7 +48,7 @@ type ApprovalRule = RuleOrigin & {
   resetsAt?: Date
 }
 
-/** A rule with its numbers, not yet compared with an amount. Verdict, trace and remedy come from it, so what explains a decision decided it. */
+/** A rule with its numbers, before the comparison with an amount. Verdict, trace and remedy all come from it, so they agree. */
 export type Finding = Gate | Cap | ApprovalRule
 
 export const gate = (source: TraceSource, rule: RuleName, passes: boolean): Gate => ({ kind: 'gate', source, rule, passes })
@@ -74,7 +74,7 @@ export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number)
   return approvalsRequired(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
 }
 
-/** The largest amount that the rule does not stop: null when every amount, 0 or less when none. What is below a threshold is no way around it. */
+/** The largest amount that the rule allows; null: every amount; 0 or less: none. Amounts below a threshold do not evade it. */
 export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null => {
   if (finding.kind === 'gate') return finding.passes ? null : 0n
   if (finding.kind === 'cap') return finding.limitMinor - (finding.usedMinor ?? 0n)
@@ -102,7 +102,7 @@ export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: numb
   return { ...entry, ...threshold, ...used, requestedMinor: amount, requiredApprovals: approvalsRequired(finding, amount) }
 }
 
-/** None without a limit. */
+/** Empty without a limit. */
 const cap = (
   source: TraceSource,
   rule: RuleName,
@@ -139,7 +139,7 @@ export const looksForDuplicates = (policy: PolicyRules): boolean =>
 export const duplicateWindow = (input: Evaluation, policy: PolicyRules): number =>
   policy.duplicateWindowSeconds ?? input.duplicateWindowSeconds
 
-/** When the earlier payment is too old to matter; undefined when it already is, or there is none. */
+/** The time when the earlier payment is too old to matter; undefined if it already is, or there is none. */
 export const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): Date | undefined => {
   if (!earlier) return undefined
   const end = new Date(earlier.createdAt.getTime() + windowSeconds * 1000)
@@ -161,7 +161,7 @@ const duplicateFindings = (
   return [{ ...found, resetsAt }]
 }
 
-/** The request's own rule. While it is not known whether the earlier payment moved money, a key or an agent does not repeat it: a person decides. */
+/** The request's own rule. If the earlier payment's outcome is unknown, a key or an agent may not repeat it: a person decides. */
 export const requestFindings = (input: Evaluation): Finding[] => {
   const { earlier, onDuplicate, payment } = input
   const asksPerson = earlier?.isUnknown && payment.grantLineage.length > 0
@@ -171,15 +171,15 @@ export const requestFindings = (input: Evaluation): Finding[] => {
   ]
 }
 
-/** Nothing else stops the payment than that nobody has said that it is meant. */
+/** Whether a missing confirmation of a duplicate is all that stops the payment. */
 export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'outcome' | 'trace'>): boolean =>
   outcome === 'deny' && trace.every((entry) => entry.outcome !== 'deny' || entry.rule === 'unconfirmed_duplicate')
 
-/** The rail reports the payee's name. No name, and no answer, confirm nothing. */
+/** Whether the rail reports the payee's name. A missing name, or no answer, confirms nothing. */
 export const isNameConfirmed = ({ verification }: PayeeFacts): boolean =>
   verification === 'match' || verification === 'close_match'
 
-/** Of a confirmed payee nothing is said. */
+/** Empty for a confirmed payee. */
 const newPayeeFindings = (
   { payee }: PaymentFacts,
   source: TraceSource,
@@ -187,7 +187,7 @@ const newPayeeFindings = (
   approvals: number,
 ): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
 
-/** Who signed in advance agreed to a new payee, or one of another name, only where the mandate names it, and knew no payment of unknown outcome. */
+/** A signer in advance accepted a new payee, or another name, only if the mandate names it, and knew of no unknown payment. */
 export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: Finding): boolean => {
   if (kind !== 'ask') return true
   if (rule === 'earlier_unknown' || rule === 'mandate_unconfirmed') return false
@@ -197,7 +197,7 @@ export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: 
 
 type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Finding[]
 
-/** In the order of the trace. Null: it selects payments (`appliesTo`), or changes how other rules work. */
+/** In the order of the trace. Null: the field selects payments (`appliesTo`), or changes how other rules work. */
 const finds: Readonly<Record<PolicyField, Finds | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
@@ -205,7 +205,7 @@ const finds: Readonly<Record<PolicyField, Finds | null>> = {
   dailyLimitMinor: null,
   monthlyLimitMinor: null,
   totalLimitMinor: null,
-  // A threshold with count 0 is refused on input; if one were stored all the same, it must not lose its effect.
+  // Input refuses a threshold with count 0; if one is stored anyway, it must not lose its effect.
   approvalThresholdMinor: (policy, source, input) => {
     const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount } = policy
     if (thresholdMinor === null) return []
@@ -241,7 +241,7 @@ const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
   (policy.paymentTypes.length === 0 || namesType(policy.paymentTypes, payment)) &&
   (policy.beneficiaryIds.length === 0 || namesPayee(policy.beneficiaryIds, payment))
 
-/** The policies that apply to the payment, oldest first (ids are UUIDv7), in whichever order they are passed. */
+/** The policies that apply to the payment, oldest first (ids are UUIDv7), in whatever order they are passed. */
 export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRules[] =>
   policies.filter((policy) => appliesTo(policy, payment)).sort((a, b) => byText(a.id, b.id))
 
@@ -272,7 +272,7 @@ const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =
     ? payment.initiatorAccountId === mandate.signerAccountId
     : payment.grantLineage.includes(mandate.grantId)
 
-/** A payment that does not fit is denied: without the mandate it would be outside of the signed terms while its caller believes that they apply. */
+/** Denies a payment that does not fit: without the mandate it would leave the signed terms that its caller relies on. */
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
   const source = sourceOf('mandate', mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate

@@ -3,8 +3,8 @@ import { type PolicyField, type PolicyFields, policyFieldNames, policyFields, wi
 import { applicablePolicies } from './findings.ts'
 import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 
-// What a decision was made of, as JSON. Amounts and times are tagged: `{"minor": "250"}`, `{"time": "2026-01-31T21:00:00.000Z"}`. The text of a
-// policy is kept once for each version.
+// The inputs of a decision, as JSON. Amounts and times are tagged: `{"minor": "250"}`, `{"time": "2026-01-31T21:00:00.000Z"}`.
+// The text of a policy is kept once for each version.
 
 export type PackedInputs = Readonly<Record<string, unknown>>
 export type PolicyDocument = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ const pack = (value: unknown): unknown => {
   if (value instanceof Date) return { time: value.toISOString() }
   if (Array.isArray(value)) return value.map(pack)
   if (typeof value !== 'object' || value === null) return value
-  // Every payment does this: lists of entries would be a seventh of what it leaves to the garbage collector.
+  // Runs for every payment: arrays of entries would be a seventh of its garbage.
   const fields = value as Readonly<Record<string, unknown>>
   const packed: Record<string, unknown> = {}
   for (const name of Object.keys(fields)) packed[name] = pack(fields[name])
@@ -31,7 +31,7 @@ const unpack = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, one]) => [key, unpack(one)]))
 }
 
-/** With those of the payee's beneficiaries that a list names: there may be thousands, and the others decide nothing. */
+/** Keeps only the payee's beneficiaries that a list names: there may be thousands, and the others decide nothing. */
 const namedPayee = ({ payment, grants, mandate }: Evaluation, policies: readonly PolicyRules[]): PaymentFacts => {
   const named = new Set(
     [...policies, ...grants, ...(mandate ? [mandate] : [])].flatMap(({ beneficiaryIds }) => beneficiaryIds ?? []),
@@ -56,7 +56,7 @@ const uuidOf = (id: unknown): string => {
   return uuid
 }
 
-/** A document that was written before a field existed means what a policy means that does not name it. */
+/** A document from before a field existed means the same as a policy without the field. */
 const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
   const value = document[wireName(field)]
   if (value === undefined) return policyFields[field].absent
@@ -82,7 +82,7 @@ const rulesFrom = (document: PolicyDocument): Omit<PolicyRules, 'usage'> => {
   }
 }
 
-/** @throws TypeError when the text of a policy that they name is missing or is not one */
+/** @throws TypeError if the text of a named policy is missing or invalid */
 export const unpackInputs = (inputs: PackedInputs, documents: readonly PolicyDocument[]): Evaluation => {
   const texts = documents.map(rulesFrom)
   const evaluation = unpack(inputs) as Evaluation

@@ -7,7 +7,7 @@ import type { Limits, Usage } from './types.ts'
 const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
-/** `under`: the path of the object that has them. A threshold that no permitted payment reaches applies once the limit is raised. */
+/** `under`: path of the object with the rules. A threshold above the limits is allowed: it applies once they are raised. */
 export const contradictions = (
   rules: Omit<Limits, 'totalLimitMinor'> & { requiredApprovalCount?: number },
   under = '',
@@ -16,7 +16,7 @@ export const contradictions = (
   const problems = [
     ...atMost(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
     ...atMost(`${under}daily_limit_minor`, daily, 'monthly_limit_minor', monthly),
-    // With a daily limit between them, one of the pairs above covers this.
+    // If there is a daily limit between them, one of the pairs above covers this.
     ...(daily === null ? atMost(`${under}per_payment_limit_minor`, perPayment, 'monthly_limit_minor', monthly) : []),
   ]
   if (rules.approvalThresholdMinor !== null && rules.requiredApprovalCount === 0)
@@ -29,7 +29,7 @@ type Controls = Omit<Limits, 'totalLimitMinor'> & {
   beneficiaryIds: readonly string[] | null
 }
 
-/** Of a grant's controls, whose lists name what is allowed: an empty one would allow nothing. */
+/** For a grant's controls, whose lists are allow-lists: an empty one would allow nothing. */
 export const controlContradictions = (controls: Controls, under = ''): FieldError[] => {
   const message = 'must name at least one, or be left out to allow all'
   return [
@@ -52,7 +52,7 @@ export type Headroom = {
   totalMinor: Minor | null
 }
 
-/** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
+/** Null without a limit; never below 0, although usage may already exceed a lowered limit. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
   const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
   return smallest === undefined ? null : smallest < 0n ? 0n : smallest
@@ -70,11 +70,11 @@ export const headroomOf = (limits: readonly (Omit<Limits, 'approvalThresholdMino
 export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
   least(limits.map((limit) => limit.approvalThresholdMinor))
 
-/** Whether a limit lets more pass than before. Null: there is none. */
+/** Whether a limit is higher than before. Null: no limit. */
 export const isHigher = (before: Minor | null, after: Minor | null): boolean =>
   before !== null && (after === null || after > before)
 
-/** Whether an answer of a list from mild to strict became milder. `silent`: the answer that null is as mild as. */
+/** Whether an answer, in a list from mild to strict, became milder. `silent`: the answer that null stands for. */
 export const isMilder = <Answer>(from: readonly Answer[], before: Answer | null, after: Answer | null, silent: Answer): boolean =>
   from.indexOf(after ?? silent) < from.indexOf(before ?? silent)
 
@@ -82,7 +82,7 @@ export const isMilder = <Answer>(from: readonly Answer[], before: Answer | null,
 const selectsLess = (before: readonly string[], after: readonly string[]): boolean =>
   after.length > 0 && (before.length === 0 || before.some((item) => !after.includes(item)))
 
-/** From which amount on a policy asks for approval; null for never. */
+/** The amount from which a policy asks for approval; null: never. */
 const asksFrom = ({ approvalThresholdMinor, requiredApprovalCount }: PolicyFields): Minor | null =>
   approvalThresholdMinor ?? (requiredApprovalCount > 0 ? 0n : null)
 
@@ -101,7 +101,7 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
   approvalProof: (before, after) => isMilder(approvalProofs, before.approvalProof, after.approvalProof, 'any'),
   approverIds: ({ approverIds: before }, { approverIds: after }) =>
     before !== null && (after === null || after.some((id) => !before.includes(id))),
-  // The service's own window, which null stands for, may be shorter or longer than any that is named.
+  // Null stands for the service's own window, which may be shorter or longer than a named one.
   duplicateWindowSeconds: (before, { duplicateWindowSeconds: now }) => {
     const { duplicateWindowSeconds: old, onDuplicate } = before
     return onDuplicate !== null && onDuplicate !== 'warn' && old !== now && (old === null || now === null || now < old)
@@ -112,6 +112,6 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
     isMilder(payeeVerificationAnswers, before.payeeVerification, after.payeeVerification, 'warn'),
 }
 
-/** Whether it may let pass what it refused or asked about before. Rules that cannot be compared do. */
+/** Whether the new rules may allow a payment that the old ones refused or asked about. Incomparable rules do. */
 export const loosens = (before: PolicyFields, after: PolicyFields): boolean =>
   policyFieldNames.some((field) => loosened[field](before, after))

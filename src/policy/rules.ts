@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/catalogue.ts'
 
-/** Amounts have their currency. */
+/** Amounts include their currency. */
 type RuleWords = {
   source: string
   limit: string
@@ -11,7 +11,7 @@ type RuleWords = {
   needed: number
   /** People who may give them. */
   able: number
-  /** The accounts that a policy names as its only approvers (`eligible_approvers`); empty: it names none. */
+  /** A policy's only approvers (`eligible_approvers`); empty: it names none. */
   named: readonly string[]
   /** Only approvals by passkey or wallet count (`eligible_approvers`). */
   signed: boolean
@@ -19,11 +19,11 @@ type RuleWords = {
 type Sentence = (words: RuleWords) => string
 
 type Row = {
-  /** Why it decided against the payment. */
+  /** The reason against the payment. */
   stops: Sentence
   /** The limit that refuses amounts above it, or the threshold from which approvals are needed. Absent for a rule without an amount. */
   bound?: 'limit' | 'threshold'
-  /** Its name, where a person may raise it. A signed mandate does not change. */
+  /** Name of the bound, if a person may raise it. A signed mandate does not change. */
   raise?: string
 }
 
@@ -134,7 +134,7 @@ export type RuleName = keyof typeof engineRules
 
 const unmet = (stopped: string): Row => ({ stops: () => stopped })
 
-/** What is checked before the engine: by a refusal's code, or by the field of the request that a rail refuses. */
+/** Checks before the engine: by a refusal's code, or by the request field that a rail refuses. */
 const preconditionRules = {
   workspace_frozen: unmet('The workspace is frozen.'),
   account_frozen: unmet('The account is frozen.'),
@@ -151,7 +151,7 @@ const preconditionRules = {
   payment_type: unmet("The payment type is another payment method than the beneficiary's."),
 } satisfies Partial<Record<ErrorCode | 'available_balance' | 'amount_minor' | 'account_reference' | 'payment_type', Row>>
 
-/** What each checks is in `texts/rule-meanings.en.json`: sentences that are true of a payment that passes. */
+/** `texts/rule-meanings.en.json` has the meaning of each rule: sentences that are true of a payment that passes. */
 export type AnyRule = RuleName | keyof typeof preconditionRules
 
 /** Every rule that a decision's trace may name, the engine's first. */
@@ -159,7 +159,7 @@ export const rules: Readonly<Record<string, Row>> = { ...engineRules, ...precond
 
 export const ruleNames = Object.keys(engineRules) as RuleName[]
 
-/** A rule of a rail that is not in the list is known by its name alone. */
+/** A rail's rule that is not in the list is known only by its name. */
 export const ruleOf = (name: string): Row =>
   rules[name] ?? {
     stops: ({ source }) => `The rule ${name} of ${source} stops this payment.`,

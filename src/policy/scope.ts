@@ -6,15 +6,15 @@ import type { Evaluation, PaymentFacts, Unapproved } from './types.ts'
 export const namesType = (list: readonly string[], payment: Pick<PaymentFacts, 'paymentType' | 'rail'>): boolean =>
   list.includes(payment.paymentType) || list.includes(payment.rail)
 
-/** Any beneficiary with the same destination, and the paybill's of an account: creating the same payee again does not avoid a policy. */
+/** Any beneficiary with the same destination, and the paybill of an account: re-creating a payee does not avoid a policy. */
 export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   [...payment.payeeBeneficiaryIds, ...payment.paybillBeneficiaryIds].some((id) => list.includes(id))
 
-/** A payment that itself names the account at a paybill is to nobody that a list can name. */
+/** No list can name the payee of a payment that itself names the account at a paybill. */
 export const allowsPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   payment.payeeIsFixed && payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
-/** Everyone, or only a grant and those below it. */
+/** Everyone, or only a grant and its descendants. */
 export const bindsPayer = (
   { bindsGrantId }: { bindsGrantId: string | null },
   { grantLineage }: { grantLineage: readonly string[] },
@@ -23,7 +23,7 @@ export const bindsPayer = (
 /** By code unit: a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Types that initiators choose, so that they can avoid the rule by naming another. */
+/** Types that initiators choose: by naming another type they can avoid the rule. */
 export const namesCustomTypesOnly = (types: readonly string[]): boolean =>
   types.length > 0 && !types.some((type) => railNames.some((rail) => rail === type))
 
@@ -34,7 +34,7 @@ const isAlike = (a: Unapproved, b: Unapproved): boolean =>
   a.grantLineage.length === b.grantLineage.length &&
   a.grantLineage.every((id, place) => id === b.grantLineage[place])
 
-/** Payments that no rule tells apart are one row: a thousand of a day to one payee stay few. */
+/** Payments that no rule tells apart become one row: a thousand a day to one payee stay few. */
 export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): readonly Unapproved[] => {
   const place = rows.findIndex((other) => isAlike(other, row))
   const alike = rows[place]
@@ -43,8 +43,8 @@ export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): re
 
 const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)
 
-// A rule that asks for several people counts what fewer have approved. So of the parts of a sum one always needs as many people as the whole:
-// if none had as many, all of them would count, and together they reach the threshold.
+// A rule that asks for several people counts payments that fewer have approved. If a sum is split, one part always needs as many
+// people as the whole: otherwise all parts would count, and together they reach the threshold.
 
 export const unapprovedUnderPolicy = (
   { unapproved }: Evaluation,
@@ -64,7 +64,7 @@ export const unapprovedUnderPolicy = (
 export const unapprovedUnderGrant = ({ unapproved }: Evaluation, grantId: string): Minor =>
   sum(unapproved.filter(({ approvals, grantLineage }) => approvals < 1 && grantLineage.includes(grantId)))
 
-/** What was paid today without enough approvals, or the other items of the same list, whichever is more: many small items ask for their total. */
+/** The larger of two: paid today without enough approvals, or the batch's other items: many small items ask for their total. */
 export const towardsThreshold = ({ listTotals, payment }: Evaluation, ruleId: string, usedMinor: Minor): Minor => {
   const others = (listTotals?.[ruleId] ?? 0n) - payment.amountMinor
   return others > usedMinor ? others : usedMinor

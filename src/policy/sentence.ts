@@ -5,13 +5,13 @@ export type Names = {
   money: (minor: string) => string
   nameOf: (beneficiaryId: string) => string
   typeName: (type: string) => string
-  /** The key or agent whose payments alone the policy binds; null: everyone's. */
+  /** The only key or agent whose payments the policy binds; null: everyone's. */
   boundTo: string | null
 }
 
 type Say = (terms: PolicyWire, names: Names) => string | null
 
-/** Where a field stands in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
+/** A field's place in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
 type Slot = 'type' | 'payee' | 'limit' | 'clause'
 const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
@@ -101,7 +101,7 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
   approvalThresholdMinor: { slot: 'clause', say: approvalClause },
   requiredApprovalCount: { saidWith: 'approvalThresholdMinor' },
   separationOfDuties: {
-    // With an approval of the policy's own it is said there.
+    // If the policy itself asks for an approval, that clause says it.
     slot: 'clause',
     say: (terms) =>
       who(1, terms) !== '' && !asksForApproval(terms)
@@ -120,7 +120,7 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
   payeeVerification: { slot: 'clause', say: verificationClause },
 }
 
-/** True of all its fields. The dashboard shows it. */
+/** A sentence with all fields of a policy, shown on the dashboard. */
 export const policySentence = (terms: PolicyWire, names: Names): string => {
   const said = (slot: Slot): string[] =>
     Object.values(parts).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))

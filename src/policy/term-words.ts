@@ -8,7 +8,7 @@ export type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAns
 
 export type Words = Omit<Names, 'boundTo'> & { personOf: (accountId: string) => string }
 
-/** `value`: null where the policy has no such rule, which `absent` then says. `other`: the terms that it is compared with. */
+/** `value`: null if the policy has no such rule, which `absent` then says. `other`: the terms compared with. */
 type Row = {
   label: string
   absent: string
@@ -17,7 +17,7 @@ type Row = {
 
 const maxNamed = 10
 
-/** Entries that the other list lacks come first, so that no change of a long list is left out. */
+/** Entries missing in the other list come first, so that a long list leaves out no change. */
 const entries = (own: readonly string[], other: readonly string[], nameOf: (entry: string) => string): string | null => {
   if (own.length === 0) return null
   const sorted = own.length > maxNamed ? own.toSorted((a, b) => Number(other.includes(a)) - Number(other.includes(b))) : own
@@ -43,7 +43,7 @@ const answer = (label: string, name: 'on_duplicate' | 'new_payees' | 'payee_veri
   },
 })
 
-/** Each field as a person reads it: its name and its value. */
+/** Each field's name and value in words. */
 const rows: { readonly [Field in PolicyField]: Row } = {
   beneficiaryIds: {
     label: 'Beneficiaries',
@@ -94,7 +94,7 @@ const rows: { readonly [Field in PolicyField]: Row } = {
   },
 }
 
-/** The rules that a policy has: their names and values. */
+/** The names and values of the rules that a policy has. */
 export const termsInWords = (terms: PolicyWire, words: Words): Record<string, string> =>
   Object.fromEntries(
     Object.values(rows).flatMap(({ label, value }) => {
@@ -105,7 +105,7 @@ export const termsInWords = (terms: PolicyWire, words: Words): Record<string, st
 
 export type ChangedTerm = { label: string; before: string; after: string }
 
-/** Every field that differs, before and after. Values are compared, not words: two beneficiaries may have one name. */
+/** Every field that differs, before and after. Compares values, not words: two beneficiaries may have the same name. */
 export const changedTerms = (before: PolicyWire, after: PolicyWire, words: Words): ChangedTerm[] => {
   const stored = (terms: object, field: PolicyField) => canonicalJson(Reflect.get(terms, wireName(field)))
   return policyFieldNames
@@ -116,7 +116,7 @@ export const changedTerms = (before: PolicyWire, after: PolicyWire, words: Words
     })
 }
 
-/** How many approvals a payment that nothing else is said about needs under these terms. Null: the policy is archived. */
+/** Number of approvals for an ordinary payment under these terms. Null: the policy is archived. */
 export const ordinaryApprovals = (terms: PolicyWire | null, { money }: Pick<Words, 'money'>): string => {
   const none = 'no approval under this policy'
   if (terms === null) return none

@@ -3,15 +3,15 @@ import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, Outcome } from '..
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 
-/** What is already counted in the current day and month of the workspace's time zone, and in all, without the payment itself. */
+/** Usage in the current day and month of the workspace's time zone, and in all, without the payment itself. */
 export type Usage = { dayMinor: Minor; monthMinor: Minor; totalMinor: Minor }
 
-/** The first local dates of the current day and month (YYYY-MM-DD, the keys of counters), and when these end. */
+/** The first local dates of the current day and month (YYYY-MM-DD, the keys of counters), and the ends of both. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
 /**
- * The requested payment. `payeeBeneficiaryIds`: every beneficiary with the same payee, the named one included. `paybillBeneficiaryIds`: those of the
- * whole paybill, or of this account at it where the payment itself names the account; `payeeIsFixed` is then false. The amount is more than 0.
+ * The requested payment. `payeeBeneficiaryIds`: every beneficiary with the same payee. `paybillBeneficiaryIds`: those of the
+ * whole paybill, or of this account if the payment itself names it; `payeeIsFixed` is then false. The amount is above 0.
  */
 export type PaymentFacts = {
   amountMinor: Minor
@@ -22,7 +22,7 @@ export type PaymentFacts = {
   paybillBeneficiaryIds: readonly string[]
   payeeIsFixed: boolean
   payee: PayeeFacts
-  /** Set where the row of an uploaded list gives the payee a name that differs from the stored one. */
+  /** Set if the uploaded row's name for the payee differs from the stored one. */
   otherName?: { name: string; givenName: string }
   workspaceId: string
   initiatorAccountId: string
@@ -31,21 +31,21 @@ export type PaymentFacts = {
   at: Date
 }
 
-/** A person, or with `grantId` a key or an agent of that person, with the label that it had. */
+/** A person, or with `grantId` a key or agent of that person, with its label at that time. */
 export type Maker = { accountId: string; grantId: string | null; label: string | null }
 
-/** Who made the payee, and whether a person has confirmed it. `change`: the last change of its name, if no person has confirmed it since. */
+/** `confirmed`: by a person. `change`: the last change of the payee's name, unless a person has confirmed it since. */
 export type PayeeFacts = {
   confirmed: boolean
   createdBy: Maker
   createdAt: Date
   change: { by: Maker; at: Date } | null
-  /** The name that the rail reports for the number, and whether it is the payee's. */
+  /** The rail's name for the number, and whether it matches the payee's. */
   verification: VerificationStatus
   reportedName: string | null
-  /** Another payee with a name like this one's, which was paid before, while this one never was. */
+  /** Another payee with a similar name that was paid before, while this one never was. */
   similarTo: { beneficiaryId: string; name: string } | null
-  /** What it usually gets (`typicalAmount`). */
+  /** The payee's usual amount (`typicalAmount`). */
   typicalAmountMinor: Minor | null
 }
 
@@ -53,34 +53,34 @@ export type Limits = {
   perPaymentLimitMinor: Minor | null
   dailyLimitMinor: Minor | null
   monthlyLimitMinor: Minor | null
-  /** Of all payments, ever. Decisions that were stored before it existed lack it. */
+  /** Limit of all payments, ever. Missing in decisions stored before the limit existed. */
   totalLimitMinor: Minor | null
   approvalThresholdMinor: Minor | null
 }
 
-/** The lists select the payments that the policy applies to; empty = all. `bindsGrantId`: only payments by this grant and those below it. */
+/** The lists select the payments that the policy applies to; empty = all. `bindsGrantId`: only this grant and its descendants. */
 export type PolicyRules = PolicyFields & {
   id: string
   name: string
   version: number
   bindsGrantId: string | null
-  /** Payments that are made from then on are added to its total; null: none is. */
+  /** Time from which payments count in the policy's total; null: none does. */
   totalCountedSince: Date | null
   usage: Usage
 }
 
-/** The newest payment of the same amount and reference to the same payee that counts. `isUnknown`: nobody knows whether its money moved. */
+/** The newest counted payment with the same payee, amount and reference. `isUnknown`: nobody knows whether its money moved. */
 export type EarlierPayment = {
   paymentId: string
   createdAt: Date
   isUnknown: boolean
-  /** Its place, where it is an item of the same list. */
+  /** Index of the payment, if it is an item of the same batch. */
   listIndex?: number
 }
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
 /**
- * What was paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant and number of approvals; a mandate gives one
- * approval. A rule counts what has fewer approvals than it asks for.
+ * Amounts paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant and number of approvals. A
+ * mandate gives one approval. A rule counts amounts with fewer approvals than it asks for.
  */
 export type Unapproved = {
   paymentType: string
@@ -99,13 +99,13 @@ export type Warning =
   | { code: 'name_mismatch'; verification: VerificationStatus; name: string | null }
   | { code: 'unusual_amount'; typicalAmountMinor: Minor }
 
-/** A grant of the chain. Its lists are allow-lists; null = no such limit. */
+/** A grant of the lineage. Its lists are allow-lists; null = no such limit. */
 export type GrantRules = Limits & {
   id: string
   name: string
   paymentTypes: readonly string[] | null
   beneficiaryIds: readonly string[] | null
-  /** Null: a payee that no person has confirmed needs approval. */
+  /** Null: an unconfirmed payee needs approval. */
   newPayees: NewPayeeAnswer | null
   /** Null: this grant has no rule about duplicates. */
   onDuplicate: DuplicateAnswer | null
@@ -113,7 +113,7 @@ export type GrantRules = Limits & {
   usage: Usage
 }
 
-/** Whether the wallet's signature still counts: a key's always does; a contract's owners may have changed, so its chain was asked. */
+/** Whether the wallet's signature still counts. A key's always does; a contract's chain is asked, as owners may change. */
 export const mandateStandings = ['holds', 'unanswered', 'refused'] as const
 export type MandateStanding = (typeof mandateStandings)[number]
 
@@ -138,8 +138,8 @@ export type MandateRules = {
 }
 
 /**
- * The active accounts that may decide an approval of the workspace. `signingAccountIds`: those of them that have a passkey or a wallet to sign with;
- * read only where a policy asks for signatures.
+ * The active accounts that may decide an approval of the workspace. `signingAccountIds`: the accounts among them that have a
+ * passkey or a wallet to sign with; read only if a policy asks for signatures.
  */
 export type Approvers = { eligibleAccountIds: readonly string[]; signingAccountIds: readonly string[] }
 
@@ -153,16 +153,16 @@ export type Evaluation = {
   periods: Periods
   capabilities: { payments: boolean }
   earlier: EarlierPayment | null
-  /** The request says that a second payment is meant. */
+  /** Whether the request says that a second payment is meant. */
   duplicateIsIntended: boolean
-  /** What the request itself asks for, if it looks like a duplicate. */
+  /** The request's own answer to a possible duplicate. */
   onDuplicate: DuplicateAnswer | null
   unapproved: readonly Unapproved[]
-  /** For an item of a list: what the items of this list add up to under each policy and grant that applies to them, by its id. */
+  /** For a batch item: the batch's total under each policy and grant that applies to it, by id. */
   listTotals?: Readonly<Record<string, Minor>>
-  /** Amounts of the rail are multiples of this. */
+  /** Unit of the rail's amounts: all are multiples of it. */
   unitMinor: Minor
-  /** The deployment's window, when no applicable policy has its own. */
+  /** The deployment's window, if no applicable policy has its own. */
   duplicateWindowSeconds: number
 }
 
@@ -177,28 +177,28 @@ export type TraceEntry = {
   usedMinor?: Minor
   requestedMinor?: Minor
   resetsAt?: Date
-  /** Approvals that this rule requires (approval rules), or that people still have to give (eligible_approvers). */
+  /** Approvals that this rule requires (approval rules), or that are still missing (eligible_approvers). */
   requiredApprovals?: number
-  /** Accounts that may give them (eligible_approvers). */
+  /** Number of accounts that may still approve (eligible_approvers). */
   eligibleApprovers?: number
   /** The only accounts whose approvals count (eligible_approvers). */
   approverIds?: readonly string[]
-  /** Only signed approvals count, and only accounts that can sign may give them (eligible_approvers). */
+  /** Only signed approvals count, and only from accounts that can sign (eligible_approvers). */
   approvalProof?: 'signature'
-  /** The rule decided the outcome: it is as strict as the decision. */
+  /** Whether the rule decided the outcome: it is as strict as the decision. */
   decisive?: boolean
 }
 
-/** The smallest change that would have allowed the payment. Absent in a decision that allows. */
+/** The smallest change that would have allowed the payment. Absent if the decision allows it. */
 export type Remedy = {
   /**
-   * The largest amount that would not be denied now with nothing else changed, in whole units of the rail. Null when no amount would, or only
-   * one below a threshold that asks about the requested amount.
+   * The largest amount that would not be denied now if nothing else changed, in whole units of the rail. Null if no amount
+   * qualifies, or only one below a threshold that asks about the requested amount.
    */
   maxAmountMinor: Minor | null
-  /** Every limit that must change, and its minimum; all of them together are enough. `toMinor` is absent for a rule without an amount. */
+  /** Every limit that must change, with its minimum; together they suffice. `toMinor` is absent for a rule without an amount. */
   changes: { source: TraceSource; rule: string; toMinor?: Minor }[]
-  /** When the same payment is allowed without any other change, or null for never. */
+  /** Time from which the same payment is allowed without another change, or null for never. */
   passesAt: Date | null
 }
 
@@ -208,11 +208,11 @@ export type Decision = {
   separationOfDuties: boolean
   /** `signature`: only approvals that a passkey or a wallet signed count. */
   approvalProof: ApprovalProof
-  /** The only accounts whose approvals count. Absent: every approver's do. */
+  /** The only accounts whose approvals count. Absent: every approver. */
   approverIds?: readonly string[]
-  /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
+  /** Approvals that the mandate gives: 0 or 1; 0 if none is needed. */
   approvalsByMandate: number
-  /** The account whose approval the mandate gives: its own decision does not count a second time. */
+  /** The account that approves by the mandate: its own decision does not count a second time. */
   mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
   warnings: Warning[]
@@ -220,7 +220,7 @@ export type Decision = {
   remedy?: Remedy
 }
 
-/** A counter to which an accepted payment is added. `periodStart`: a local date; null for a total. */
+/** A counter that an accepted payment is added to. `periodStart`: a local date; null for a total. */
 export type Charge = {
   subject: 'policy' | 'grant' | 'mandate'
   subjectId: string

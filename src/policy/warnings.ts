@@ -3,9 +3,9 @@ import { payeeVerificationAnswers } from '../lib/policy-answers.ts'
 import { duplicateWindow, isNameConfirmed, looksForDuplicates, outOfWindow } from './findings.ts'
 import type { Evaluation, PolicyRules, Warning } from './types.ts'
 
-// What a decision says beside its outcome, which it never changes.
+// The warnings of a decision, which never change its outcome.
 
-/** Within the widest window of the policies that have one, else within the deployment's. */
+/** Uses the widest window of the policies that have one, else the deployment's. */
 const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const asked = input.onDuplicate === null ? [] : [input.duplicateWindowSeconds]
   const windows = [...policies.filter(looksForDuplicates).map((policy) => duplicateWindow(input, policy)), ...asked]
@@ -17,7 +17,7 @@ const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]):
 
 const recentMs = 7 * 86_400_000
 
-/** A person's own change is no news to that person. */
+/** A person's own change needs no warning to that person. */
 const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage } }: Evaluation): Warning[] => {
   const { change } = payee
   const own = change?.by.accountId === initiatorAccountId && change.by.grantId === null && grantLineage.length === 0
@@ -26,25 +26,25 @@ const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage 
   return payee.confirmed ? [] : [{ code: 'new_payee', by: payee.createdBy, at: payee.createdAt }]
 }
 
-/** Another name is worth a warning without any policy; no name only where a policy wants one. */
+/** By default only a different name warns. A policy may require a name, or switch these warnings off. */
 const nameWarnings = ({ payment: { payee } }: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const strictest = payeeVerificationAnswers.findLast((answer) => policies.some((policy) => policy.payeeVerification === answer))
   const warns = strictest === undefined ? payee.verification === 'no_match' : strictest !== 'off' && !isNameConfirmed(payee)
   return warns ? [{ code: 'name_mismatch', verification: payee.verification, name: payee.reportedName }] : []
 }
 
-/** Of the last payments to a payee, the usual one is the median: one unusual payment does not move it. */
+/** Number of last payments to a payee. The usual amount is their median, so one unusual payment does not move it. */
 export const maxRemembered = 9
 const leastRemembered = 3
 
-/** What a payee usually gets, from the amounts that last reached it; null where they are too few to say. */
+/** A payee's usual amount, from the last amounts paid to it; null if there are too few. */
 export const typicalAmount = (lastPaid: readonly Minor[]): Minor | null => {
   if (lastPaid.length < leastRemembered) return null
   const sorted = lastPaid.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }
 
-/** How many times what the payee usually gets is unusual. */
+/** Factor of the usual amount from which an amount is unusual. */
 const unusualFactor = 5n
 
 export const unusualAmount = (
@@ -61,7 +61,7 @@ export const warningsOf = (input: Evaluation, policies: readonly PolicyRules[]):
     ...duplicateWarnings(input, policies),
     ...(otherName ? [{ code: 'name_differs' as const, ...otherName }] : []),
     ...payeeWarnings(input),
-    // A payee that was never paid has the name of one that was.
+    // A never-paid payee has the name of a paid one.
     ...(payee.similarTo === null ? [] : [{ code: 'similar_name' as const, ...payee.similarTo }]),
     ...nameWarnings(input, policies),
     ...unusualAmount(amountMinor, payee.typicalAmountMinor),

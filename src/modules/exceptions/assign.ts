@@ -31,7 +31,7 @@ import { findSuspense, getSuspense, openSuspense, type SuspenseView } from '../s
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
-/** One sum for every way in which an administrator moves value. */
+/** One limit for every way in which an administrator moves value. */
 const refuseBeyondSum = async (
   tx: Tx,
   config: Config,
@@ -46,7 +46,7 @@ const refuseBeyondSum = async (
   })
 }
 
-/** Administrators never give money to themselves; above what one may move alone in a day they propose an adjustment. */
+/** Administrators never give money to themselves; above the daily limit for one person they propose an adjustment. */
 const refuseUnfit = async (
   tx: Tx,
   config: Config,
@@ -92,7 +92,7 @@ export const assignSuspense = async (
   if (topup && !reference)
     throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.')
   if (topup && reference) {
-    // A prompt's money is credited as that of any other prompt, so it goes back to where it came in first.
+    // A prompt's money is credited like that of any other prompt, so it first returns to where it came in.
     if (!deposit) await leaveSuspense(tx, item, 'assigned')
     await credit(
       tx,
@@ -113,7 +113,7 @@ export const assignSuspense = async (
   return getSuspense(tx, id)
 }
 
-/** What came back of a payment that had succeeded; undefined where the item is about something else. */
+/** The successful payment that an item's money came back from; undefined if the item is about something else. */
 const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: SuspenseView): Promise<PaymentRecord | undefined> => {
   if (subjectKind !== 'payment' || subjectId === null || direction !== 'in') return undefined
   const payment = await lockPaymentWithAccount(tx, subjectId)
@@ -123,8 +123,8 @@ const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: Suspense
 }
 
 /**
- * Books an item whose amount the provider did not state in a form that can be read. The whole amount of a payment returns it; another one waits in
- * suspense.
+ * Books an item whose amount the provider stated in an unreadable form. A payment's whole amount returns the payment; another
+ * amount waits in suspense.
  */
 export const enterAmount = async (
   tx: Tx,

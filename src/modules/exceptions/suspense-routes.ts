@@ -20,7 +20,7 @@ import {
 import { listSuspense, presentSuspense, resolveSuspense } from '../suspense/service.ts'
 import { assignSuspense, enterAmount } from './assign.ts'
 
-/** What a provider did with money that the books do not follow: a person decides. */
+/** Money that a provider moved and the books do not follow: a person decides. */
 export const registerSuspense = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/admin/suspense', 'admin.list_suspense', {

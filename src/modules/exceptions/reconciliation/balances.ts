@@ -22,7 +22,7 @@ import { countIn, lockProvider, type MovementRecord, readUncounted } from './mov
 import { amountText, type Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
-/** `chargesMinor`: what the charges accounts held. Null: an earlier release summed them up with the money. */
+/** `chargesMinor`: balance of the charges accounts. Null: an earlier release added it to the money. */
 type Known = Range & { chargesMinor: Minor | null }
 
 type Look = {
@@ -30,12 +30,12 @@ type Look = {
   chargesMinor: Minor
   requested: Clearing
   answered: Clearing
-  /** Money that is under way when the result comes: it may have moved at the provider, and is not booked. */
+  /** Money under way when the result comes: it may have moved at the provider, and is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
 }
 
-/** The organisation's own money: the balance less what our books say is ours to move. */
+/** The organisation's own money: the balance minus the money that our books account for. */
 const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
@@ -44,20 +44,20 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
 const sumOf = (movements: readonly Pick<MovementRecord, 'amountMinor'>[]): Minor =>
   movements.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
-/** What is left of the known money after the movements that a person has named. */
+/** The known money after the movements that a person has named. */
 const expected = (known: Known, { chargesMinor }: Look, movedMinor: Minor): Range => ({
   low: known.low + movedMinor,
-  // Of the money and the charges as one sum, the charges were between nothing and what they are now.
+  // If known only as one sum with the money, the charges were between nothing and their present balance.
   high: known.high + movedMinor - (known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n),
 })
 
-/** By how much the charges accounts fell, below zero. A settlement raised them again, and other charges left the money itself. */
+/** The fall of the charges accounts below zero. A settlement raised them again, and other charges left the money itself. */
 const chargesOf = (known: Known | null, { chargesMinor }: Look, movements: readonly MovementRecord[]): Minor | undefined => {
   if (!known || known.chargesMinor === null) return undefined
   return chargesMinor - known.chargesMinor + sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))
 }
 
-/** The first comparison makes the organisation's own money known. A difference is reported once: the next continues from the new amount. */
+/** The first comparison makes the organisation's own money known. A difference is reported once: the next starts there. */
 const compareBalance = (known: Range | null, look: Look, accounts: number, currency: string): { own: Range; result: Match } => {
   const { statedMinor } = look
   const seen = ownMoney(look)
@@ -100,7 +100,7 @@ const underWay = statement('reconciliation.under_way')`
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
-/** Balances are queried once a day at this time in Nairobi, when few payments are under way. */
+/** Time of day in Nairobi for the daily balance query, when few payments are under way. */
 const hourMs = 3 * 3_600_000
 const answerWithinMs = 600_000
 const maxUnanswered = 3
@@ -154,11 +154,11 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   const last = await findComparison(tx, provider, balanceSource)
   // Several rounds may get late results: one comparison is enough.
   if (last && last.createdAt >= oldest.requestedAt) return
-  // An earlier release has answered a part: its sum contains the charges. The query is sent again.
+  // An earlier release has received a part of the answers: its sum contains the charges. The query is sent again.
   if (round.some(({ chargesAccountMinor }) => chargesAccountMinor === null)) return
   const known = knownBy(last?.totals ?? {})
   await lockProvider(tx, provider)
-  // In this order: a payment that ends between the two reads counts as possible.
+  // The order matters: a payment that ends between the two reads counts as possible.
   const underWay = await readUnderWay(tx, railsOf(provider))
   const answered = await readClearing(tx, provider)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
@@ -171,7 +171,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   })
   const uncounted = await readUncounted(tx, provider, tx.at)
   const all = compareWith(uncounted)
-  // Money that moved while the answer was on its way may be in the next one only.
+  // Money that moved while the answer was on its way may only be in the next answer.
   const asked = compareWith(uncounted.filter(({ movedAt }) => movedAt < oldest.requestedAt))
   const { own, result, movements } = all.result.matched === 0 && asked.result.matched > 0 ? asked : all
   const period = { start: last?.periodEnd ?? oldest.requestedAt, end: tx.at }
@@ -194,7 +194,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   countIn(tx, run.id, movements)
 }
 
-/** A result that is not authentic, or cannot be read, changes nothing: the query is sent again. */
+/** A result that is not authentic or not readable changes nothing: the query is sent again. */
 export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allowedSource }: BalanceDelivery): Promise<void> => {
   const query = await findQuery(deps.db, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))

@@ -21,7 +21,7 @@ import { resolvePayment } from '../resolve-payment.ts'
 import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
 
-/** The source of a comparison by API; a file's is its name. */
+/** The source of a comparison by API; for a file, its name. */
 export const providerSource = 'provider'
 export const balanceSource = 'balance'
 
@@ -121,11 +121,11 @@ const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Differen
 export const isEvidence = ({ kind, subject }: Difference): boolean =>
   kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
 
-/** A line of a bank that names nothing of ours has no receipt, by which it would be booked once. */
+/** A bank line that names nothing of ours has no receipt that could prevent a second booking. */
 const isUnexplained = ({ kind, subject, receipt }: Difference): boolean =>
   receipt !== null && (kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment'))
 
-/** The lists of ten thousand, written in one turn, hold up every other request. */
+/** Written in chunks: a list of ten thousand in one turn of the event loop would hold up every other request. */
 const portion = 1_000
 
 export const recordComparison = async (
@@ -220,14 +220,14 @@ const closeOpenDifference = prepareWrite(
       .returning(),
 )
 
-/** Undefined where it was closed before. */
+/** Undefined if the difference was already closed. */
 export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: string, after: object = {}) => {
   const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
   if (closed) audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...after } })
   return closed
 }
 
-/** What the difference shows is booked. */
+/** Closes a difference that is now booked. */
 export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
   await tx.run(closeOpenDifference, { id, at: tx.at, by: 'statement', note: 'Taken as evidence.' })
 }
@@ -235,7 +235,7 @@ export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
 const alreadyResolved = (id: Uuid): Refusal =>
   conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
 
-/** True while a second administrator has to agree: then the difference stays open. */
+/** True while a second administrator has to agree; the difference then stays open. */
 const acceptOffer = async (
   tx: Tx,
   config: Config,
@@ -244,7 +244,7 @@ const acceptOffer = async (
   { source, account, note }: { source: string; account: string | null; note: string },
 ): Promise<boolean> => {
   if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.')
-  // Earlier releases did not read whose statement it was.
+  // Earlier releases did not read the statement's account.
   if (offer === 'failed' && account === null)
     throw conflict('It is not known which account this statement was of. Reconcile it again, with the lines above its columns.')
   const evidence = `${source}: ${note}`
@@ -253,8 +253,8 @@ const acceptOffer = async (
 }
 
 /**
- * `accept`: ends the payment as the difference offers; it stays open while a second administrator has to agree. Without it, the offered line is
- * money that nothing explains, and goes to suspense. The payment's locks are taken first.
+ * `accept`: ends the payment as the difference offers; it stays open while a second administrator has to agree. Without `accept`,
+ * the offered line is unexplained money and goes to suspense. The payment's locks are taken first.
  */
 export const resolveDifference = async (
   tx: Tx,

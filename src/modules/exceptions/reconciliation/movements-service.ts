@@ -40,7 +40,7 @@ export const presentMovement = (movement: MovementRecord): ProviderMovement => {
 
 const lockMovements = statement('movements.lock')`select pg_advisory_xact_lock(hashtextextended('movements:' || $1, 0))`
 
-/** Keeps a comparison and a person who names a movement apart: each movement is taken into account once. */
+/** Separates a comparison from a person who names a movement: each movement is counted once. */
 export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => tx.query(lockMovements, [provider])
 
 const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'timestamptz' }, (orm, at) =>
@@ -56,7 +56,7 @@ const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'tim
     ),
 )
 
-/** Movements that no comparison of balances has taken into account. */
+/** Movements that no comparison of balances has counted. */
 export const readUncounted = (tx: Tx, provider: Provider, until: Date): Promise<MovementRecord[]> =>
   tx.run(uncounted, { provider, until })
 
@@ -64,7 +64,7 @@ export const countIn = (tx: Tx, reconciliationId: Uuid, movements: readonly Pick
   for (const { id } of movements) updateRow(tx, providerMovements, { id }, { reconciliationId })
 }
 
-/** The open difference between balances whose time has that of the movement. */
+/** The open balance difference whose period includes the movement's time. */
 const differenceAt = prepare('movements.difference', { provider: 'text', movedAt: 'timestamptz' }, (orm, at) =>
   orm
     .select({
@@ -99,13 +99,13 @@ const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', 
 
 type Seen = { reconciliationId: Uuid; comparedAt: Date; statedMinor: Minor | null; bookedMinor: Minor | null }
 
-/** True where what was named for it since, with this one, is all of it. */
+/** True if the movements named since the difference, including this one, add up to it. */
 const isExplained = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Seen): Promise<boolean> => {
   const named = await tx.run(namedSince, { reconciliationId, since })
   return named.reduce((sum, { amountMinor }) => sum + amountMinor, 0n) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 }
 
-/** One that a comparison has already seen as a difference explains that difference; any other one is expected by the next comparison. */
+/** A movement explains a difference that a comparison already saw; otherwise the next comparison expects the movement. */
 export const nameMovement = async (tx: Tx, operator: Operator, named: NameMovement): Promise<MovementRecord> => {
   const { provider, direction, kind, note, account = null, provider_receipt: receipt = null } = named
   if (kind === 'charges' && direction === 'in') throw invalidFields({ path: 'direction', message: 'of charges is out' })
@@ -134,7 +134,7 @@ const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts
     .where(and(eq(providerMovements.provider, at.provider), sql`upper(${providerMovements.receipt}) = any(${at.receipts})`)),
 )
 
-/** Lines of movements that a person has named are no money of anybody's. */
+/** Splits off the lines of movements that a person has named: they belong to no customer. */
 export const withoutNamed = async (
   db: Db,
   provider: Provider,

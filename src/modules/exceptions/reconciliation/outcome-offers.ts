@@ -3,7 +3,7 @@ import type { Minor } from '../../../lib/money.ts'
 import type { AnyRail } from '../../../lib/rail-names.ts'
 import { type Statement, type StatementLine, squeezed } from './statement-rules.ts'
 
-/** Its amount is signed as in a statement. */
+/** A booking. Its amount is signed as in a statement. */
 export type Booked = {
   kind: 'payment' | 'topup'
   id: Uuid
@@ -13,7 +13,7 @@ export type Booked = {
   orderId: Uuid | null
   conversation: string | null
   names: readonly string[]
-  /** Of a payment. `until`: at the latest, where writes were lost. */
+  /** Sending of a payment. `until`: the latest possible time, if writes were lost. */
   sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
   receipt: string | null
   amountMinor: Minor
@@ -21,17 +21,17 @@ export type Booked = {
   at: Date
 }
 
-/** `succeeded`: one line alone can be it. `failed`: the statement is proven to be complete about it. Null: a person reads. */
+/** `succeeded`: exactly one line fits. `failed`: the statement is proven complete about the payment. Null: a person decides. */
 export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null; reason: string }
 
-/** `rails`: those that move money by the statement's account; null where the statement does not say whose it is. */
+/** `rails`: the rails that move money by the statement's account; null if the statement does not name its account. */
 export type Book = Pick<Statement, 'heading' | 'text' | 'unfinished'> & { rails: ReadonlySet<AnyRail> | null }
 
-/** A provider may list late: a statement is complete about a payment when it goes on for so long after it. */
+/** A provider may list late: a statement that continues this long after a payment is complete about the payment. */
 const closedAfterMs = 3 * 3_600_000
 const clocksDifferMs = 600_000
 
-/** Undefined when one shows too little. A paybill's account stands behind the number. */
+/** Undefined if either shows too few digits. A paybill's account stands after the number. */
 const isSamePayee = (printed: string | undefined, payeeMask: string): boolean | undefined => {
   const shown = /\d+$/.exec(/[\d*]*\d/.exec(printed ?? '')?.[0] ?? '')?.[0] ?? ''
   const ours = /^\**([^*/]*)/.exec(payeeMask)?.[1] ?? ''
@@ -58,7 +58,7 @@ const isLike = (line: StatementLine, ours: Sent): boolean =>
 
 const isSent = (ours: Booked): ours is Sent => ours.sent !== null
 
-/** Names that are long enough to be nothing else. */
+/** Names that are too long to be anything else. */
 const isNamedIn = (text: string, { names }: Booked): boolean =>
   names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
 
@@ -69,7 +69,7 @@ const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {
   return others.some((line) => latest(line) <= sent.at.getTime()) && others.some((line) => line.at > sent.until)
 }
 
-/** The lines go on for long enough after the payment, and the heading says nothing else. */
+/** Whether the lines continue long enough after the payment, and the heading agrees. */
 const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[], { heading }: Book): boolean => {
   const closed = until.getTime() + closedAfterMs
   const { start, end } = heading.period
@@ -79,7 +79,7 @@ const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[]
 
 const person = (reason: string): Offer => ({ outcome: null, line: null, reason })
 
-/** A payment without an offer is one that the statement proves nothing about: another account pays it, or it was sent at another time. */
+/** A payment gets no offer if the statement proves nothing about it: another account pays it, or it was sent at another time. */
 export const offersFor = (
   { lines, unexplained, listed }: { lines: readonly StatementLine[]; unexplained: readonly StatementLine[]; listed: Listed },
   unknown: readonly Booked[],

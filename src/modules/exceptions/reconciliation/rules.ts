@@ -32,7 +32,7 @@ export type Difference = {
 
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
 
-/** `charges`: the provider's own, only summed. */
+/** `charges`: the provider's own charges, only summed. */
 export type StatementMatch = Match & { charges: { lines: number; minor: Minor } }
 
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
@@ -108,7 +108,7 @@ const reportActions: Partial<Record<Difference['kind'], string>> = {
   reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
 }
 
-/** Lines that are explained already agree. */
+/** Adds lines that are already explained: they agree. */
 export const withMatched = (result: StatementMatch, lines: readonly StatementLine[]): StatementMatch => {
   const minor = sum(lines.map(({ amountMinor }) => amountMinor))
   return {
@@ -119,7 +119,7 @@ export const withMatched = (result: StatementMatch, lines: readonly StatementLin
   }
 }
 
-/** Of a statement that proves nothing: it offers no outcome and promises nothing. */
+/** A difference of a statement that proves nothing: it offers no outcome and promises nothing. */
 export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
   ...difference,
   action: reportActions[difference.kind] ?? difference.action,
@@ -131,7 +131,7 @@ const sum = (amounts: Iterable<Minor>): Minor => {
   return total
 }
 
-/** A receipt of so many letters and digits is no number of another kind. */
+/** A receipt of this many letters and digits cannot be another kind of number. */
 const surelyNamed = 8
 
 const size = ({ amountMinor }: { amountMinor: Minor }): Minor => (amountMinor < 0n ? -amountMinor : amountMinor)
@@ -142,9 +142,9 @@ const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly 
   new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
 
 /**
- * Every line and every booked movement is matched, a charge, or part of exactly one difference, so that the differences add up to what the two
- * sums differ by. A receipt's lines are looked for by an id in their texts, by the receipt, by our reference. `book`: of a whole statement,
- * which also shows what it does not list.
+ * Every line and every booked movement is matched, a charge, or part of exactly one difference. The differences therefore add up
+ * to the difference of the two sums. A receipt's lines are found by an id in their texts, by the receipt, by our reference.
+ * `book`: a whole statement, which also shows what it does not list.
  */
 export const match = (
   lines: readonly StatementLine[],
@@ -188,17 +188,17 @@ export const match = (
       }
     return undefined
   }
-  /** A line that reads as a charge may name a payment of ours. */
+  /** A line that reads like a charge may name a payment of ours. */
   const isOrder = (line: StatementLine): boolean =>
     line.isCharge !== true || [byId, byReference].some((named) => referred([line], named)?.amountMinor === line.amountMinor)
-  /** The line that names the order, else the one of its amount, else the largest. */
+  /** The line that names the order, else the line with its amount, else the largest. */
   const lineOf = (some: readonly StatementLine[], ours: Booked): StatementLine | undefined => {
     const names = new Set([ours.orderId, ours.conversation, ours.reference])
     const naming = some.filter(({ references }) => references.some((reference) => names.has(reference)))
     const ofAmount = (each: StatementLine) => each.amountMinor === ours.amountMinor
     return naming.find(ofAmount) ?? largest(naming) ?? some.find(ofAmount) ?? largest(some)
   }
-  /** A receipt is a transaction's name: it also has the provider's charges. */
+  /** A receipt names a whole transaction, including the provider's charges. */
   const conclude = (all: readonly StatementLine[], line: StatementLine, ours: Booked | null): void => {
     for (const other of all) {
       if (other === line) continue
@@ -207,7 +207,7 @@ export const match = (
     }
   }
 
-  /** By a receipt in its words, or our reference. A short word may be any number: then the amount must be ours, whichever way it went. */
+  /** Found by a receipt in its words, or our reference. A short word may be any number, so the amount must match too. */
   const namedIn = (line: StatementLine): Booked | undefined => {
     const isSure = (word: string, ours: Booked) => word.length >= surelyNamed || size(line) === size(ours)
     const found = (line.words ?? []).flatMap((word) => {
@@ -259,7 +259,7 @@ export const match = (
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
     else if (isBooked(ours)) differ('amount_differs', line, ours)
     else if (isOpen(ours)) differ('under_way', line, ours)
-    // Nothing moved, or it came back: the statement says so in two lines.
+    // Nothing moved, or the money came back: the statement shows both in two lines.
     else if (isEven) matched += 2
     else differ('ended_otherwise', line, ours)
     if (isEven) undone.add(reversal)

@@ -39,10 +39,10 @@ import { readInPortions, type Statement, type StatementLine, type StatementSetti
 
 export type Period = { start: Date; end: Date }
 
-/** Our times may lie this far outside a statement's period: a completion reaches us later than it happened. */
+/** Our times may be this far outside a statement's period: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
 
-/** `lost`: an unknown payment without an attempt was sent, if at all, in lost writes, under names that follow from it. */
+/** `lost`: an unknown payment without an attempt was sent, if at all, in lost writes, under names that derive from it. */
 const bookedStatement = statement('reconciliation.booked')`
   select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
      json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
@@ -68,7 +68,7 @@ const bookedStatement = statement('reconciliation.booked')`
    select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 0, 'succeeded', d.paid_at, null from deposits d
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`
 
-/** Times in JSON are texts. `sent` is null where no attempt may have been sent. */
+/** Times in JSON are strings. `sent` is null if no attempt may have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
   feeMinor: Minor
   names: (string | null)[] | null
@@ -100,7 +100,7 @@ const readBooked = async (
 }
 
 type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
-  /** The rails that the lines list: payments by other rails are not missing in them. */
+  /** The rails that the lines list: other rails' payments are not missing. */
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
   period: Period
@@ -113,20 +113,20 @@ const widened = ({ start, end }: Period): Period => ({
   end: new Date(end.getTime() + edgeMs),
 })
 
-/** All that may be a receipt of ours. */
+/** All names that may be a receipt of ours. */
 const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly string[] =>
   [receipt, linked, ...words].flatMap((name) => name ?? [])
 
 const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => receiptsOf(line).map(receiptKey).concat(line.references)))
 
-/** A day that is over is listed as a whole where its lines state no time; one that is not, as far as nothing is missed. */
+/** If lines state no time, a past day counts as listed whole, and today only up to where nothing is missed. */
 const periodOf = (lines: readonly StatementLine[], now: Date) => {
   const ends = lines.map(({ at, until = at }) => (until <= now ? until : at).getTime())
   return { start: new Date(Math.min(...lines.map(({ at }) => at.getTime()))), end: new Date(Math.max(...ends)) }
 }
 
-/** A payment without an attempt was sent in writes that were lost, under the names that the statement shows. */
+/** A payment without an attempt was sent in lost writes, under the names that the statement shows. */
 const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<Verdict> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const source = { kind: 'operator', actor: operator } as const
@@ -136,7 +136,7 @@ const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence
   return verdict
 }
 
-/** True where it is booked: then the difference is closed. */
+/** True if the evidence is booked: the difference is then closed. */
 const takeAsEvidence = async (db: Database, operator: Operator, difference: RecordedDifference): Promise<boolean> => {
   const { id, kind, subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null || (attemptId === null && subject.kind === 'topup')) return false
@@ -153,7 +153,7 @@ const takeAsEvidence = async (db: Database, operator: Operator, difference: Reco
   }
   return inTx(db, async (tx) => {
     const verdict = await judge(tx)
-    // A report of the same end may have come since. A second return of the same payment is no repetition.
+    // A report of the same end may have come since. A second return of the same payment is not a repetition.
     const isBooked = verdict === 'applied' || (verdict === 'repeated' && kind === 'under_way')
     if (isBooked) await closeAsEvidence(tx, id)
     return isBooked
@@ -167,7 +167,7 @@ export const reconcileStatement = async (
 ): Promise<ReconciliationRecord> =>
   reconcileLines(deps, operator, { ...(await readWhole(deps, text, 'file')), source, content: text })
 
-/** Null: the statement does not say whose it is, or the rails are not configured. */
+/** Null: the statement does not name its account, or the rails are not configured. */
 const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
   const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
   const { number } = heading
@@ -201,13 +201,13 @@ const readWhole = async ({ rails, config, clock }: Reading, text: string, path: 
   return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(rails, read, path) } }
 }
 
-/** Before the transaction: it takes a few turns of the event loop. */
+/** Runs before the transaction, because it takes a few turns of the event loop. */
 export const readUpload = async (
   deps: Reading,
   { source, statement: text }: { source: string; statement: string },
 ): Promise<Compared> => ({ ...(await readWhole(deps, text, 'statement')), source, content: `uploaded ${text}` })
 
-/** Whoever uploads a file may have written it: it proves nothing. The command `reconcile` may compare the same content again. */
+/** An uploaded file proves nothing: its uploader may have written it. `reconcile` may compare the same content again. */
 export const reportStatement = async (
   tx: Tx,
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
@@ -221,8 +221,8 @@ export const reportStatement = async (
 }
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
-  // A deposit whose notice was lost is no difference: what lists it is the notice.
-  // A bank's line does not say which of its words is the receipt, by which a deposit is booked once.
+  // A deposit whose notification was lost is not a difference: the list replaces the notification. A bank's line does not say
+  // which of its words is the receipt, which prevents a second booking of a deposit.
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
   await takeListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
@@ -246,13 +246,13 @@ const compareLines = async (
   const { rails, listedOutside, book, period } = statement
   const { lines, named } = await withoutNamed(db, statement.provider, statement.lines)
   const references = lines.flatMap((line) => line.references)
-  // M-PESA writes the order's name, from which that of its first send follows.
+  // M-PESA writes the order's name, from which the name of its first send derives.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const anyCase = [...new Set(lines.flatMap(receiptsOf).flatMap(receiptForms))]
   const booked = await readBooked(db, rails, widened(period), { receipts: anyCase, references, attemptIds }, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
-  // Near the edges only what the statement names belongs to its period; a booking may have only its reference.
+  // Near the edges, a booking belongs to the period only if the statement names it; it may have only its reference.
   const ofPeriod = booked.filter(({ receipt, reference, orderId, at, status }) => {
     const known = [receipt && receiptKey(receipt), reference, orderId]
     const isNamed = (names: ReadonlySet<string>) => known.some((name) => name !== null && names.has(name))
@@ -261,7 +261,7 @@ const compareLines = async (
   })
   const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
   const feesMinor = ofPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
-  // An account that is not registered for the list also gets nothing: an empty list proves nothing against our books.
+  // A list may be empty because the account is not registered for it: an empty list proves nothing against our books.
   if (statement.source === providerSource && statement.lines.length === 0 && result.differences.length > 0) {
     const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
@@ -279,7 +279,7 @@ const compareLines = async (
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 
-/** Why the statement proves nothing about some payments of unknown outcome; undefined where it says something about each, or there are none. */
+/** The reason why the statement proves nothing about some unknown payments; undefined if it covers each, or none exist. */
 const unprovenBy = (
   { numbers }: Pick<Rails, 'numbers'>,
   booked: readonly Booked[],
@@ -309,7 +309,7 @@ const settledAfterMs = 3 * 3_600_000
 /** After a longer outage, earlier days are compared by file. */
 const maxDaysBehind = 7
 
-/** Nairobi's days that are not compared yet, oldest first, so the last comparison is that of the newest day. The first run compares yesterday. */
+/** Nairobi's days not yet compared, oldest first, so the newest day is compared last. The first run compares yesterday. */
 const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
@@ -333,7 +333,7 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
       provider,
       rails: [collectionRail, ...(deposits ? [deposits] : [])],
       source: providerSource,
-      // One comparison for each day, in whichever process.
+      // One comparison for each day, whichever process runs it.
       content: `paid in until ${period.end.toISOString()}`,
       lines: movements.filter(isOfDay),
       period,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Minor, readAmount } from '../../../lib/money.ts'
 
-// What could mean two things, or nothing, is refused: a cell is never read by half.
+// An ambiguous or meaningless cell is refused: no cell is read by half.
 
 export type Span = { at: Date; until: Date }
 
@@ -18,7 +18,7 @@ type Parts = Readonly<Record<string, string | undefined>>
 
 const monthOf = (text: string): number => (/^\d/.test(text) ? Number(text) : months.indexOf(text.slice(0, 3).toLowerCase()) + 1)
 
-/** Not a number for what does not exist, such as 14:33 PM. */
+/** NaN for an hour that does not exist, such as 14:33 PM. */
 const hourOf = ({ h = '0', half }: Parts): number => {
   const hour = Number(h)
   if (half === undefined) return hour
@@ -28,12 +28,12 @@ const hourOf = ({ h = '0', half }: Parts): number => {
 const zoneOf = ({ zone = 'EAT' }: Parts): string => (zone === 'EAT' ? '+03:00' : zone.replace(/(?<=\d\d)(?=\d\d$)/, ':'))
 
 const instant = z.iso.datetime({ offset: true })
-/** An earlier one is what a program writes for no time: 0001, 1899, 1970. */
+/** Programs write an earlier year for a missing time: 0001, 1899, 1970. */
 const firstYear = 2000
-/** Of a year with two digits: `11-03-05` may begin with it. */
+/** First year with two digits: `11-03-05` may begin with the year. */
 const firstShortYear = 2015
 
-/** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined for all else, and for what does not exist. */
+/** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined if unreadable or impossible. */
 export const readSpan = (text: string, isBank: boolean): Span | undefined => {
   const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
   const parts: Parts | undefined = (spread.exec(trimmed) ?? compact.exec(trimmed))?.groups
@@ -63,10 +63,10 @@ const directions: Readonly<Record<string, Direction>> = {
   ...{ c: 'in', cr: 'in', credit: 'in', credited: 'in', deposit: 'in', in: 'in', '+': 'in' },
   ...{ d: 'out', dr: 'out', debit: 'out', debited: 'out', withdrawal: 'out', out: 'out', '-': 'out' },
 }
-/** Undefined: the cell says another thing, such as how it was paid. */
+/** Undefined: the cell says something else, such as the way of payment. */
 export const readDirection = (text: string): Direction | undefined => directions[text.replace(/[.\s]/g, '').toLowerCase()]
 
-/** `1,500.00 DR`: an amount, and what a bank prints beside it. */
+/** `1,500.00 DR`: an amount, and the mark that a bank prints beside it. */
 export const readMarked = (text: string, currency: string): { amount: Minor | null | undefined; mark: Direction | undefined } => {
   const [, before, amount = '', after] = /^\s*(CR|DR)?\.?\s*(.*?)\s*\(?(CR|DR)?\.?\)?\s*$/i.exec(text) ?? []
   const mark = before ?? after

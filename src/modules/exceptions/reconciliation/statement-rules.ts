@@ -8,13 +8,13 @@ import { type Direction, knownAmounts, knownTimes, readDirection, readMarked, re
 import { type Column, findBank, findForm, type Layout, type OwnTitles, rowsLookedAt, titlesProblem } from './statement-titles.ts'
 
 /**
- * `until`: the end of its day, where it states no time. `party`: masked; `account`: at a paybill; `linked`: the receipt that it undoes. A bank's
- * line has no receipt; one of its `words` may be ours.
+ * `until`: the end of the day, if the line states no time. `party`: masked. `account`: at a paybill. `linked`: the receipt that
+ * the line undoes. A bank's line has no receipt; one of its `words` may be ours.
  */
 export type StatementLine = Omit<Movement, 'receipt'> & {
   receipt: string | null
   words?: readonly string[]
-  /** What a line without a receipt is known by. */
+  /** Identification of a line without a receipt. */
   details?: string
   until?: Date
   party?: string
@@ -23,11 +23,11 @@ export type StatementLine = Omit<Movement, 'receipt'> & {
   isCharge?: true
 }
 
-/** Its lines are of money that has moved. */
+/** The lines of a statement are of money that has moved. */
 export type Statement = {
   provider: Provider
   lines: readonly StatementLine[]
-  /** Movements that are not completed: evidence of nothing, but named. */
+  /** Incomplete movements: evidence of nothing, but searched for names. */
   unfinished: readonly StatementLine[]
   heading: { number: string | null; account: string | null; period: { start: Date | undefined; end: Date | undefined } }
   text: string
@@ -46,13 +46,13 @@ class Unreadable extends Error {}
 
 const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
-/** "Business Payment Charge": what is charged stands before whom it is for, so a payee's name makes no charge of a payment. */
+/** "Business Payment Charge": the charge stands before its payee, so a payee's name does not make a payment a charge. */
 const isChargeText = (details: string): boolean => {
   const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
   return /^(?:charges?|excise duty)\b|\bcharges?$/i.test(head.trim())
 }
 
-/** Each in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
+/** Label and value in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
 const readHeading = (rows: readonly Row[], { heading }: Form): Statement['heading'] => {
   const said = rows.flatMap(({ cells }) =>
     cells.flatMap((cell, index) => {
@@ -77,13 +77,13 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
 const footer =
   /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) bal(?:ance)?\b|^balance\b|^(?:summary|number of|no\.? of|page)\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
 
-/** "Balance B/F", "OPENING BALANCE": how much there is, and nothing that moved. */
+/** "Balance B/F", "OPENING BALANCE": an amount that is there, not one that moved. */
 const balance =
   /^\W*(?:(?:opening|closing|previous|ledger|available|statement) bal(?:ance)?|bal(?:ance)?|[bc]\s?\/\s?f(?:wd)?)(?: as (?:at|of|on)\b.*| (?:at|for)\b.*| ?(?:[bc]\s?\/\s?f(?:wd)?|(?:brought|carried) (?:forward|down)|forward))?\W*$/i
 
 const hasMoved = (row: Row, cell: Cell): boolean => (['in', 'out', 'amount'] as const).some((column) => cell(row, column) !== '')
 
-/** Totals, balances, page numbers and sentences: they state no time or no movement, and no receipt. */
+/** Totals, balances, page numbers and sentences: rows without a receipt, and without a time or a movement. */
 const isFooter = (row: Row, { cell, textsOf, isBank }: Table): boolean => {
   if (isBank && textsOf(row).some((text) => balance.test(text))) return true
   if (readSpan(cell(row, 'time'), isBank)) return false
@@ -104,7 +104,7 @@ const amountIn = (row: Row, { cell, currency }: Table, column: 'in' | 'out' | 'a
 const firstOf = (rows: readonly Row[], { cell, currency }: Table, column: 'out' | 'amount', sign: 1 | -1): Row | undefined =>
   rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
 
-/** Where what goes out is positive, a negative amount is money that came back. */
+/** If outgoing amounts are positive, a negative amount is money that came back. */
 const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
   const [negative, positive] = [firstOf(rows, table, 'out', -1), firstOf(rows, table, 'out', 1)]
   if (negative && positive)
@@ -133,7 +133,7 @@ const sidesOf = (row: Row, table: Table, isSigned: boolean): { paidIn: bigint | 
 
 const longestWord = 40
 
-/** What divides words may also be a part of a receipt. */
+/** A separator of words may also be part of a receipt. */
 const wordsIn = (texts: readonly string[]): string[] => {
   const words = texts.flatMap((text) => [...text.split(/[\s,;:|()/]+/), ...text.split(/[^0-9A-Za-z]+/)])
   return [...new Set(words)].filter((word) => word.length >= 4 && word.length <= longestWord)
@@ -145,7 +145,7 @@ const readLine = (
   { outSign, isSigned }: { outSign: bigint; isSigned: boolean },
 ): StatementLine | null => {
   const { cell, textsOf, form, columns, isBank } = table
-  // A separator within a cell has moved the cells behind it. Exports leave out empty cells at the end of a row.
+  // A separator within a cell has moved the cells after it. Exports leave out empty cells at the end of a row.
   if (filledWidth(row.cells) > columns) throw new Unreadable(rowProblem(row.cells, columns) ?? 'it has too many cells')
   const [receipt, timeText] = [cell(row, 'receipt'), cell(row, 'time')]
   if (receipt === '' && !isBank) throw new Unreadable('it has no receipt')
@@ -172,7 +172,7 @@ const readLine = (
   }
 }
 
-/** Read in one turn of the event loop. */
+/** Rows read in one turn of the event loop. */
 const portion = 1_000
 
 function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<Statement, 'lines' | 'unfinished'>> {
@@ -192,7 +192,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
       if (line) (isDone ? lines : unfinished).push(line)
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
-      // What has not moved may lack an amount; its text is searched for names all the same.
+      // A movement that is not completed may lack an amount; its text is still searched for names.
       if (isDone) throw new Unreadable(`line ${row.number} cannot be read: ${error.message}`)
     }
   }
@@ -201,7 +201,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
 
 export type ReadStatement = Statement | { problem: string }
 
-/** A provider's own names before what a bank's titles may mean. */
+/** A provider's own names come before the possible meanings of a bank's titles. */
 const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
   const finders = [
     ...providers.map((provider) => ({ provider, rows, find: (row: Row) => findForm(definitions[provider].statement, row) })),
@@ -217,7 +217,7 @@ const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
   return null
 }
 
-/** Stops after each portion: a whole statement in one turn of the event loop would hold up every other request. */
+/** Stops after each chunk: a whole statement in one turn of the event loop would hold up every other request. */
 export function* readInPortions(
   text: string,
   { CURRENCY: currency, STATEMENT_COLUMNS: own = {} }: StatementSettings,
