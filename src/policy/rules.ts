@@ -21,7 +21,7 @@ type Sentence = (words: RuleWords) => string
 type Row = {
   /** The reason against the payment. */
   stops: Sentence
-  /** The limit that refuses amounts above it, or the threshold from which approvals are needed. Absent for a rule without an amount. */
+  /** The limit above which amounts are refused, or the threshold from which approvals are needed. Absent if no amount matters. */
   bound?: 'limit' | 'threshold'
   /** Name of the bound, if a person may raise it. A signed mandate does not change. */
   raise?: string

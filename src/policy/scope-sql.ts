@@ -1,6 +1,6 @@
 /**
- * The rule of `policy/scope.ts`: a test compares the two. `policy` has `payment_types`, `beneficiary_ids` and `binds_grant_id`; `payment` has
- * `payment_type`, `rail`, `payee_id` and `grant_id`.
+ * SQL for the rule of `policy/scope.ts`; a test compares the two. `policy` has `payment_types`, `beneficiary_ids` and
+ * `binds_grant_id`; `payment` has `payment_type`, `rail`, `payee_id` and `grant_id`.
  */
 export const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
@@ -34,8 +34,8 @@ const payeesOfTotals = (beneficiaryIds: string): string =>
      union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
 
 /**
- * The totals of a month that a policy counts, as `t`: $2 is the month's first day, $3 the workspace, $4 to $6 the policy's payment types,
- * beneficiaries and grant.
+ * The totals of a month that a policy counts, as `t`. $2: the month's first day. $3: the workspace. $4 to $6: the policy's
+ * payment types, beneficiaries and grant.
  */
 export const countedTotals = `spending_totals t cross join (
     select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
@@ -44,8 +44,7 @@ export const countedTotals = `spending_totals t cross join (
 
 /**
  * The active policies that may apply to a payment to one of these beneficiaries (`ids` of `given`'s only row), each once. A
- * policy that names one beneficiary is found by it: of a hundred, one is read. (`offset 0`: a plan for an empty table would read
- * all.)
+ * policy that names one beneficiary is found by it. (`offset 0`: a plan for an empty table would read all policies.)
  */
 export const mayApplyTo = (given: string, workspaceIds: string): string =>
   `(select p.* from ${given}, unnest(${given}.ids) as named(id) cross join lateral (

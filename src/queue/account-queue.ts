@@ -15,9 +15,9 @@ import type { Uuid } from '../lib/ids.ts'
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
- * - open: the line's entries go with the next shared batch. Lines take turns, one entry each: a busy account fills only spare places.
- * - shared: some entries are in a shared batch, which locks the free accounts and waits for none. If another transaction holds the
- *   account, its entries come back.
+ * - open: entries go with the next shared batch. Lines take turns, one entry each, so a busy account fills only spare places.
+ * - shared: some entries are in a shared batch, which locks the free accounts and waits for none. If another transaction holds
+ *   the account, its entries come back.
  * - contended, waiting: the line has its own batch, which waits for the lock. That takes a transaction and a connection for one
  *   account, so few wait at a time. An entry submitted to go alone has its own line, which begins here.
  *

@@ -6,13 +6,13 @@ import { contended, type Outcome } from './account-queue.ts'
 import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
- * The only way for a caller to change something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One
- * write and the payments of a batch go the same way:
+ * The only way for a caller to change something: begin → lock → key → caller → decide → write → event, audit, answer → commit.
+ * One write and the payments of a batch go the same way:
  *
  * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
  * - The caller is read again behind the locks: nothing passes after an acknowledged freeze, logout or revocation.
- * - A used key gets its first answer, even within one batch and while the caller is frozen: only a new effect needs an active caller.
- *   With a different body it is a conflict.
+ * - A used key gets its first answer, even within one batch and while the caller is frozen: a new effect needs an active
+ *   caller. With a different body it is a conflict.
  * - A refusal that a decision returns concerns only that request. A refusal that it throws undoes the transaction.
  *
  * Reads are sent together with the locks and see the commits of the former holders. A batch that reads everything in `read` and

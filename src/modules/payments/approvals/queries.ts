@@ -106,7 +106,7 @@ const byId = prepare('approvals.by_id', place, 'joined', selectOne)
 /** The decisions are those from when it was queried: right only behind the lock of the account that pays (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
-/** An approval with its payment, or its batch and the batch's first payment, and the decisions in the order in which they were given. */
+/** An approval with its payment, or its batch and that batch's first payment, and the decisions in their order. */
 export type ApprovalRecord = Omit<RowOf<typeof byId>, 'payment' | 'batch'> & { payment: PaymentRecord; batch: BatchRow | null }
 
 /** Without a batch, the row's batch columns are all null. */
@@ -118,14 +118,14 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
 }
 
-/** Whether a decision counts: a rejection always, an approval only if it is signed where signatures are asked for. */
+/** Whether a decision counts: a rejection always does; if signatures are required, an approval counts only if signed. */
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
 const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
   (await db.run(query, { id, workspaceId })).map(recordOf)[0]
 
-/** For the public message and for signatures, no workspace is named. */
+/** `workspaceId`: omitted for the public message and for signatures. */
 export const findApproval = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
   readOne(db, byId, id, workspaceId)
 

@@ -22,7 +22,7 @@ import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
 
-/** Each audit row with its covering seal, the first at or after the row. Compares two columns at once, so it is text. */
+/** Each audit row with its covering seal, the first at or after the row. SQL text, to compare two columns at once. */
 const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm, at) =>
   orm
     .select({
@@ -51,7 +51,7 @@ const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm,
     .orderBy(sql`a.transaction`, sql`a.id`),
 )
 
-/** Policy versions in the requested order, as text: rows from arrays, each of which is one text. */
+/** Policy versions in the requested order. SQL text, as the rows come from arrays, each passed as one string. */
 const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'joined', (orm, at) =>
   orm
     .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
