@@ -35,7 +35,7 @@ const quoted = (text: string): string => JSON.stringify(text)
 const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never'
 const nested = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type)
 
-/** What an editor shows beside a field. On one line, as all of an operation is. */
+/** An editor's text for a field. One line, like all of an operation. */
 const comment = ({ description }: Schema): string =>
   description === undefined ? '' : `/** ${description.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */ `
 
@@ -78,7 +78,7 @@ const typeOf = (schema: Schema): string => {
   return types.length === 0 ? 'unknown' : union(types.map((type) => typed(schema, type)))
 }
 
-/** Our own clients always ask for JSON where there is any, and so get only that. */
+/** Our own clients always ask for JSON, so they get only that if there is any. */
 const preferredContent = (content: Content | undefined) => {
   const entries = Object.entries(content ?? {})
   const json = entries.filter(([media]) => media === 'application/json')
@@ -155,5 +155,5 @@ export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import
 
 export const apiTypes = async (): Promise<string> => typesOf((await describeService()).document as Document)
 
-// Written before every type check, so that the client and the pages are compared with the API as it is now.
+// Written before every type check, so that the client and the pages are compared with the current API.
 if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(apiTypesFile, await apiTypes())

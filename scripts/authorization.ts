@@ -9,7 +9,7 @@ import { withoutPermission } from '../src/http/without-permission.ts'
 import { describeService } from './describe-service.ts'
 import { proofReason } from './fresh-proof.ts'
 
-/** `●` may, `○` a key only when a person named the permission at its creation, `·` may not; empty where the question does not arise. */
+/** `●` may. `○`: a key only with a permission that a person named at its creation. `·` may not. Empty: does not apply. */
 export type Mark = '●' | '○' | '·' | ''
 const columns = [...roles, 'key', 'agent', 'linked', 'stopped', 'frozen', 'proof'] as const
 export type Column = (typeof columns)[number]
@@ -19,7 +19,7 @@ const yes = (holds: boolean): Mark => (holds ? '●' : '·')
 
 const managersInPerson = 'Owners and administrators of the workspace, in person.'
 
-/** Public routes read no credential; optional ones read one if it is sent. */
+/** Public routes read no credential. Optional ones read one if it is sent. */
 const isOpen = ({ rule }: RouteEntry): boolean => rule === 'public' || rule === 'optional'
 
 const roleMay = (route: RouteEntry, role: Role): boolean => {
@@ -121,7 +121,7 @@ const membership = 'The role is read again under the lock, so a caller who lost 
 const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
 
 const invitedAlone = 'Without an account: as `SIGN_UP` says.'
-/** Why a service refuses a caller that the marks allow: by operation. */
+/** The reason why a service refuses a caller that the marks allow, by operation. */
 const reasons: Readonly<Record<string, string>> = {
   'oauth.get_authorization': 'Only in the browser session that opened the request.',
   'oauth.decide_authorization':
@@ -249,7 +249,7 @@ export const renderTable = (routes: readonly RouteEntry[]): string => {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The rows of the file, in the order in which they are read. */
+/** The rows of the file in reading order. */
 export const parseTable = (text: string): Row[] =>
   text.split('\n').flatMap((each) => {
     const [method = '', path = '', needs = '', ...marks] = each

@@ -27,7 +27,7 @@ export const sources = [
 
 const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 
-/** Compressed once here rather than on every request, in threads: beside it a caller prepares its database. */
+/** Compressed once here instead of on every request. In threads, because the caller meanwhile prepares its database. */
 const compress = async (directory: string): Promise<void> => {
   for (const path of await filesIn(directory)) {
     if (!/\.(js|css|svg)$/.test(path)) continue
@@ -50,7 +50,7 @@ const bundle = (outDir: string) =>
 const make = async (draft: string): Promise<void> => {
   await bundle(draft)
   await compress(join(draft, 'assets'))
-  // The face's licence travels with it.
+  // The typeface's licence ships with it.
   await copyFile(
     join(root, 'node_modules', '@fontsource-variable', 'geist', 'LICENSE'),
     join(draft, 'assets', 'geist-license.txt'),

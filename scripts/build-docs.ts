@@ -16,7 +16,7 @@ const sources = [
   'package-lock.json',
 ]
 
-/** Loaded only when something has changed: the API document is made by the routes of the service itself. */
+/** Loaded only after a change: the routes of the service itself make the API document. */
 const render = async (): Promise<Rendered[]> => {
   const [{ describeService }, { renderGuides }, { renderErrors }, { renderReference }] = await Promise.all([
     import('./describe-service.ts'),
@@ -56,5 +56,5 @@ const write = async (draft: string): Promise<void> => {
 export const ensureDocsBuilt = () =>
   ensureBuilt({ folder: join(root, 'docs/dist'), sources, tool: 'node_modules/marked', make: write })
 
-// In a process of its own: it loads the service.
+// A process of its own, because it loads the service.
 if (process.argv[1] === fileURLToPath(import.meta.url)) await ensureDocsBuilt()

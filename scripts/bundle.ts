@@ -4,13 +4,13 @@ import { ensureBuilt, root } from './ensure-built.ts'
 
 const sources = ['src', 'client/src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
 
-/** Loaded from node_modules: native code, and what is required only where that is missing. Everything else is bundled. */
+/** Loaded from node_modules: native code, and its fallbacks. Everything else is bundled. */
 export const separate = ['@node-rs/argon2', 'secp256k1', '@noble/curves']
 const isSeparate = (id: string) => separate.some((name) => id === name || id.startsWith(`${name}/`))
 
 const isPackages = (id: string) => id.includes('/node_modules/')
 
-/** Node keeps the maps of what it has loaded: those of the packages would cost 23 MB, and no error of theirs is read by line. */
+/** Node keeps the source maps of loaded code. Those of packages would cost 23 MB, and nobody reads their errors by line. */
 const ownMapsOnly = {
   name: 'own-maps-only',
   transform: (code: string, id: string) => (isPackages(id) ? { code, map: { mappings: '' } } : null),
@@ -28,7 +28,7 @@ const keepPlaces = (place: string) => ({
       : null,
 })
 
-/** Replaces the version in the sources, which is that of the last release. */
+/** Replaces the version in the sources, which is the last release's. */
 const nameBuild = {
   name: 'name-build',
   transform: (code: string, id: string) =>
@@ -52,9 +52,9 @@ const bundle = async (input: Record<string, string>, into: string, place: string
     dir: into,
     format: 'esm',
     sourcemap: true,
-    // A start reads the maps: with the sources in them, which no stack shows, each process would keep 3 MB more.
+    // Each start reads the maps. With the sources in them, which no stack shows, each process would keep 3 MB more.
     sourcemapExcludeSources: true,
-    // V8 keeps a file with one other character as two bytes a character.
+    // V8 keeps a file with one non-ASCII character as two bytes per character.
     charset: 'ascii',
     minify: false,
     entryFileNames: '[name].js',
@@ -73,6 +73,6 @@ export const ensureBundled = () =>
     input: { server: join(root, 'src/server.ts'), admin: join(root, 'src/operate/admin/admin.ts') },
     folder: join(root, 'build'),
     sources,
-    // Another commit is another build, also where no source has changed.
+    // Another commit is another build, even without changed sources.
     version: buildVersion(),
   })

@@ -9,7 +9,7 @@ import type { AnyRule } from '../src/policy/rules.ts'
 import meanings from '../texts/rule-meanings.en.json' with { type: 'json' }
 import { eventFamilies } from './docs/events.ts'
 
-/** Every rule that a decision's trace may name, with what it checks. */
+/** Every rule that a decision's trace may name, with its check. */
 const ruleMeanings: Readonly<Record<AnyRule, string>> = meanings
 
 export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))

@@ -6,7 +6,8 @@ import { migrationsFolder, readReleases } from '../src/db/migrations.ts'
 import { dividedTables } from '../src/db/tables/divided.ts'
 import { changedMigrations } from './releases.ts'
 
-// Adds the migration for a change in src/db/tables, `--name verb_noun`, and refuses where a released one (migrations/releases.json) was changed.
+// Adds the migration for a change in src/db/tables, `--name verb_noun`. Refuses a changed released one
+// (migrations/releases.json).
 
 const migrationFiles = () => readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'))
 const meta = (file: string) => join(migrationsFolder, 'meta', file)
@@ -14,7 +15,7 @@ const meta = (file: string) => join(migrationsFolder, 'meta', file)
 const drizzleKit = (name: string, ...options: string[]) =>
   execFileSync('drizzle-kit', ['generate', '--name', name, ...options], { stdio: ['ignore', 'ignore', 'inherit'] })
 
-/** drizzle has no word for it. The key of a divided table is the id alone, so ids stay unique over all periods. */
+/** Adds `PARTITION BY`, which drizzle lacks. The key of a divided table is the id alone, so ids are unique over all periods. */
 const divide = (schema: string): string =>
   dividedTables.reduce(
     (text, table) => text.replace(new RegExp(`(CREATE TABLE "${table}" \\([^;]*?\\n\\));`), '$1 PARTITION BY RANGE ("id");'),
@@ -24,8 +25,8 @@ const divide = (schema: string): string =>
 const constraint = /ALTER TABLE "(\w+)" ADD CONSTRAINT "(\w+)" (?:CHECK|FOREIGN KEY)[^;]*(?=;)/g
 
 /**
- * A check or a reference of a table that exists is added NOT VALID, because it would read the table under a lock that stops the service.
- * `validated`: the migration that follows, or null where no such constraint is added.
+ * Adds checks and references of existing tables NOT VALID: they would read the table under a lock that stops the service.
+ * `validated`: the migration that follows. Null: no such constraint.
  */
 const inTwoSteps = (migration: string): { added: string; validated: string | null } => {
   const created = new Set([...migration.matchAll(/CREATE TABLE "(\w+)"/g)].map(([, table]) => table))
@@ -37,14 +38,14 @@ const inTwoSteps = (migration: string): { added: string; validated: string | nul
   }
 }
 
-/** The file that drizzle writes when it is asked for one. */
+/** The new file that drizzle writes, if any. */
 const newFile = (write: () => void): string | undefined => {
   const before = new Set(migrationFiles())
   write()
   return migrationFiles().find((file) => !before.has(file))
 }
 
-/** Leaves the folder as it is where the tables are those of the last migration. */
+/** Leaves the folder unchanged if the tables match the last migration. */
 const addMigration = (name: string | undefined) => {
   const journalBefore = readFileSync(meta('_journal.json'))
   const added = newFile(() => drizzleKit(name ?? 'unnamed'))

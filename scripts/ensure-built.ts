@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Every file at or below a path; none where there is nothing. */
+/** Every file at or below a path. Empty if the path does not exist. */
 export const filesIn = async (path: string): Promise<string[]> => {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => null)
   if (!entries) return existsSync(path) ? [path] : []
@@ -28,7 +28,7 @@ const hashOf = async (paths: readonly string[], version: string): Promise<string
   return hash.digest('hex')
 }
 
-/** `sources`, `tool`: below the root. `version`: that of the build, where it is written into it. `make`: fills the new folder. */
+/** `sources`, `tool`: below the root. `version`: the build's, if written into it. `make`: fills the new folder. */
 type Build = {
   folder: string
   sources: readonly string[]
@@ -37,7 +37,7 @@ type Build = {
   make: (draft: string) => Promise<void>
 }
 
-/** No build takes this long: a lock that is older was left behind. */
+/** No build takes this long: an older lock was left behind. */
 const patienceMs = 300_000
 
 const isRunning = (pid: number): boolean => {
@@ -57,7 +57,7 @@ const take = (lock: string): Promise<boolean> =>
     },
   )
 
-/** One process at a time makes a folder. A process that was killed leaves its lock, which the next one removes. */
+/** Lets one process at a time make a folder. A killed process leaves its lock, which the next one removes. */
 const alone = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
   const lock = `${folder}.lock`
   for (const end = performance.now() + patienceMs; !(await take(lock)) && performance.now() < end; ) {
@@ -68,7 +68,7 @@ const alone = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
   return work().finally(() => rm(lock, { force: true }))
 }
 
-/** Makes a folder again when its sources differ from those that it was made of. Where the tool is not installed, it stays as it is. */
+/** Rebuilds a folder if its sources differ from those it was made of. Without the tool, the folder stays as it is. */
 export const ensureBuilt = async ({
   folder,
   sources,
@@ -86,7 +86,7 @@ export const ensureBuilt = async ({
     if (await isCurrent()) return 'current' as const
     await make(draft)
     await writeFile(join(draft, 'sources.sha256'), hash)
-    // Moved to its place when it is complete: another process may be serving the one before it.
+    // Moved into place once complete: another process may be serving the previous one.
     await rm(folder, { recursive: true, force: true })
     await rename(draft, folder)
     return 'built' as const

@@ -7,12 +7,12 @@ import { describeService } from './describe-service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** The address of a deployment: a development server's document names localhost, which is not a finding. */
+/** A deployment's address: a development server's document names localhost, which is not a finding. */
 const servers = [{ url: 'https://payments.test' }]
 
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-/** Redocly's recommended rules. Warnings count too: findings that stay are no longer read. */
+/** Redocly's recommended rules. Warnings count too: nobody reads findings that stay. */
 const findingsIn = (file: string): string => {
   const args = ['lint', '--config', 'redocly.yaml', '--max-problems', '50', file]
   const env = { ...process.env, ...quiet }

@@ -14,7 +14,7 @@ import { ensureClientPacked } from './pack-client.ts'
 const root = dirname(import.meta.dirname)
 const maxBytes = 200 * 2 ** 20
 
-/** In the order of the archive: what is unpacked first says what is missing of the rest. */
+/** In the archive's order: the first files say what is missing of the rest. */
 const parts = [
   'scripts/installed.js',
   'scripts/require-node.js',
@@ -40,7 +40,7 @@ class NotPackaged extends Error {}
 
 const read = async (path: string) => JSON.parse(await readFile(join(root, path), 'utf8'))
 
-/** The folders of a package and of everything that it needs, found as Node finds them. An optional one may be for another machine. */
+/** The folders of a package and its dependencies, found as Node finds them. An optional one may be for another machine. */
 const modulesOf = async (name: string, from = root, optional = false): Promise<string[]> => {
   const folder = join(from, 'node_modules', name)
   if (existsSync(folder)) {
@@ -88,10 +88,10 @@ const licences = async (): Promise<string> => {
 
 const bytesOf = async (path: string): Promise<number> => (await stat(path)).size
 
-/** The exercises break servers of their own, with the tests of a checkout. */
+/** The exercises break their own servers, with a checkout's tests. */
 const noDrill = 'The exercises need a checkout of this version: run npm ci and npm run drill there.'
 
-/** What runs, and a list of its files and their sizes, by which a copy that is not whole is refused at its start (installed.js). */
+/** The runtime files, and a list of them with their sizes: an incomplete copy is refused at its start (installed.js). */
 const layOut = async (folder: string, name: string): Promise<void> => {
   const modules = (await Promise.all(separate.map((one) => modulesOf(one)))).flat()
   const compiled = join(root, 'build/compiled')
@@ -117,7 +117,7 @@ const layOut = async (folder: string, name: string): Promise<void> => {
   await writeFile(join(folder, 'files.json'), JSON.stringify({ name, files: Object.fromEntries(files) }))
 }
 
-/** One archive for a machine that has Node and a PostgreSQL and nothing else: the systemd unit runs it, and the image is made of it. */
+/** One archive for a machine that has only Node and PostgreSQL. The systemd unit runs it, and the image is made of it. */
 const makePackage = async (into: string): Promise<string> => {
   await buildAll()
   const name = `payments-service-${buildVersion()}-${process.platform}-${process.arch}`
@@ -130,7 +130,7 @@ const makePackage = async (into: string): Promise<string> => {
     const archive = join(into, `${name}.tar.gz`)
     const first = ['files.json', 'package.json', 'scripts']
     const rest = (await readdir(folder)).filter((entry) => !first.includes(entry))
-    // Owned by whoever unpacks it, and readable by the user that runs it.
+    // Owned by the unpacking user, and readable by the user that runs it.
     const modes = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rw,go+rX,go-w']
     await promisify(execFile)('tar', [
       '-czf',

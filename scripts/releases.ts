@@ -1,6 +1,6 @@
 import { migrationsFolder, type Release, readMigrations } from '../src/db/migrations.ts'
 
-/** The released migrations that are no longer in the folder as they were released, each as a sentence. */
+/** The released migrations that are missing from the folder or changed, each as a sentence. */
 export const changedMigrations = (releases: readonly Release[], folder = migrationsFolder): string[] => {
   const now = new Map(readMigrations(folder).map(({ tag, hash }) => [tag, hash]))
   return releases.flatMap(({ version, migrations, amended = {} }) =>

@@ -47,7 +47,7 @@ const rendered = (path: string, page: string, text: string): Rendered => ({
   text: { type: 'text/markdown; charset=utf-8', headers: {}, body: text },
 })
 
-/** A page for each code, where `details.doc_url` leads. */
+/** One page per code, the target of `details.doc_url`. */
 export const renderErrors = (): Rendered[] => [
   rendered('/docs/errors', index, topics.map(asText).join('\n')),
   ...topics.map((topic) => rendered(errorPagePath(topic.code), asPage(topic), asText(topic))),

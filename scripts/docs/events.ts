@@ -6,7 +6,7 @@ type EventFamily = { name: string; types: readonly string[]; data: string; descr
 
 type Family = Omit<EventFamily, 'types'>
 
-/** An event's type names its kind of resource; `data` is that resource as REST returns it. */
+/** An event's type names its kind of resource. `data` is that resource as REST returns it. */
 const ofResource: Readonly<Record<EventResource, Family>> = {
   balance: { name: 'BalanceEvent', data: 'Account', description: 'The balance of the account changed.' },
   topup: { name: 'TopupEvent', data: 'Topup', description: 'A top-up ended.' },
@@ -73,7 +73,7 @@ const eventSchema = (type: Json, data: Json, description: string, eventId: Json)
   required: ['id', 'type', 'created_at', 'account_id', 'workspace_id', 'data'],
 })
 
-/** Sent only on the stream: it is about the stream. */
+/** Sent only on the stream, about the stream itself. */
 const reset = eventSchema(
   { type: 'string', enum: ['stream.reset'] },
   {

@@ -1,8 +1,8 @@
 import { changeOperations, isObject, type Json, nameIn, objectAt } from './walk.ts'
 
 /**
- * What a property means wherever its schema does not say it: names that several schemas have. `Schema.property` for one schema alone, `query.name`
- * for parameters. A word of one schema stands there.
+ * The meaning of a property whose schema does not say it: names that several schemas have. `Schema.property` for one schema
+ * alone, `query.name` for parameters. A word of one schema is described in that schema.
  */
 export const words: Readonly<Record<string, string>> = {
   accepted_at: 'When it was accepted; null while it was not.',
@@ -222,7 +222,7 @@ export const words: Readonly<Record<string, string>> = {
 
 const wordsFor = (owner: string, name: string): string | undefined => words[`${owner}.${name}`] ?? words[name]
 
-/** A description of its own, or that of the schema that it names. */
+/** Whether it has its own description, or its schema has one. */
 export const isDescribed = (schema: Json, schemas: Json): boolean => {
   const named = nameIn(schema)
   return schema.description !== undefined || (named !== undefined && objectAt(schemas, named).description !== undefined)
@@ -261,7 +261,7 @@ const describeParameters = (operation: Json): Json =>
       }
     : operation
 
-/** Describes every property and parameter whose schema does not: a name means the same everywhere, and the exceptions are listed with it. */
+/** Describes each property and parameter without a description: a name means the same everywhere, with listed exceptions. */
 export const describe = (document: Json): Json => {
   const components = objectAt(document, 'components')
   const schemas = objectAt(components, 'schemas')

@@ -74,7 +74,7 @@ table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
 `
 
-/** No scripts; the one style is allowed by its hash. */
+/** No scripts. The one style is allowed by its hash. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const slugOf = (text: string): string =>
@@ -83,7 +83,7 @@ const slugOf = (text: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** Links between the guides lose the `.md` that they have in the repository. */
+/** Links between guides lose the `.md` of the repository. */
 const marked = new Marked({
   walkTokens: (token) => {
     if (token.type === 'link') token.href = token.href.replace(/^([\w-]+)\.md(?=$|#)/, '$1')
@@ -92,7 +92,7 @@ const marked = new Marked({
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
     },
-    // So that a keyboard can reach and scroll it.
+    // Makes code focusable, for scrolling by keyboard.
     code({ text }) {
       return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`
     },
@@ -125,7 +125,7 @@ ${links.map((link) => item(link, current)).join('\n')}
 `,
 })
 
-/** https://llmstxt.org: an index of what there is to read, for programs. */
+/** https://llmstxt.org: an index for programs. */
 const indexOf = (guides: readonly Guide[]): string =>
   [
     '# Payments service',

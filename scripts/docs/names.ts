@@ -3,14 +3,14 @@ import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite
 
 type Named = { name: string; schema: unknown }
 
-/** A list answers with a page of its items: `Payment` → `PaymentPage`. */
+/** A list endpoint answers with a page of items: `Payment` → `PaymentPage`. */
 const pageName = (schema: Json): string | undefined => {
   const properties = objectAt(schema, 'properties')
   const item = nameIn(objectAt(objectAt(properties, 'data'), 'items'))
   return item !== undefined && 'next_cursor' in properties ? `${item}Page` : item === undefined ? undefined : `${item}List`
 }
 
-/** Moves the schema of a page to the named ones. */
+/** Moves a page's schema to the named ones. */
 const namePage = (content: Json, schemas: Named[]): Json =>
   Object.fromEntries(
     Object.entries(content).map(([media, entry]) => {
@@ -37,7 +37,7 @@ const optionalBody = (operation: Json): Json => {
   return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(entry as Json), schema } } } }
 }
 
-/** Gives pages of lists names: a generated client then has types with readable names. */
+/** Names pages of lists, so that generated clients have readable types. */
 export const namePages = (document: Json): Json => {
   const schemas: Named[] = []
   const changed = changeOperations(document, (entry) => {
@@ -57,7 +57,7 @@ export const namePages = (document: Json): Json => {
 const sameValues = (values: unknown, known: readonly string[]): boolean =>
   Array.isArray(values) && values.length === known.length && known.every((value) => values.includes(value))
 
-/** Every closed list once, by its name; the description at each use stays there. */
+/** Names every closed list once. The description at each use stays there. */
 export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): Json => {
   const replaced = rewrite(document, (object) => {
     const schemas = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
@@ -69,7 +69,7 @@ export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): 
   return withSchemas(replaced, Object.fromEntries(lists))
 }
 
-/** With `documentedAs` a schema is shown as another one. */
+/** Shows a schema with `documentedAs` as that other one. */
 export const followNames = (document: Json): Json =>
   rewrite(document, ({ documentedAs, ...rest }) =>
     typeof documentedAs === 'string'

@@ -28,7 +28,7 @@ const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] =
   ...(config.permission !== undefined ? (['Workspace-Id'] as const) : []),
 ]
 
-/** Headers that are read for every route; in a route's own schema they would be validated twice. */
+/** Headers of every route. In a route's own schema they would be validated twice. */
 const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyContextConfig): ReturnType<typeof toJsonSchema> => {
   const names = headersFor(config)
   if (names.length === 0) return input
@@ -38,7 +38,7 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
 
 type Responses = Record<string, { content?: Record<string, unknown> }>
 
-/** Adds the pages that browsers get instead of the JSON of a refusal. */
+/** Adds the pages that browsers get instead of a refusal's JSON. */
 const addPages = (document: Json, operations: ReadonlySet<string>): Json => {
   for (const item of Object.values((document.paths ?? {}) as Record<string, Record<string, Json>>))
     for (const { operationId, responses } of Object.values(item))

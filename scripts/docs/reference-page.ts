@@ -2,7 +2,7 @@ import { fastify } from 'fastify'
 import { colours } from '../../src/http/page.ts'
 import type { Rendered } from './rendered.ts'
 
-/** The way back from the reference, above it and on its phone layout too. */
+/** The link back from the reference, above it and on its phone layout too. */
 const headerHeight = '3rem'
 
 const page = `<!doctype html>
@@ -54,7 +54,7 @@ const palette = (theme: 'light' | 'dark'): string => {
 const referenceStyle = `${palette('light')}
 ${palette('dark')}`
 
-/** Nothing is loaded from elsewhere: no fonts, no telemetry, no proxy, no assistant. */
+/** Loads nothing from elsewhere: no fonts, no telemetry, no proxy, no assistant. */
 const start = `Scalar.createApiReference('#app', {
   url: '/openapi.json',
   theme: 'none',
@@ -91,7 +91,7 @@ new MutationObserver(later).observe(document.body, { childList: true, subtree: t
 repair()
 `
 
-/** The reference writes its own style sheets into the page; scripts are limited to our own files, as everywhere. */
+/** The reference writes its own style sheets into the page. Scripts are limited to our own files, as everywhere. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -104,7 +104,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The reference's script (4 MB), as its plugin has it. */
+/** The reference's script (4 MB) from the plugin. */
 const takeScript = async (): Promise<Buffer> => {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const host = fastify()

@@ -7,7 +7,7 @@ import { tags } from './tags.ts'
 import { vocabularies } from './vocabularies.ts'
 import { changeOperations, isObject, type Json, objectAt, rewrite } from './walk.ts'
 
-/** `parameters`: those of the path, the query and the headers. `location`: the target of a redirect. */
+/** `parameters`: of the path, the query and the headers. `location`: a redirect's target. */
 export type Example = {
   parameters?: Record<string, string>
   request?: unknown
@@ -17,18 +17,18 @@ export type Example = {
 }
 const examples: Readonly<Record<string, Example>> = recorded
 
-/** The type that stores our integers: PostgreSQL's `integer`. All of them count something. */
+/** The maximum of PostgreSQL's `integer`, which stores our integers. All of them count something. */
 const largest = 2_147_483_647
 
 const isUnbounded = (bound: unknown, safe: number): boolean => bound === undefined || bound === safe
 
-/** A format already says what a pattern of three hundred characters would repeat. */
+/** Drops a pattern of three hundred characters that a format already states. */
 const plainTimes = (document: Json): Json =>
   rewrite(document, ({ pattern, ...rest }) =>
     rest.format === 'date-time' || pattern === undefined ? rest : { ...rest, pattern },
   ) as Json
 
-/** An integer without declared bounds gets those of its column, instead of those of a JavaScript number. */
+/** An integer without declared bounds gets its column's, instead of those of a JavaScript number. */
 const boundIntegers = (document: Json): Json =>
   rewrite(document, (object) => {
     if (object.type !== 'integer') return object
@@ -54,7 +54,7 @@ const styleParameters = (document: Json): Json =>
     }
   })
 
-/** The group in which an operation is listed. */
+/** The group that lists an operation. */
 export const tagOf = (operation: string): string => {
   const feature = operation.split('.')[0] ?? ''
   return tags.find(({ features }) => features.includes(feature))?.name ?? feature
@@ -122,7 +122,7 @@ const describeTags = (document: Json): Json => {
   return { ...document, tags: tags.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })) }
 }
 
-/** Converts the document of the routes into the one for people, generators of clients and agents. */
+/** Converts the routes' document into one for people, client generators and agents. */
 export const finishReference = (document: Json): Json => {
   const named = nameEvents(namePages(followNames(document)))
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))

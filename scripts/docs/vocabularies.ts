@@ -17,7 +17,7 @@ import { railNames } from '../../src/lib/rail-names.ts'
 import { rules } from '../../src/policy/rules.ts'
 import { payoutWords } from '../../src/rails/texts.ts'
 
-/** A closed list that occurs in many places: it gets one name, and is referred to where exactly these values are allowed. */
+/** A closed list of many places. It gets one name, and is referred to wherever exactly these values are allowed. */
 export type Vocabulary = { name: string; values: readonly string[]; description: string }
 
 const explained = (code: FailureCode): string => {
@@ -25,7 +25,7 @@ const explained = (code: FailureCode): string => {
   return `\`${code}\`: ${sentence} What ${failureActors[actor]} can do: ${fix}`
 }
 
-/** A closed list occurs in the document by its name. */
+/** Closed lists that the document refers to by name. */
 export const vocabularies: readonly Vocabulary[] = [
   { name: 'ErrorCode', values: errorCodes, description: 'What a program decides by. The list may grow.' },
   { name: 'Permission', values: permissions, description: 'What a credential may do. The scopes of OAuth are these names.' },

@@ -9,19 +9,19 @@ import { isCode } from '../lib/operating-system.ts'
 
 export const keysFileName = 'development-keys.env'
 
-/** The keys that production must be given, and development makes. */
+/** The keys that production must configure and development creates. */
 export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS'] as const
 type KeySettings = Pick<Config, (typeof keyNames)[number]>
 
-/** Where the keys come from, for the summary. `file` is null when all are configured. */
+/** The source of the keys, for the summary. `file` is null if all are configured. */
 export type Keys = { settings: KeySettings; file: string | null; made: boolean }
 
 const pick = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
 const isComplete = (config: KeySettings): boolean => keyNames.every((name) => config[name] !== undefined)
 
 /**
- * Production requires these keys; development creates them once and keeps them: without the same keys at the next start, destinations could
- * not be read, every browser would be signed out, and a payment could be sent under another name. A configured key has priority over a stored one.
+ * Production requires these keys; development creates them once and keeps them. With other keys at the next start, destinations
+ * are unreadable, browsers are signed out, and a payment could get another name. A configured key precedes a stored one.
  */
 export const findKeys = async (config: Config): Promise<Keys> => {
   if (isComplete(config)) return { settings: pick(config), file: null, made: false }
@@ -39,7 +39,7 @@ const parse = (file: string, text: string): KeySettings => {
     const kept = pick(loadConfig(Object.fromEntries(keyNames.map((name) => [name, variables[name]]))))
     if (isComplete(kept)) return kept
   } catch {
-    // The parser's own sentence could quote the unreadable text.
+    // The parser's own message could quote the unreadable text.
   }
   throw new StartupError(
     `${file} does not hold the keys that were kept in it: put it back from a copy, or remove it and start over with npm run db:reset.`,
@@ -63,7 +63,7 @@ const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).to
 
 const heading = '# Made at the first start, for development alone. With these keys the destinations in the database can be read.'
 
-/** The file is complete and on disk before it gets its name: a row sealed by a key that was lost in a crash could never be opened. */
+/** The file is complete and on disk before it gets its name: after a crash, a row sealed by a lost key could never be opened. */
 const make = async (folder: string, file: string): Promise<boolean> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
@@ -78,7 +78,7 @@ const make = async (folder: string, file: string): Promise<boolean> => {
       const { uid, gid } = await stat(folder)
       await chown(draft, uid, gid)
     }
-    // Unlike a rename, a link never replaces the keys that another process created at the same moment.
+    // Unlike a rename, a link never replaces keys that another process created at the same moment.
     await link(draft, file)
     return true
   } catch (cause) {

@@ -10,8 +10,8 @@ import { createSandboxTime } from '../sandbox/scheduler.ts'
 import { businesses, farmers, type Payee, workers } from './kilimo-fresh.ts'
 import { expectSame, expectThere, money, print, step } from './stage.ts'
 
-// Plays a month of a team on a service of its own, whose time begins 28 days ago and ends now. The folder of its data must be new: where
-// there are records, time never goes back, because events, seals and daily sums are in the order of time.
+// Plays a month of a team on its own service, whose time begins 28 days ago and ends now. Its data folder must be new: with
+// existing records, time never goes back, because events, seals and daily totals are in the order of time.
 
 const daysAgo = 28
 const daySeconds = 86_400
@@ -22,7 +22,7 @@ const cookieIn = (answer: Response, name: string): string => {
   return expectThere(`the cookie ${name}`, line?.split(';')[0])
 }
 
-/** As a browser does at the simulated Google, where a visitor chooses who they are. */
+/** Signs in as a browser does at the simulated Google, where visitors choose their identity. */
 const signInWithGoogle = async (baseUrl: string, name: string, email: string): Promise<Payments> => {
   const visit = (address: string | null, headers: Record<string, string> = {}) =>
     fetch(new URL(expectThere('the next address', address), baseUrl), { redirect: 'manual', headers })
@@ -103,7 +103,7 @@ const deposit = async ({ payIn }: Service, { owner }: Team, amountMinor: string)
   expectSame('the deposit', (await owner.topups.waitFor(id)).status, 'succeeded')
 }
 
-/** Pays and waits for the end. A payment that needs an approval is approved by `approver`, where one is named. */
+/** Pays and waits for the end. `approver`, if given, approves a payment that needs an approval. */
 const pay = async (by: Payments, beneficiary_id: string, amount: number, fields: Fields, approver?: Payments) => {
   const made = await by.payments.create({ beneficiary_id, amount_minor: String(amount * 100), ...fields })
   if (made.status === 'pending_approval' && approver)
@@ -124,7 +124,7 @@ const payWages = async ({ owner, approver }: Team, people: readonly string[], we
   print(`Wages, week ${week + 1}: ${counts.succeeded} of ${items.length} payments succeeded`)
 }
 
-/** The bank sends a payment back, which the day's statement of the provider says; the operator's command books it. */
+/** The bank sends a payment back, which the day's statement of the provider shows. The operator's command books it. */
 const takeReturn = async (service: Service, folder: string, { owner }: Team, paymentId: string): Promise<void> => {
   const { provider_receipt } = await owner.payments.get(paymentId)
   const answer = await fetch(`${service.controlUrl}/control/statement.csv?provider=PESALINK`)
@@ -136,7 +136,7 @@ const takeReturn = async (service: Service, folder: string, { owner }: Team, pay
   const [reference, date, , status, , debit, transaction] = cells
   const file = join(folder, 'pesalink-statement.csv')
   await writeFile(file, [...lines, [reference, date, 'Reversal', status, debit, '', transaction].join(','), ''].join('\n'))
-  // It ends with 1, as it found a difference.
+  // The command exits with 1, because it found a difference.
   await promisify(execFile)('npm', ['run', '--silent', 'admin', '--', 'reconcile', file], {
     env: { ...process.env, DATABASE_URL: '', DATA_DIR: folder },
   }).catch(() => undefined)
@@ -163,7 +163,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
     const weekday = new Date(dateAfter(today, day - daysAgo)).getUTCDay()
     await at(day, `09:${15 + ((day * 7) % 40)}`)
     if (weekday === 1 && day > 3) await deposit(service, team, '40000000')
-    // The agent buys what the farmers bring, but not on Sundays.
+    // The agent buys the farmers' produce, but not on Sundays.
     await Promise.all([
       weekday !== 0 && pay(agent, farmer(day), 4_300 + ((day * 1_870) % 7_100), { narrative: 'Beans and peas' }),
       weekday === 1 && pay(agent, farmer(day + 2), 15_900 + week * 820, { narrative: 'Avocados' }, owner),
@@ -214,7 +214,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   print(`${money(expectThere('the balance', balance).available_minor)} are left`)
 }
 
-/** `folder`: where the data of this service will be. It must not exist. */
+/** `folder`: the data folder of this service. It must not exist. */
 export const playMonth = async (folder = '.data-demo'): Promise<void> => {
   const path = resolve(folder)
   const named = relative(process.cwd(), path) || path

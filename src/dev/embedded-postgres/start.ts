@@ -15,12 +15,12 @@ import { type Place, placeIn, runProgram } from './programs.ts'
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
   dataDir: string
-  /** Default: a free one, another at each start. */
+  /** Default: a free port, another one at each start. */
   port?: number
   logger?: { info: (message: string) => void; error: (message: string) => void }
-  /** false gives up durability for speed: for tests only. */
+  /** False trades durability for speed: for tests only. */
   durable?: boolean
-  /** These replace our settings: for measurements only. */
+  /** Replacements for our settings: for measurements only. */
   settings?: Readonly<Record<string, string>>
 }
 
@@ -31,7 +31,7 @@ const attempts = 50
 const pollMs = 20
 
 /**
- * The server survives a killed process; the next start takes it over and restarts it, so the settings are always those of the
+ * The server survives a killed process. The next start takes it over and restarts it, so the settings are always those of the
  * running release.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
@@ -47,7 +47,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const server = await own(place, cluster)
   if (!server) throw startedTwice(place)
   const { pid, port, lock } = server
-  // A process that ends without stop() must not leave a server behind, and nothing can be awaited here.
+  // A process that ends without stop() must not leave a server behind. Nothing can be awaited here.
   const atExit = () => {
     try {
       process.kill(pid, 'SIGINT')
@@ -65,7 +65,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const stop = async () => {
     process.off('exit', atExit)
     lock.off('end', lost)
-    // The lock is held to the end: a process that waits for the folder must not find a server that is about to stop.
+    // The lock is held to the end: a process that waits for the folder must not find a stopping server.
     await stopServer(place, cluster)
     await lock.end().catch(() => undefined)
   }
@@ -81,7 +81,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 
 const urlOf = (password: string, port: number) => `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`
 
-/** For a command beside the service: the server that runs already, or one of its own while the command runs. Creates no database. */
+/** For a command beside the service: the running server, or one of its own for the command's duration. Creates no database. */
 export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> => {
   const cluster = join(resolve(dataDir), 'cluster')
   if (!existsSync(join(cluster, 'data'))) {
@@ -94,7 +94,7 @@ export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<Embe
   return { url: urlOf(await readPassword(cluster), running.port), stop: async () => undefined }
 }
 
-/** Fast shutdown: transactions are rolled back and a checkpoint is written. After its time an immediate one, which loses nothing that was committed. */
+/** Fast shutdown: rolls back and writes a checkpoint. After a timeout, an immediate one, which loses no committed data. */
 const stopServer = async (place: Place, { data }: Cluster) => {
   for (const mode of ['fast', 'immediate']) {
     try {
@@ -114,7 +114,7 @@ const stopServer = async (place: Place, { data }: Cluster) => {
 const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgresOptions): Promise<void> => {
   const { durable = true, settings, port: configured } = options
   const log = join(place.folder, 'server.log')
-  // A port that was free a moment ago may be taken by the time the server binds it.
+  // A port that was free a moment ago may be taken before the server binds it.
   for (let attempt = 1; ; attempt += 1) {
     const port = configured ?? (await freePort())
     try {
@@ -129,7 +129,7 @@ const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgres
     } catch (cause) {
       const logText = await readFile(log, 'utf8').catch(() => '')
       const portTaken = logText.includes('could not bind')
-      // The workers of a killed server notice it within moments; until then Postgres refuses to start on the data.
+      // The workers of a killed server end within moments. Until then Postgres refuses to start on the data.
       const workersLeft = logText.includes('pre-existing shared memory block')
       if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
         await wait(100)
@@ -137,7 +137,7 @@ const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgres
       }
       if (portTaken) throw new StartupError(`Port ${port} for the embedded database is already in use.`, { cause })
       if (/did not start in time/.test(reason(cause))) throw notReady(cause)
-      // Another process took this folder: our server was stopped and did not fail, or the log is a new one of theirs.
+      // Another process took this folder. Our server was stopped and did not fail, or the log is the other process's new one.
       if (/postmaster.pid" already exists|received fast shutdown/.test(logText) || (await runningPostmaster(data)))
         throw startedTwice(place)
       const fatal = /FATAL:\s+(.*)/.exec(logText)?.[1] ?? reason(cause)
@@ -170,7 +170,7 @@ const settingsOf = (durable: boolean) => ({
 /** pg_ctl gives paths to a shell between double quotes. */
 const inQuotes = (path: string) => (process.platform === 'win32' ? path : path.replace(/["$`\\]/g, '\\$&'))
 
-/** pg_ctl gives them to a shell. */
+/** pg_ctl gives the options to a shell. */
 const optionsText = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings)
     .map(([name, value]) =>
@@ -178,7 +178,7 @@ const optionsText = (settings: Readonly<Record<string, string>>) =>
     )
     .join(' ')
 
-/** Below the ports that the system assigns, so that no outgoing connection takes it before the database listens. */
+/** A port below the system's range, so that no outgoing connection takes it before the database listens. */
 const freePort = () =>
   new Promise<number>((done, failed) => {
     const port = randomInt(10_000, 30_000)
@@ -189,8 +189,8 @@ const freePort = () =>
   })
 
 /**
- * One service for each data folder. The lock belongs to a connection, so a service that is killed releases it at once; the wait covers the
- * moment that Postgres needs to notice. Undefined when no server runs, or it ends meanwhile: its owner was stopping it.
+ * Ensures one service per data folder. The lock belongs to a connection, so a killed service releases it at once; the wait covers
+ * Postgres' delay in noticing. Undefined if no server runs, or if its owner stops it meanwhile.
  */
 const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock: pg.Client }) | undefined> => {
   const server = await untilReady(cluster)

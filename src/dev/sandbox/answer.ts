@@ -7,10 +7,10 @@ import { type Journal, maskedParty } from './journal.ts'
 import type { EffectOn, Rules } from './rules.ts'
 import type { Tokens } from './tokens.ts'
 
-/** An endpoint's answer; `lost` cuts the connection instead, after the request has had its effect. `delayMs`: it comes late. */
+/** An endpoint's answer. `lost`: takes effect, then cuts the connection instead of answering. `delayMs`: the answer's delay. */
 export type EmulatedAnswer = { status: number; body: unknown; lost?: boolean; delayMs?: number }
 
-/** A fault for the next request: `takesEffect` says whether the provider acts on the request before the fault. */
+/** A fault for the next request. `takesEffect`: whether the provider acts on the request before the fault. */
 export type Fault = { takesEffect: boolean } & (
   | { kind: 'reset' }
   | { kind: 'hang' }
@@ -51,7 +51,7 @@ const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
 
 type Answer<P> = (provider: P, request: FastifyRequest) => EmulatedAnswer
 
-/** An answer to the bodies of a form; `invalid` is the answer to all others, by the field that is wrong. */
+/** An answer to valid bodies of a form. `invalid` answers all others, by the faulty field. */
 export const ofForm =
   <P>(invalid: (field: string) => EmulatedAnswer) =>
   <Form extends z.ZodType>(
@@ -63,7 +63,7 @@ export const ofForm =
     return success ? answer(provider, data, request) : invalid(error.issues[0]?.path.join('.') ?? 'payload')
   }
 
-/** A provider's paths. All but that of `login` need a token. `isErrand`: no order or query of one, for which faults of requests are meant. */
+/** A provider's paths. All but `login` need a token. `isErrand`: no order and no query for one, so request faults skip it. */
 export type Gateway<P> = {
   name: Provider
   login: { method: 'GET' | 'POST'; url: string; answer: Answer<P> }

@@ -91,7 +91,7 @@ setInterval(draw, 2000)
 
 const hash = (text: string): string => `'sha256-${sha256(text).toString('base64')}'`
 
-/** Our own script and style alone, each allowed by its hash, and requests to the emulator. */
+/** Allows our own script and style, each by its hash, and requests to the emulator. */
 export const controlPolicy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const options = (values: readonly string[]): string => values.map((value) => `<option>${value}</option>`).join('')
@@ -99,7 +99,7 @@ const options = (values: readonly string[]): string => values.map((value) => `<o
 const waysBack = (home: string): string => `
 <nav aria-label="Service"><a href="${escapeHtml(home)}/">Dashboard</a><a href="${escapeHtml(home)}/sandbox/mail">Mailbox</a><a href="${escapeHtml(home)}/docs/guides/sandbox">Guide to the sandbox</a></nav>`
 
-/** The page shows what the emulator received and sent, and the rules that make it misbehave. `home`: the service's address. */
+/** The page shows the emulator's incoming and outgoing messages, and the rules of its misbehaviour. `home`: the service's URL. */
 export const controlPage = (home?: string): string => `<!doctype html>
 <html lang="en">
 <head>

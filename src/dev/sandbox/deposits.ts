@@ -22,7 +22,7 @@ export const PayIn = z.strictObject({
 
 const askMs = 8_000
 
-/** What the client answers before the money moves; undefined when it does not answer. */
+/** The client's answer before the money moves. Undefined if it does not answer. */
 const ask = async (address: string, body: unknown): Promise<string | undefined> => {
   try {
     const answer = await postJson(address, body, askMs)
@@ -33,7 +33,7 @@ const ask = async (address: string, body: unknown): Promise<string | undefined> 
   }
 }
 
-/** A person pays in. `rejected`: the provider, or the client that it asked, did not take the payment, and no money moved. */
+/** A person pays in. `rejected`: the provider, or the client that it asked, refused the payment. No money moved. */
 export const payIn = async (
   emulation: Emulation,
   { method, reference, amount_minor, phone_number, name }: z.output<typeof PayIn>,

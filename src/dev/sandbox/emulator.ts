@@ -29,9 +29,9 @@ export type EmulationDeps = {
 
 export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
 
-/** The form of the outcome on every rail that a client sends by, and of the notice of a deposit; the organisation's account for it. */
+/** The form of each sending rail's outcomes and of deposit notifications, and the organisation's account for deposits. */
 type Forms = {
-  /** `timeout`: what comes to the time-out URL, where the rail has one. */
+  /** `timeout`: the delivery to the timeout URL, if the rail has one. */
   renderings: Readonly<Record<SendingRail, { result: Render; timeout?: (order: Order) => unknown }>>
   notices: Readonly<Record<DepositRail, Render>>
   accounts: Readonly<Record<DepositRail, string>>
@@ -49,7 +49,7 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
     rules,
     book: createBook(clock, folder === undefined ? memoryStore() : fileStore(folder, 'orders.jsonl')),
     deliver: createDeliver(logger, journal),
-    /** Outcomes that are reported after the next order's. */
+    /** Reports that wait until after the next order's report. */
     heldBack: [] as (() => Promise<void>)[],
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<Provider, Tokens>,
     addresses: createAddresses(folder),
@@ -59,7 +59,7 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
 
 export type Emulation = ReturnType<typeof createEmulation>
 
-/** Of one of the organisation's accounts with a heading, or of all without. `lines`: of a movement, with its charge. */
+/** A statement of one of the organisation's accounts, with a heading, or of all without. `lines`: a movement with its charge. */
 type Statement = {
   heading: (account: string, period: string) => string[][]
   columns: readonly string[]
@@ -71,7 +71,7 @@ export type Emulator<P extends Provider> = {
   notices: Pick<Forms['notices'], DepositOf<P>>
   statement: Statement
   create: (secretOf: SecretOf) => {
-    /** What a client needs, without the address that it is reached by. */
+    /** A client's options, without the address. */
     options: object
     accounts: Pick<Forms['accounts'], DepositOf<P>>
     register: (emulation: Emulation, serve: Serve) => void

@@ -11,10 +11,10 @@ import { field } from '../../rails/fields.ts'
 
 const unlisted = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
 
-/** A person with an account at every provider that the sandbox simulates, as a link of the page carries it. */
+/** A person with an account at every simulated provider, in the form of a link of the page. */
 type SandboxPerson = { name: string; email: string; unverified?: string }
 
-/** The people on the page. One has an address that was never verified: sign-in must not trust it. */
+/** The people on the page. One has a never verified address: sign-in must not trust it. */
 const people: readonly SandboxPerson[] = [
   { name: 'Amina Otieno', email: 'amina@example.com' },
   { name: 'Brian Kamau', email: 'brian@example.com' },
@@ -28,7 +28,7 @@ const digestOf = ({ email }: SandboxPerson): Buffer => createHash('sha256').upda
 const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).readBigUInt64BE(0).toString().padStart(20, '0')}`
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
 
-/** `publicUrl` and `selfUrl`: where browsers and this process reach the provider: the same server by its public name and by its own address. */
+/** `publicUrl`, `selfUrl`: the provider's address for browsers and for this process. Both name one server. */
 type Place = { publicUrl: string; selfUrl: string; clock: Clock }
 
 const codeSeconds = 60
@@ -52,14 +52,14 @@ ${Object.entries(asked).map(hiddenInput).join('\n')}
 <button>Be this person</button>
 </form>`
 
-/** The page on which a provider asks for the person, and the codes that it gives. This one accepts every answer. */
+/** A provider's page for choosing the person, and its codes. This one accepts every answer. */
 const createAuthorization = (title: string, at: string, { publicUrl, clock }: Place) => {
   const name = title.toLowerCase()
   const base = `/sandbox/identity/${name}`
   const path = base + at
   const redirectUri = `${publicUrl}/v1/auth/${name}/callback`
   const client = { clientId: `sandbox.${name}`, clientSecret: randomUUID() }
-  /** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
+  /** A provider's requirements for this service: code, PKCE with S256, and its one redirect URI. */
   const Request = z.object({
     client_id: z.literal(client.clientId),
     redirect_uri: z.literal(redirectUri),
@@ -123,11 +123,11 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
 
 const tokenSeconds = 3600
 
-/** Google as OpenID Connect describes it: authorize, token with an RS256 ID token, keys. */
+/** Google by OpenID Connect: authorize, token with an RS256 ID token, keys. */
 const createSandboxGoogle = (place: Place) => {
   const { base, path, client, ...authorization } = createAuthorization('Google', '/authorize', place)
   const issuer = place.publicUrl + base
-  // Created when first needed: an RSA key takes longer than the rest of a start.
+  // Created on first use: an RSA key takes longer than the rest of a start.
   let made: ReturnType<typeof generateKeyPair> | undefined
   const keys = () => (made ??= generateKeyPair('RS256'))
   const kid = randomUUID()
@@ -170,7 +170,7 @@ const createSandboxGoogle = (place: Place) => {
   return { register, options }
 }
 
-/** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
+/** GitHub by its documentation: a refused code gets 200 and an error, and e-mails have their own endpoint. */
 const createSandboxGithub = (place: Place) => {
   const { base, path, client, ...authorization } = createAuthorization('GitHub', '/login/oauth/authorize', place)
   const signedIn = new Map<string, SandboxPerson>()
@@ -212,10 +212,10 @@ const createSandboxGithub = (place: Place) => {
   return { register, options }
 }
 
-/** The prefix of the issuers of simulated identities; no real issuer has it. */
+/** The issuers' prefix of simulated identities. No real issuer has it. */
 export const sandboxIssuerPrefix = 'sandbox:'
 
-/** Simulated on the service's own public server, because a browser must reach them. The clock is the machine's, which checks ID tokens. */
+/** Runs on the service's public server, because browsers must reach it. Uses the machine's clock, which checks ID tokens. */
 export const createIdentitySandbox = (place: Place) => {
   const google = createSandboxGoogle(place)
   const github = createSandboxGithub(place)

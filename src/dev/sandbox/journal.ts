@@ -5,9 +5,7 @@ export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; 
 
 const most = 2_000
 
-/**
- * Entries are in order, the newest last. Phone and account numbers are masked; no URL is stored, because it contains a secret.
- */
+/** Entries in order, the newest last. Phone and account numbers are masked. No URL is stored, because it contains a secret. */
 export const createJournal = (clock: Clock) => {
   const entries: Entry[] = []
   return {

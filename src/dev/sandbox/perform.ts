@@ -4,7 +4,7 @@ import { forgedUrl } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
 import { scenario, scenarioFor } from './scenario.ts'
 
-/** Records an order and carries it out as its destination, or a matching rule, says. `code`: of its result, whatever the destination is. */
+/** Records an order and executes it by its destination, or by a matching rule. `code`: its result, whatever the destination. */
 export const take = (
   emulation: Emulation,
   { code, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { code?: string },
@@ -55,7 +55,7 @@ const report = async ({ renderings, notices, deliver, scheduler, heldBack }: Emu
   }
 }
 
-/** After the delay the money moves (or not), and the outcome is reported as the rule says. Finishes what an earlier process began. */
+/** After the delay the money moves (or not), and the outcome is reported by the rule. Finishes an earlier process's work. */
 export const perform = (emulation: Emulation, order: Order): void => {
   const { scheduler, book, heldBack, delayMs } = emulation
   if (order.scenario.reporting === 'never_end') return

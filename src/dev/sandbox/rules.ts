@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type AnyRail, allRails } from '../../lib/rail-names.ts'
 
-/** What goes wrong with a request, with the report of an order's outcome, with an order whose id was there before, with a query for a name. */
+/** Faults of a request, of an outcome's report, of an order with a repeated id, and of a name query. */
 const effectsOn = {
   request: ['delay', 'drop', 'lose_answer', 'html', 'error_500', 'spike_arrest', 'outage'],
   report: ['lose_callback', 'duplicate', 'late', 'reorder', 'contradict', 'wrong_amount', 'wrong_id', 'forge', 'never_end'],
@@ -19,7 +19,7 @@ export const NewRule = z.strictObject({
   rail: z.enum(allRails).optional(),
   /** Only orders to this phone, paybill, till or account. */
   party: z.string().min(1).max(40).optional(),
-  /** For how many requests; null: until it is removed. */
+  /** The number of requests. Null: until the rule is removed. */
   times: z.int().min(1).max(1_000_000).nullable().default(1),
   delay_ms: z.int().min(0).max(600_000).default(10_000),
 })
@@ -28,7 +28,7 @@ type Rule = z.output<typeof NewRule> & { id: string; used: number }
 /** The parts of a request that rules can match. */
 export type Target = { rail: AnyRail | null; party: string | null }
 
-/** Rules that were set by hand, oldest first. The first one that matches a request decides, and is removed when its count is used up. */
+/** Rules set by hand, oldest first. The first match decides, and is removed once its count is used up. */
 export const createRules = () => {
   let rules: Rule[] = []
   return {
@@ -46,9 +46,9 @@ export const createRules = () => {
       rules = []
     },
     list: (): readonly Rule[] => rules,
-    /** An outage affects every request, those for a token included. */
+    /** An outage affects every request, including those for a token. */
     isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
-    /** Of this subject only: a fault of a payment is never spent on a query for a name. */
+    /** Takes a rule for this subject only: a payment's fault is never spent on a name query. */
     take: <On extends Subject>(on: On, target: Target): (Rule & { effect: EffectOn<On> }) | undefined => {
       const rule = rules.find(
         (each): each is Rule & { effect: EffectOn<On> } =>

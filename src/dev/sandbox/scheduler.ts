@@ -5,7 +5,7 @@ import { keepDocument } from './store.ts'
 const Ahead = z.object({ offset_ms: z.number() })
 const keptOffset = (folder: string | undefined) => keepDocument(folder, 'clock.json', Ahead, { offset_ms: 0 })
 
-/** How far the time of the sandbox that keeps its money in this folder is ahead. */
+/** How far ahead the time of this folder's sandbox is. */
 export const storedOffsetMs = (folder: string): number => keptOffset(folder).read().offset_ms
 
 /** The sandbox's time, kept with its money: after a restart it does not go back. */
@@ -18,7 +18,7 @@ export const createSandboxTime = (
   if (folder !== undefined) clock.moveTo(kept.read().offset_ms)
   return {
     offsetMs: clock.offsetMs,
-    /** Returns how far it is ahead of the system's. */
+    /** Returns how far it is ahead of the system's time. */
     advance: (seconds: number): number => {
       const offset = clock.offsetMs() + seconds * 1000
       clock.moveTo(offset)
@@ -33,10 +33,10 @@ export type MoveTime = ReturnType<typeof createSandboxTime>
 
 export type Task = () => Promise<void>
 
-/** What happens later at the provider: results, late deliveries. Injected, so that a test decides when "later" is. */
+/** Later events at the provider: results, late deliveries. Injected, so that a test decides when "later" is. */
 export type Scheduler = { after: (ms: number, task: Task) => void; close: () => void }
 
-/** Real time, which a test may move forward: what becomes due runs at once. Its timers do not keep the process alive. */
+/** Real time, which a test may move forward: due work then runs at once. Its timers do not keep the process alive. */
 export const createTimerScheduler = (): Scheduler & { advance: (ms: number) => void } => {
   const entries = new Set<{ dueMs: number; task: Task; timer: NodeJS.Timeout }>()
   let skippedMs = 0

@@ -14,13 +14,13 @@ export const newKey = (): string => pem(generateKeyPairSync('rsa', { modulusLeng
 const Stored = z.record(z.string(), z.string())
 const keep = (folder?: string) => keepDocument(folder, 'credentials.json', Stored, {})
 
-/** A secret of a provider, by a name that no other provider has: made at its first use, and kept. `make`: how; default: a random text. */
+/** A provider's secret, by a name unique among providers. Made on first use, and kept. `make`: default a random text. */
 export type SecretOf = (name: string, make?: () => string) => string
 
-/** Pairs of RSA keys take up to a second of processor time: sandboxes without a folder in one process share theirs. */
+/** RSA keys take up to a second of processor time: sandboxes without a folder share theirs within a process. */
 const shared = keep()
 
-/** Nothing to configure. With a folder they are kept, for clients that were configured with them; a newer provider gets its own. */
+/** Needs no configuration. With a folder, secrets are kept for configured clients; a newer provider gets its own. */
 export const keepSecrets = (folder?: string): SecretOf => {
   const kept = folder === undefined ? shared : keep(folder)
   return (name, make = newSecret) => {

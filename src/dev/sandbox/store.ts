@@ -2,7 +2,7 @@ import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, ren
 import { join } from 'node:path'
 import type { z } from 'zod'
 
-/** Lines that outlive their process: an append has written its line when it returns. `readNew`: what was not read yet, of any process. */
+/** Lines that outlive their process: an append returns once its line is written. `readNew`: unread lines, of any process. */
 export type Store = { readNew: () => unknown[]; append: (line: object) => void }
 
 export const memoryStore = (): Store => ({ readNew: () => [], append: () => undefined })
@@ -11,7 +11,7 @@ const parseLine = (line: string): unknown[] => {
   try {
     return [JSON.parse(line)]
   } catch {
-    // A half-written line from a machine that lost its power.
+    // A half-written line after a power loss.
     return []
   }
 }

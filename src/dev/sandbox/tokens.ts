@@ -23,7 +23,7 @@ export const createTokens = (clock: Clock) => {
       return until !== undefined && until > clock.now()
     },
     revokeAll: (): void => live.clear(),
-    /** One handbook says that a new token ends the one before it. */
+    /** One handbook says that a new token ends the previous one. */
     keepOne: (): void => {
       isAlone = true
     },

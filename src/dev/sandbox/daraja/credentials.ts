@@ -21,7 +21,7 @@ export const createCredentials = (secretOf: SecretOf) => {
     certificatePem: pem(createPublicKey(privateKey), 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
-    // Processes of 0.2.0, which may serve beside these until 0.4.0, ask for it here.
+    // Processes of 0.2.0, which may run beside these until 0.4.0, read it here.
     transactionType: 'CustomerPayBillOnline',
     deposits: { shortcode: '174379', version: '2', pullNumber: '254722000000' },
   } as const satisfies Omit<DarajaOptions, 'baseUrl'> & { transactionType: string }
@@ -29,7 +29,7 @@ export const createCredentials = (secretOf: SecretOf) => {
   return {
     options,
     till: '5174379',
-    /** Undefined when it was not made for this environment. Clients send the last one again. */
+    /** Undefined if the credential was made for another environment. Caches the last one, because clients repeat it. */
     decryptCredential: (credential: string): string | undefined => {
       if (opened?.credential === credential) return opened.password
       try {

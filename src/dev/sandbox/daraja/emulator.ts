@@ -73,7 +73,7 @@ const isMpesa = (rail: AnyRail): rail is RailOf<'MPESA'> => Object.hasOwn(words,
 
 const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
 
-/** As in samples: a payout to a phone has the caller's conversation id, not its `Occassion`. */
+/** The details text of samples: a payout to a phone has the caller's conversation id, not its `Occassion`. */
 const detailsOf = ({ rail, party, key, reference }: Movement): string => {
   const to = `${isMpesa(rail) ? words[rail] : rail} ${masked(party)}`
   return rail === 'MPESA_B2C' ? `${to} via API. Original conversation ID is ${key}.` : `${to} ${reference}`.trim()
@@ -96,7 +96,7 @@ const line = (moved: Movement): string[] => {
   ]
 }
 
-/** To a phone above the payment, under its receipt; to an organisation below it, under a receipt of its own. */
+/** The charge of a payment. To a phone: above it, under its receipt. To an organisation: below it, under its own receipt. */
 const withCharge = (moved: Movement): string[][] => {
   const chargeMinor = chargeOf(moved)
   if (chargeMinor === 0n) return [line(moved)]

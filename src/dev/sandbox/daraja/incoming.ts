@@ -62,7 +62,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
     account: request.BusinessShortCode,
     resultUrl: request.CallBackURL,
     timeoutUrl: null,
-    // The gateway takes every number: that nobody is paid under it is found when the PIN is entered.
+    // The gateway accepts every number. An unpayable one is detected when the PIN is entered.
     ...(!isPayable(provider, request) && { code: 'SFC_IC0003' }),
   })
   return {
@@ -77,7 +77,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
   }
 })
 
-/** Under way it gets one of the provider's two answers, in turn. */
+/** A pending prompt gets one of the provider's two answers, in turn. */
 export const stkQuery = endpoint(Query, (provider, request) => {
   if (!isProven(provider, request)) return wrongCredentials()
   const order = provider.book.find(['MPESA_STK'], request.CheckoutRequestID)
@@ -99,7 +99,7 @@ export const stkQuery = endpoint(Query, (provider, request) => {
   }
 })
 
-/** Refused in addresses for notices as well. */
+/** Words that the provider also refuses in notification addresses. */
 const forbidden = /m-pesa|safaricom/i
 
 const Registration = z.object({

@@ -20,7 +20,7 @@ const noTransaction = 'OAK0000000'
 
 type Told = { transactionId?: string; resultCode?: string | number; parameters?: unknown; reference?: unknown }
 
-/** Without the parts that are not given, as the provider leaves them out. */
+/** Omits missing parts, as the provider does. */
 export const result = (
   { key, conversation }: Ids,
   code: string,
@@ -85,7 +85,7 @@ export const renderTimeout = (order: Order) => ({
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
-/** The envelope's ids are the query's, not the payment's. */
+/** The envelope has the query's ids, not the payment's. */
 const renderStatus = (order: Order | undefined, query: Ids, code: string) => {
   const reference = { Key: 'Occasion' }
   if (!order || code !== '0') return result(query, code, { reference })
@@ -152,7 +152,7 @@ const accepted = (order: Ids, lost = false): EmulatedAnswer => ({
 const newConversation = (provider: Daraja): string =>
   `AG_${nairobiTimestamp(provider.clock.now()).slice(0, 8)}_${randomBytes(10).toString('hex')}`
 
-/** Detected after the gateway: the request is accepted, and its result is 2001. */
+/** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
 export const isInitiator = (provider: Daraja, name: string, credential: string): boolean => {
   const { initiatorName, initiatorPassword } = provider.credentials.options
   const password = provider.credentials.decryptCredential(credential)
@@ -196,7 +196,7 @@ export const b2c = endpoint(B2c, (provider, request) => {
   if (provider.book.find(['MPESA_B2C'], key)) {
     const rule = provider.rules.take('repeat', { rail: 'MPESA_B2C', party: PartyB })
     if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
-    // Some gateways take a repeat, and its result is 15: "Duplicate Detected".
+    // Some gateways accept a repeat, with the result 15: "Duplicate Detected".
     if (rule.effect === 'refuse_repeat_late') return answerLater(provider, ResultURL, (ids) => result(ids, '15'), key)
   }
   return takePayout(provider, 'MPESA_B2C', request, { key, initiator })
@@ -206,7 +206,7 @@ export const b2b = endpoint(B2b, (provider, request) =>
   takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), initiator: request.Initiator }),
 )
 
-/** The state is that of the moment of the answer, not of the query. */
+/** The state at the moment of the answer, not of the query. */
 export const transactionStatus = endpoint(Status, (provider, query) => {
   return answerLater(provider, query.ResultURL, (ids) => {
     const order = provider.book.find(['MPESA_B2C', 'MPESA_B2B'], query.OriginalConversationID ?? query.TransactionID ?? '')
