@@ -117,7 +117,7 @@ const endStatement = statement('ledger.end_holds')`
    )
    select available_minor as "availableMinor", held_minor as "heldMinor", currency from after order by place`
 
-/** `post`: the held money has left. `void`: it is available again. */
+/** `post`: the held money has left. `void`: the money is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 
 /** Ends holds, each once; returns each owner's balance after all of them. The caller has locked the owners. */

@@ -5,7 +5,7 @@ import type { Periods } from './types.ts'
 /** A local time, as the milliseconds at which UTC shows the same time, so that local time is plain arithmetic. */
 type LocalMs = number
 
-/** Cached, as creating a formatter costs about a hundred uses of it. Bounded, because zone names have many spellings. */
+/** Cached: creating a formatter takes about a hundred times as long as using one. Bounded, as zone names have many spellings. */
 const formatOf = memoised(
   (timeZone) =>
     new Intl.DateTimeFormat('en-US', {

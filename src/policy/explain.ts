@@ -50,7 +50,7 @@ export const explain = (decision: Decision, currency: string): string => {
 /** `approvalsGiven`: by the mandate, once it fits or is changed to fit. `canBeApproved`: whether people can give the others. */
 type Approvable = { approvalsGiven: number; canBeApproved: (amount: Minor) => boolean }
 
-/** In whole units of the rail. A threshold that applies to the requested amount also applies to the proposed one. */
+/** The largest allowed amount, in whole units of the rail. A threshold on the requested amount also applies to this one. */
 const largestAllowed = (
   { payment: { amountMinor }, unitMinor }: Evaluation,
   findings: readonly Finding[],

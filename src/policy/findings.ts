@@ -187,7 +187,7 @@ const newPayeeFindings = (
   approvals: number,
 ): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
 
-/** A signer in advance accepted a new payee, or another name, only if the mandate names it, and knew of no unknown payment. */
+/** A mandate covers a new payee, or another name, only if it names the payee. It never covers a repeat of an unknown payment. */
 export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: Finding): boolean => {
   if (kind !== 'ask') return true
   if (rule === 'earlier_unknown' || rule === 'mandate_unconfirmed') return false

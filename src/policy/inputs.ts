@@ -14,7 +14,7 @@ const pack = (value: unknown): unknown => {
   if (value instanceof Date) return { time: value.toISOString() }
   if (Array.isArray(value)) return value.map(pack)
   if (typeof value !== 'object' || value === null) return value
-  // Runs for every payment: arrays of entries would be a seventh of its garbage.
+  // Runs for every payment: arrays of entries would be a seventh of the payment's garbage.
   const fields = value as Readonly<Record<string, unknown>>
   const packed: Record<string, unknown> = {}
   for (const name of Object.keys(fields)) packed[name] = pack(fields[name])

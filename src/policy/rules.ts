@@ -9,7 +9,7 @@ type RuleWords = {
   resets: string
   /** Approvals that the rule requires, or that are missing (`eligible_approvers`). */
   needed: number
-  /** People who may give them. */
+  /** People who may give these approvals. */
   able: number
   /** A policy's only approvers (`eligible_approvers`); empty: it names none. */
   named: readonly string[]

@@ -206,7 +206,7 @@ export type Decision = {
   outcome: Outcome
   requiredApprovals: number
   separationOfDuties: boolean
-  /** `signature`: only approvals that a passkey or a wallet signed count. */
+  /** `signature`: only approvals signed by a passkey or a wallet count. */
   approvalProof: ApprovalProof
   /** The only accounts whose approvals count. Absent: every approver. */
   approverIds?: readonly string[]

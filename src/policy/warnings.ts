@@ -33,7 +33,7 @@ const nameWarnings = ({ payment: { payee } }: Evaluation, policies: readonly Pol
   return warns ? [{ code: 'name_mismatch', verification: payee.verification, name: payee.reportedName }] : []
 }
 
-/** Number of last payments to a payee. The usual amount is their median, so one unusual payment does not move it. */
+/** Maximum of remembered payments to a payee. The usual amount is their median, so one unusual payment does not move it. */
 export const maxRemembered = 9
 const leastRemembered = 3
 

@@ -36,7 +36,7 @@ export type AccountQueueOptions<Entry, Result> = {
   logger: Pick<Logger, 'warn'>
   /** Runs in one transaction; an outcome for each entry, in order. With `wait`, it waits for its only line's lock. */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
-  /** Batches at once. A second one is prepared meanwhile, if as many entries wait as are under way. A third gains nothing. */
+  /** Shared batches at once. A second one is prepared while the first runs, if as many entries wait. A third gains nothing. */
   maxShared: number
   maxWaiting: number
   /** Default: no limit. More entries are refused at once, because their callers would not wait that long. */

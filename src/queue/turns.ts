@@ -1,8 +1,8 @@
 export type Turns = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Work of one name runs one after the other. In parallel, each work that waits for the same database lock would occupy a
- * connection. A busy account, or a client that refreshes one grant many times, would take the whole pool.
+ * Work of one name runs one after the other. In parallel, every task that waits for the same database lock would hold a
+ * connection: a busy account, or a client that refreshes one grant many times, would take the whole pool.
  */
 export const createTurns = (): Turns => {
   const last = new Map<string, Promise<unknown>>()

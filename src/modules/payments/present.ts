@@ -40,7 +40,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
   approval_id: payment.approvalId && formatId('approval', payment.approvalId),
   initiated_by: payment.snapshot.initiated_by,
-  // Written by presentDecision when the payment was created, and unchanged since.
+  // Written by `presentDecision` at creation, and unchanged since.
   decision: payment.snapshot.decision as Decision,
   provider_receipt: payment.providerReceipt,
   failure_code: payment.failureCode,

@@ -12,7 +12,7 @@ import type { PaymentTotals } from './schema.ts'
 
 type Asked = { workspace: Principal['workspace']; starts: readonly Date[] }
 
-/** `day`: the number of the local day, of payments from the first on. */
+/** `day`: number of the local day, counted from 1; null before the first. */
 type PaymentSum = { day: number | null; status: PaymentStatus; count: number; amountMinor: Minor }
 
 const between = (begins: string, ends: string): string => `p.created_at >= ${begins} and p.created_at < ${ends}

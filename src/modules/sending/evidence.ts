@@ -166,7 +166,7 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
 }
 
 /**
- * Tells a person each later report about a paid payment, except pending, its return, and success with its amount. Nothing is
+ * Alerts a person to each later report about a paid payment, except pending, its return, and success with its amount. Nothing is
  * booked for the report.
  */
 const tellLaterWord = async (tx: Tx, { open: { attempt, subject }, evidence }: Proof, verdict: Verdict): Promise<void> => {

@@ -109,7 +109,7 @@ const namesAnother = async (
   return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
 }
 
-/** Nothing shows that the provider has this order, not an earlier one of the same name that was lost. Only the payee tells. */
+/** Whether the provider may have an earlier, lost order of the same name instead of this one. Only the payee tells. */
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
@@ -121,7 +121,7 @@ const paidAnother = async (tx: Tx, vault: Vault, { subject }: OpenAttempt, recei
   return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) !== receiver
 }
 
-/** The verdict on a delivery that is about another order; undefined for all others. */
+/** The verdict on a delivery about another order; undefined for all others. */
 const judgeForeign = async (
   tx: Tx,
   { orderNames, vault }: Parts,

@@ -84,7 +84,7 @@ const createPermissions = (deps: Parts) => {
     return permissionFrom(deps.clock, at, async (fingerprint) => {
       const sender = deps.sends?.sender()
       const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
-      // The gateway may refuse the token; then the permission is asked for a second time.
+      // Reused if the gateway refuses the token and the permission is requested a second time.
       claimed ??= claim({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
         if (isOurs) sender?.note(attemptId)
         return isOurs

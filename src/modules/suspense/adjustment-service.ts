@@ -129,8 +129,9 @@ const decide = async (
 }
 
 /**
- * Whether this amount fits in the limit for one administrator: all value that they moved alone within a day, in either direction.
- * It covers adjustments (of suspense items too), payments resolved as failed, late successes written off, money out of suspense.
+ * Whether this amount fits in the limit for one administrator, which counts all value that they moved alone within a day, in
+ * either direction: adjustments (of suspense items too), payments resolved as failed, late successes written off, money out of
+ * suspense.
  */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
@@ -189,7 +190,7 @@ export const balanceNamed = async (
   return account_id
 }
 
-/** Corrects a balance at once, or after a second administrator has confirmed it if one may not decide alone. */
+/** Corrects a balance at once, or after a second administrator has confirmed it if the first may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,

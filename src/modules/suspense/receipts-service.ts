@@ -103,7 +103,7 @@ const othersThan = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'
 
 /**
  * For rows that have their receipt without a claim, in the same order: `another` if a second row has it too, `given` if the row
- * is an item whose money went to that one. Undefined if the receipt may be claimed.
+ * is an item whose money went to the second row. Undefined if the receipt may be claimed.
  */
 export const readEarlierHolders = async (
   tx: Tx,

@@ -220,7 +220,7 @@ export const recordDoubtful = async (tx: Tx, disputed: DisputedAttempt, verdict:
   await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
-/** Locks an item's receipt, then the item. Throws for a resolved item, and for a giving one whose receipt has another holder. */
+/** Locks an item's receipt, then the item. Throws if the item is resolved, or if it gives money and its receipt is taken. */
 export const openSuspense = async (tx: Tx, id: Uuid, gives = true): Promise<SuspenseRecord> => {
   const name = receiptOfItem(found(await findSuspense(tx, id)))
   const [holder] = name ? await findReceiptHolders(tx, [{ ...name, except: id }]) : []

@@ -26,7 +26,7 @@ import type { InitiateTopup } from './schema.ts'
 
 type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 
-/** Equal for two prompts to one phone. Without our secrets it does not reveal the number. */
+/** Equal for two prompts to one phone. Without our secrets, the fingerprint does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
 /** Each prompt rings a phone, perhaps a stranger's. */
@@ -141,7 +141,7 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
   return topup
 }
 
-/** Account numbers to try: by chance, one in a hundred million is taken. */
+/** Maximum of random account numbers to try: one of a hundred million may be taken. */
 const maxDraws = 10
 
 /** A deposit has its own account number, which the payer pays to. */

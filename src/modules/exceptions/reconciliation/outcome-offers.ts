@@ -58,7 +58,7 @@ const isLike = (line: StatementLine, ours: Sent): boolean =>
 
 const isSent = (ours: Booked): ours is Sent => ours.sent !== null
 
-/** Names that are too long to be anything else. */
+/** Whether the text has a name of ours that is long enough to be unmistakable. */
 const isNamedIn = (text: string, { names }: Booked): boolean =>
   names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
 

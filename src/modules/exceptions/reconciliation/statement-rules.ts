@@ -77,7 +77,7 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
 const footer =
   /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) bal(?:ance)?\b|^balance\b|^(?:summary|number of|no\.? of|page)\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
 
-/** "Balance B/F", "OPENING BALANCE": an amount that is there, not one that moved. */
+/** "Balance B/F", "OPENING BALANCE": a balance, not a movement. */
 const balance =
   /^\W*(?:(?:opening|closing|previous|ledger|available|statement) bal(?:ance)?|bal(?:ance)?|[bc]\s?\/\s?f(?:wd)?)(?: as (?:at|of|on)\b.*| (?:at|for)\b.*| ?(?:[bc]\s?\/\s?f(?:wd)?|(?:brought|carried) (?:forward|down)|forward))?\W*$/i
 

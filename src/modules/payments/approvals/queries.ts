@@ -39,7 +39,7 @@ export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when the decision lost its grounds. */
 type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
-/** First payment to the payee of a payment (of table `payments`). */
+/** Whether a payment (of table `payments`) is the first to its payee. */
 export const firstPaymentSql = `not exists (
   select from payments earlier
   where ${toSamePayee('earlier', 'payments')} and earlier.status in ${paidPaymentsSql} and earlier.id <> payments.id)`

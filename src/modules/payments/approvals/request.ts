@@ -57,7 +57,7 @@ export const digestOf = (
 }
 
 type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
-  /** The first payment of a batch, as the table has it. */
+  /** The payment, or a batch's first payment, as the table has it. */
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
   nonce: string

@@ -77,7 +77,7 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
 /** `feesMinor`: fees of the items whose beneficiaries are known. */
 type Payer = { principal: Principal; available: Minor; feesMinor: Minor; currency: string }
 
-/** Amounts of a batch that exceeds the balance, which only a permitted principal sees. A scheduled batch needs none yet. */
+/** Amounts of a batch above the balance; what is available needs a permission. A scheduled batch needs nothing yet. */
 const shortOf = (
   total: Minor,
   { input, principal, available, feesMinor, currency }: Payer & Pick<BatchRequest, 'input'>,

@@ -196,7 +196,7 @@ export const considerPayment = (
   return { context, evaluation: evaluationOf(context, requested, mandate) }
 }
 
-/** Throws every refusal that is not from a spending rule. */
+/** Throws refusals that no spending rule decides. */
 export const consider = (state: LockedState, request: DecisionRequest, at: Date, deployment: Deployment): Considered => {
   const considered = considerPayment(state, request, at, deployment)
   const { context, evaluation } = considered
@@ -206,7 +206,9 @@ export const consider = (state: LockedState, request: DecisionRequest, at: Date,
   return considered
 }
 
-/** Decides a payment without writing. Throws refusals that no spending rule decides: a freeze, a rail's rules, no money. */
+/**
+ * Decides a payment, writes nothing. Throws refusals that no spending rule decides: a freeze, a rail's rule, too little money.
+ */
 export const decidePayment = (
   state: SpendingState,
   request: DecisionRequest,

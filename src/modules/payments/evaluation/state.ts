@@ -116,7 +116,7 @@ const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId",
   case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
 
-/** A lookalike of a paid payee is named only until something was paid to it. */
+/** The paid payee that this one resembles, as long as this one was never paid. */
 const similarTo = `case when b.similar_to_id is not null
     and not exists (select from payments o where o.beneficiary_id = b.id and o.status in ${paidPaymentsSql}) then
     (select json_build_object('beneficiaryId', s.id, 'name', s.display_name) from beneficiaries s
@@ -173,7 +173,7 @@ const unapproved = list(
     group by 1, 2, 3, 4, 5, 6) as u`,
 )
 
-/** No row locks: a freeze, revocation, archiving or change of one takes the account's lock, as the decision does. */
+/** No row locks: freezing, revoking, archiving or changing such a row takes the account's lock, as the decision does. */
 const read = statement('payments.state', 'record')`
   with ${asked}
    select
