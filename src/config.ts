@@ -49,12 +49,12 @@ const environment = z.object({
   CURRENCY: currency.default('KES'),
   FEES: tariff.default({}),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
-  /** How long a payment waits for a rail that is down, before it fails. */
+  /** The time that a payment waits for a rail that is down, before it fails. */
   PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
   SESSION_COOKIE_DOMAIN: cookieDomain.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: proxies.optional(),
-  /** How long an idle connection stays open. */
+  /** The time that an idle connection stays open. */
   KEEP_ALIVE_SECONDS: whole(1, 86_400).default(75),
   SHUTDOWN_DELAY_MS: whole(0, 600_000).optional(),
   ENCRYPTION_KEYS: keyRing.optional(),
@@ -160,7 +160,7 @@ const derive = (env: Environment) => {
     operatorUrl:
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
-    /** How long a process continues to serve after the signal to end. */
+    /** The time that a process continues to serve after the signal to end. */
     shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
     rateLimitPerMinute,
     /** Per address, on routes that issue credentials. */

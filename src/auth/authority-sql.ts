@@ -64,8 +64,8 @@ export const isNotSent = (p: string): string =>
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
 /**
- * All grants from which one of `seeds` (a query of ids) comes: grants above it, and the one that led to the session that made it.
- * `offset 0` keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.
+ * All grants from which one of `seeds` (a query of ids) comes: grants above it, and the one that led to its session. `offset 0`
+ * keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.
  */
 export const originsOf = (name: string, seeds: string): string =>
   `${name}(id) as (

@@ -4,7 +4,7 @@ import type { Uuid } from '../lib/ids.ts'
 
 type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 
-/** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
+/** The maximum age of "last used": it is written once a minute for all credentials together, not by each request. */
 const staleAfterMs = 60_000
 
 /** A locked row is skipped until the next use: a timestamp must not wait for a payment, or deadlock with a revocation. */

@@ -18,7 +18,7 @@ export type StreamOptions = {
   send: (event: StoredEvent) => boolean
   /** Throws if the credential has ended. */
   lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` means that the credential has ended; it may also be that it could not be read. */
+  /** Whether an error of `lookAgain` means that the credential has ended. It may also mean that the credential was unreadable. */
   hasEnded: (error: unknown) => boolean
   onReader: (stream: Stream, after: Reader) => void
   /** The peer knows everything up to this position, or did not ask for it. */

@@ -10,7 +10,7 @@ export type Reader = {
   readonly permissions: ReadonlySet<Permission>
   /** The permissions in each workspace whose events the reader gets. A delegated reader has at most its own workspace. */
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
-  /** A delegated reader's own grant and its descendants; null for the person, who reads events of all their grants. */
+  /** A delegated reader's own grant and its descendants; null for a person, who reads events of all their grants. */
   readonly grants: readonly Uuid[] | null
   readonly expiresAt: Date | null
 }

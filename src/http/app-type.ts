@@ -52,7 +52,7 @@ export const resourceUrl = (publicUrl: string, resource: ProtectedResource): str
 /** RFC 9728 section 3.1. */
 export const metadataPath = (resource: ProtectedResource): string => `/.well-known/oauth-protected-resource${resource}`
 
-/** Whether this process is about to end. It serves on meanwhile: a load balancer takes time to notice. */
+/** Whether this process is about to end. It continues to serve, because a load balancer takes time to notice. */
 export type Departure = { hasBegun: boolean }
 
 declare module 'fastify' {

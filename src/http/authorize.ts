@@ -49,7 +49,7 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-/** For a request with a key, the standing is checked behind the locks, once the key is known to be new. */
+/** With a key, the account's and workspace's status is checked behind the locks, once the key is known to be new. */
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 

@@ -44,8 +44,8 @@ const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, at
 )
 
 /**
- * Stores the files of this process's version, so that every process can serve them: those of another version during a deploy, and
- * those that remain after it. Files that a newer version replaced are removed a week later.
+ * Stores the files of this process's version. Processes of another version serve them too, during a deploy and after it. Files
+ * that a newer version replaced are removed a week later.
  */
 export const keepDashboardFiles = async (db: Database, folder: string): Promise<void> => {
   const names = (await readdir(folder)).filter(isHashed)

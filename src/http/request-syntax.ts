@@ -62,8 +62,8 @@ const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-I
 const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
 
 /**
- * A header sent twice with the same value is one: "a, a" would be another key than the "a" of the repeated request, and the
- * payment would be made twice.
+ * A header sent twice with the same value counts as one. Otherwise "a, a" would be another key than the "a" of a repeated
+ * request, and the payment would be made twice.
  */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()

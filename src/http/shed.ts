@@ -24,8 +24,8 @@ const fewest = 16
 
 /**
  * Little's law: a request that arrives while n are under way, of which r end each second, waits n/r seconds. n is limited to the
- * number at which this wait is as long as a caller should wait, within bounds: three times as many as saturate a process (128),
- * so a request waits at most three times as long as at capacity. The rest is refused at once.
+ * number at which this wait is as long as a caller should wait. Its bound is three times the number that saturates a process
+ * (128), so a request waits at most three times as long as at capacity. The rest is refused at once.
  */
 export const createAdmission = () => {
   let underWay = 0

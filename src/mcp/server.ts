@@ -160,7 +160,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void) => {
     if (!exchange) throw new Error('a request of the protocol has no caller')
     const info = { name: 'payments-service', version }
     const server = new McpServer(info, { instructions, capabilities: { tools: { listChanged: false } } })
-    // The package looks tools up in a plain object, where `constructor` and `toString` are found too.
+    // The package looks tools up in a plain object, which also has `constructor` and `toString`.
     Object.setPrototypeOf(Reflect.get(server, '_registeredTools'), null)
     const called = calledBy(exchange.body)
     for (const tool of called ? [called.tool] : tools) register(server, tool, exchange.callerOf)
@@ -170,7 +170,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void) => {
 
   /**
    * The package answers older clients with a stream of events. If all routes have answered at once, the answer is JSON instead,
-   * which every client must take: a stream of one event costs more than the call.
+   * which every client must take. A stream of one event costs more than the call.
    */
   const answerAtOnce = async ({ request, body }: Exchange): Promise<Response> => {
     const server = serverFor(request)

@@ -37,7 +37,7 @@ export const createAlerts = (logger: Logger) => {
       counted[alert] += 1
       logger.error({ alert, ...facts }, sentences[alert])
     },
-    /** How often each alert was raised since the process started: for the metrics. */
+    /** The number of times that each alert was raised since the process started, for the metrics. */
     counts: (): Readonly<Record<Alert, number>> => ({ ...counted }),
   }
 }

@@ -20,7 +20,7 @@ export const shellOperator = (user: string): Operator => ({
 /** The operator of acts that the service does itself at a time of day. */
 export const timerOperator: Operator = { accountId: null, way: 'timer', origin: null }
 
-/** How a record names its operator: an account's id, `shell:` and the user's name, or `timer`. */
+/** A record's name for its operator: an account's id, `shell:` and the user's name, or `timer`. */
 export const nameOfOperator = (operator: Operator): string =>
   operator.accountId === null ? (operator.origin?.userAgent ?? operator.way) : formatId('account', operator.accountId)
 

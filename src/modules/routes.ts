@@ -65,7 +65,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerApprovals(app, deps)
   registerMandates(app, deps)
   registerTopups(app, deps)
-  // For administrators in person. No other check is needed: the principal says who is an administrator.
+  // For administrators in person. No other check is needed: the principal already tells administrators apart.
   registerAdminAccounts(app, deps)
   registerAdminWorkspaces(app, deps)
   registerCorrections(app, deps)

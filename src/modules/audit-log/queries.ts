@@ -83,8 +83,8 @@ const all = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page },
 
 const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, at) => {
   const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
-  // The entries of one actor are read by the index of what each did: `is true` keeps out the index of the workspace, which has
-  // what everybody did in the same order.
+  // One actor's entries are read by the index of each account's acts. `is true` keeps out the workspace's index, which has
+  // everybody's entries in the same order.
   return at.accountId
     ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
     : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)

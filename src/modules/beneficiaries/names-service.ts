@@ -231,7 +231,7 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
 }
 
-/** At most this many queries for names are under way at once in this process. */
+/** The maximum number of name queries under way in this process. */
 const maxAtOnce = 4
 
 export const createNamesLane = (deps: NameCheckDeps): Lane => ({

@@ -10,8 +10,8 @@ import type { Rails } from '../../rails/rail.ts'
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
 
 /**
- * Payments to a payee may name the payee itself (a row of `payees`), the paybill at which it is an account, or, for a paybill,
- * its account with this reference.
+ * The ids that payments to a payee may name: the payee's own (a row of `payees`), or its paybill's if it is an account there. For
+ * a paybill: also its account with this reference.
  */
 export const samePayeeIds = (payee: string, reference: string): string =>
   `(array[${payee}.id, ${payee}.paybill_id]

@@ -160,7 +160,7 @@ const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): voi
   if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
-/** At a paybill this field decides who is paid: lists that name the beneficiary would mean somebody else. */
+/** At a paybill this field decides which account is paid: allow lists that name the beneficiary would mean somebody else. */
 const refuseOtherPayee = (before: BeneficiaryRecord, { account_reference_required: required }: UpdateBeneficiary): void => {
   if (hasAccounts(before.paymentRail) && required !== undefined && required !== before.accountReferenceRequired)
     throw invalidFields({

@@ -160,7 +160,7 @@ export const requireDescendant = (principal: Principal, grantId: Uuid): void => 
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
 
-/** In a frozen workspace a grant can be frozen and unfrozen; nothing else about it can change. */
+/** In a frozen workspace a grant can only be frozen and unfrozen. */
 const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
   const workspace = await findWorkspace(tx, workspaceId)

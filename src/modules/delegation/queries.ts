@@ -230,7 +230,7 @@ export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWit
   return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
 }
 
-/** When the last of a grant's keys ends; null when one of them has no end. Every end is known when a key is written. */
+/** The end of the last of a grant's keys; null if one of them has no end. Every end is known when a key is written. */
 export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {
   const [row] = await db.query<{ endless: boolean; ends_at: Date }>(
     `select bool_or(least(revoked_at, expires_at) is null) as endless, max(least(revoked_at, expires_at)) as ends_at from api_keys where grant_id = $1`,

@@ -22,8 +22,8 @@ import { layOut, letterOf, type Opened, timeIn } from './render.ts'
 import { addressed, type MailContent, type MailKind, type MailRow, mailContext, mailKinds } from './service.ts'
 import { createTransport, type Outcome, type Transport } from './transport.ts'
 
-// A row is its own queue entry (`due_at`). A cause without an address becomes a row for each address; a row with one is sent. The id of a row is its
-// Message-ID: a process that dies between the server's answer and our record sends the same message again, and readers see one.
+// A row is its own queue entry (`due_at`). A cause without an address becomes a row for each address; a row with one is sent. Its
+// id is the Message-ID: a process that dies before recording the server's answer sends the message again, and readers see one.
 
 /** Longer than a mail server may take. */
 const leaseSeconds = 120
@@ -179,7 +179,7 @@ const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promi
   await end(deps, row, outcome, opened.address)
 }
 
-/** In the sandbox a mail is sent when its page can show it. */
+/** In the sandbox a mail counts as sent once its page can show it. */
 const transportOf = (config: Sending['config']): Transport | null => {
   if (config.mailDelivery === 'smtp') return createTransport(config)
   return config.mailDelivery === 'sandbox' ? async () => 'sent' : null
@@ -194,7 +194,7 @@ export const createMailLane = (deps: Sending): Lane => {
   }
 }
 
-/** For the page of the sandbox. */
+/** For the sandbox's page of mails. */
 export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>) =>
   (await deps.db.run(newest, { take: 50 })).map((row) => {
     const opened = openMail(deps, row)

@@ -11,7 +11,7 @@ const oneAddress = /^[^\s@"(),:;<>[\]\\]+@[^\s@"(),:;<>[\]\\]+$/
 
 type SmtpError = { responseCode?: number; response?: string; command?: string; code?: string; message: string }
 
-/** 5.7 is the server's policy (relaying, authentication), which is no fault of the address. */
+/** 5.7 is the server's policy (relaying, authentication), not a fault of the address. */
 const outcomeOf = ({ responseCode = 0, response = '', command = '', code, message }: SmtpError): Outcome => {
   if (responseCode >= 500 && command === 'RCPT TO' && !/\b5\.7\.\d/.test(response)) return 'refused'
   if (responseCode >= 500 && /^(RCPT TO|DATA)$/.test(command)) return 'rejected'

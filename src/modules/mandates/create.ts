@@ -207,7 +207,7 @@ const create = async (
   if (account.status !== 'active') throw new Refusal('account_frozen')
   const accountId = account.id
   const { id: workspaceId, balanceAccountId } = await requireScope(tx, terms, accountId, at)
-  // From here on it succeeds.
+  // Must succeed from here on.
   await consumeNonce(tx, nonce, at)
   const row: MandateRow = {
     ...terms,

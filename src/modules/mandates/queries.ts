@@ -32,7 +32,7 @@ const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, at) =>
   withUsage(orm).where(eq(intentMandates.nonce, at.nonce)),
 )
 
-/** With the sum of the payments that count against the mandate: payments that ended unpaid do not. */
+/** Includes the sum of the payments that count against the mandate: payments that ended unpaid do not. */
 export type MandateRecord = RowOf<typeof byId>
 
 /** Signatures and the public text name no workspace, so their callers pass none. */

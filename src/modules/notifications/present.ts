@@ -12,7 +12,7 @@ const withoutTrace = <Of extends Decided>(record: Of): Of => {
   return { ...record, decision }
 }
 
-/** A decision's trace is read where the payment is: an event goes to every reader. */
+/** An event goes to every reader, so it leaves out the decision's trace: readers of the payment see it there. */
 const readableData = (data: unknown): unknown => {
   if (typeof data !== 'object' || data === null) return data
   const record: Decided & { payment?: Decided | null } = withoutTrace(data)

@@ -144,7 +144,7 @@ export const listNotifications = async (
   const since = createdAfter && createdAfter > kept ? createdAfter : kept
   const isBetween = ({ createdAt }: StoredEvent) =>
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
-  // Cut to a whole second, so that requests of one turn ask alike; the code below checks the exact time.
+  // Cut to a whole second, so that requests of one turn share a query; the code below checks the exact time.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
   // The reader may see few of very many events, so each page is larger than the one before.

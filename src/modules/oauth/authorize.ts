@@ -239,7 +239,7 @@ const newUserCode = (): string => Array.from({ length: codeLength }, () => lette
 
 export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
 
-/** A user code in any case, with any separators. Undefined when it cannot be one of ours. */
+/** A user code in any case, with any separators. Undefined if it cannot be one of ours. */
 export const readUserCode = (text: string): string | undefined => {
   const code = text.toUpperCase().replace(/[^A-Z]/g, '')
   return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined

@@ -29,7 +29,7 @@ import {
 } from './schema.ts'
 import { introspectToken, revokeToken } from './tokens.ts'
 
-/** Text that no database can store. JSON bodies are checked where they are parsed; forms and queries are checked here. */
+/** Text that no database can store. The JSON parser checks bodies; forms and queries are checked here. */
 export const requireStorable = (values: unknown): void => {
   if (typeof values !== 'object' || values === null) return
   for (const [name, value] of Object.entries(values))

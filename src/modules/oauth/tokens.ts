@@ -29,7 +29,7 @@ export const newHandle = (): string => randomBytes(handleDigits / 2).toString('h
 
 type Derived = { accessToken: string; refreshToken: string }
 
-/** Undefined when the key is no longer in the ring. */
+/** Undefined if the key is no longer in the ring. */
 const deriveAgain = (
   derivations: Derivations,
   { handle, generation, keyId }: Pick<typeof oauthGrants.$inferSelect, 'handle' | 'generation' | 'keyId'>,

@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
-/** How long another process's fetch is waited for, because it may have ended. All processes share the database's time. */
+/** The maximum wait for another process's fetch, because that process may have ended. All processes share the database's time. */
 const fetchSeconds = 3
 
 // The database's time decides, and a write depends on the number that was read: drizzle cannot express that.

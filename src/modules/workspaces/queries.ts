@@ -20,7 +20,7 @@ export type WorkspaceRecord = Omit<typeof workspaces.$inferSelect, 'balanceAccou
 export type MemberRecord = typeof members.$inferSelect
 export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRecord }
 
-/** With `accounts` joined as the holder of the balance. */
+/** Needs `accounts` joined as the holder of the balance. */
 const workspaceColumns = {
   ...getTableColumns(workspaces),
   balanceAccountId: sql<Uuid>`${accounts.id}`,

@@ -170,7 +170,7 @@ export const registerWorkspaces = (
     concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
   })
   routes.delete('/v1/workspaces/current/members/:id', 'members.remove', {
-    // A member who may read the workspace may leave it; the service asks for more to remove another member.
+    // Any member who may read the workspace may leave it; removing another member needs more, which the service checks.
     freshProof: 'by_content',
     permission: ['workspace.manage', 'workspace.read'],
     whileFrozen: true,

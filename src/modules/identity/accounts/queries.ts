@@ -64,8 +64,8 @@ export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRec
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }), missing)
 
 /**
- * Guards an account's identities and its e-mail. NO KEY UPDATE: an insert of an identity or a session takes KEY SHARE on this row, and two that
- * then want FOR UPDATE would wait for each other.
+ * Guards an account's identities and its e-mail. NO KEY UPDATE, because an insert of an identity or a session takes KEY SHARE on
+ * this row. Two that then want FOR UPDATE would wait for each other.
  */
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }), missing)
 

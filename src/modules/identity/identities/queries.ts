@@ -24,7 +24,7 @@ export type IdentityProof = Pick<
 /** A contract is named with its chain: the same address can be another person's contract on each. */
 export const walletKey = (name: string) => ({ provider: 'wallet', issuer: 'eip155', subjectKey: name.toLowerCase() }) as const
 
-/** `chainId`: the chain of the contract that verified the signature; null when the address's own key signed. */
+/** `chainId`: the chain of the contract that verified the signature; null if the address's own key signed. */
 export const walletProof = (address: Address, chainId: number | null): IdentityProof => ({
   ...walletKey(walletNameOf(address, chainId)),
   subject: address,

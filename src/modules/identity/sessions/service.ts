@@ -99,7 +99,7 @@ type SessionOwner = {
   way: string
 }
 
-/** A token is never reused, so it cannot be set beforehand (session fixation). Written with the commit. */
+/** A token is never reused, so it cannot be set in advance (session fixation). Written with the commit. */
 export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, browserHash, origin } = owner

@@ -77,7 +77,7 @@ export const openFlow = (
   return { secrets, expiresAt }
 }
 
-/** `confirms`: the session that the flow proves, and from where the proof was requested. */
+/** `confirms`: the session that the flow proves, and the origin of the request for proof. */
 const Secrets = z.strictObject({
   state: z.string(),
   nonce: z.string(),

@@ -22,8 +22,8 @@ import { beginnerOf, bindFlow, type Flow, findFlowOfLink, newToken, openFlow, ta
 import { readReturnTo } from './return-to.ts'
 import { signIn } from './service.ts'
 
-// A sign-in begins in its browser; a link begins with any credential, and goes through a page of ours, at which a browser takes it over. A flow that
-// proves a session stays in the browser that has this session's cookie. Else a click of the owner elsewhere would prove the session of a thief.
+// A sign-in begins in its browser. A link begins with any credential, and a browser takes it over at a page of ours. A proof
+// stays in the browser with its session's cookie: otherwise a click of the owner elsewhere would prove a thief's session.
 
 type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'lastUsed' | 'vault'>
 
@@ -96,7 +96,7 @@ export const startLink = async (
   return { authorization_url: `${deps.config.publicUrl}/link/${link}`, expires_at: isoTime(expiresAt) }
 }
 
-/** For the start route, when its caller is signed in. Makes the checks that POST routes declare. */
+/** For the start route with a signed-in caller. Makes the checks that POST routes declare. */
 export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput) => {
   requireProvider(deps, input.provider)
   if (!caller.permissions.has('account.manage'))

@@ -9,7 +9,7 @@ const refused = (): Refusal =>
     message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
   })
 
-/** Undoes percent-encoding until nothing changes, as a proxy or a page may decode again; undefined when it is malformed. */
+/** Undoes percent-encoding until nothing changes, as a proxy or a page may decode again; undefined if it is malformed. */
 const fullyDecoded = (text: string): string | undefined => {
   try {
     for (let current = text; ; ) {

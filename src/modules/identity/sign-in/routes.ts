@@ -33,7 +33,7 @@ import { withOutcome } from './return-to.ts'
 import { linkWallet, signIn } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
-/** In development the service answers under every name of the loopback address, but the provider sends the browser back to one of them. */
+/** In development the service answers under every loopback name, but the provider sends the browser back to one of them. */
 const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
   const { publicUrl, NODE_ENV } = deps.config
   const host = `http://${request.host}`
