@@ -129,9 +129,8 @@ const decide = async (
 }
 
 /**
- * Whether this amount fits in the limit for one administrator, which counts all value that they moved alone within a day, in
- * either direction: adjustments (of suspense items too), payments resolved as failed, late successes written off, money out of
- * suspense.
+ * Whether this amount fits in the daily limit for one administrator, which counts all value moved alone in either direction:
+ * adjustments (of suspense items too), payments resolved as failed, late successes written off, money out of suspense.
  */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)

@@ -206,9 +206,7 @@ export const consider = (state: LockedState, request: DecisionRequest, at: Date,
   return considered
 }
 
-/**
- * Decides a payment, writes nothing. Throws refusals that no spending rule decides: a freeze, a rail's rule, too little money.
- */
+/** Decides a payment, writes nothing. Throws refusals that no spending rule decides: a freeze, a rail's rule, a low balance. */
 export const decidePayment = (
   state: SpendingState,
   request: DecisionRequest,
