@@ -11,8 +11,8 @@ import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { pay } from '../rails-flows/scene.ts'
 import { fillDatabase } from '../upgrade/story.ts'
 
-// What an owner of the database can do to it, row by row, and what `verify` says of it. The data are the long story of the upgrade test: every
-// table has rows.
+// Changes by an owner of the database, row by row, and `verify`'s answer to each. The data are the long story of the upgrade
+// test: every table has rows.
 
 let database: TestDatabase
 let service: TestService
@@ -60,7 +60,7 @@ const live = 'revoked_at is null'
 const told = (table: string, names: string) => `every row of ${table} is what the audit log tells about it: .*(${names})`
 const missing = (table: string) => `every row of ${table} is what the audit log tells about it: [0-9a-f-]+: missing`
 
-/** What was changed, the change, and how `verify` names it. */
+/** The name of the change, the change, and the breach that `verify` names. */
 const corruptions: readonly (readonly [what: string, change: string, breach: string])[] = [
   // Keys and grants
   [
@@ -541,7 +541,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
     `update events set workspace_id = gen_random_uuid() where type = 'beneficiary.created'`,
     'an event tells of the change',
   ],
-  // What administrators decide
+  // Administrators' decisions
   [
     'an adjustment of another sum',
     `update adjustments set amount_minor = amount_minor * 2 where ${one('adjustments')}`,
@@ -584,7 +584,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
     `update suspense_items set subject_kind = 'payment', subject_id = gen_random_uuid() where ${one('suspense_items')}`,
     told('suspense_items', 'subject_id'),
   ],
-  // What follows from a request, and what a provider said of it
+  // Consequences of a request, and a provider's messages about it
   ...['gen_random_uuid()', 'null'].map((grant): [string, string, string] => [
     `an approval asked for through another grant: ${grant}`,
     `update approvals set initiating_grant_id = ${grant} where ${one('approvals', 'initiating_grant_id is not null')}`,
@@ -685,7 +685,7 @@ test.each(corruptions)('%s is noticed', async (_what, change, breach) => {
   })
 })
 
-/** What no trigger may let through, whoever writes. */
+/** Changes that no trigger may let through, whatever the writer's role. */
 const refused: readonly string[] = [
   'update approvals set initiating_grant_id = gen_random_uuid()',
   'update approvals set required_approvals = required_approvals + 1',

@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterAll(() => service.close())
 
-/** Whose session is not proven again by itself. */
+/** A person whose session is not proven again automatically. */
 const unasked = async (wallet?: Person['wallet']): Promise<Person> => {
   const person = await signIn(service.api, wallet)
   return { ...person, api: service.api.as({ cookie: person.cookie }) }

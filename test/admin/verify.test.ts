@@ -101,7 +101,7 @@ const afterwards = async (find: (tx: Tx) => Promise<string[]>, ...tampering: str
   let breaches: string[] = []
   await service.deps.db
     .transaction(async (tx: Tx) => {
-      // What an owner of the database can do: triggers and foreign keys do not prevent it.
+      // An owner of the database can do this: neither triggers nor foreign keys prevent it.
       await tx.query('set local session_replication_role = replica')
       for (const statement of tampering)
         expect([statement, (await tx.query(`${statement} returning 1`)).length > 0]).toEqual([statement, true])

@@ -292,7 +292,7 @@ const ownPreparation: Rule = {
 }
 
 /**
- * What drizzle has no words for: lists as rows, statements within statements, several tables written at once, locks by name, functions of
+ * SQL that drizzle cannot express: lists as rows, nested queries, writes of several tables at once, locks by name, functions of
  * the server, expressions that are most of a report.
  */
 const beyondDrizzle =

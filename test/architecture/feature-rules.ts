@@ -2,33 +2,33 @@ import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 
 /**
- * What other features may import besides a feature's service: schemas, presentations, and queries, which only read. Everything else that
- * one feature needs of another is a door between the two, and is listed here.
+ * The files that other features may import besides a feature's service: schemas, presentations, and queries, which only read. Any
+ * other import of one feature by another is a door between the two, and is listed here.
  */
 const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
 /** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
-  // What an attempt, its order and its evidence are: below all that is sent, and all that ends by evidence.
+  // Attempts, their orders and their evidence: below all sending, and below all endings by evidence.
   ['exceptions', 'attempts/attempt.ts'],
   ['payments', 'attempts/attempt.ts'],
   ['sending', 'attempts/attempt.ts'],
   ['topups', 'attempts/attempt.ts'],
-  // What is due is checked once more by its feature, and sent; evidence ends it there.
+  // A due record is checked once more by its feature, and sent; evidence ends it there.
   ['sending', 'payments/evaluation/authority.ts'],
   ['sending', 'payments/send.ts'],
   ['sending', 'payments/settle.ts'],
   ['sending', 'topups/outcome.ts'],
   ['sending', 'topups/send.ts'],
-  // What a provider told, word for word, is kept in one place, also if it cannot be read; a notice of a deposit may be evidence for a prompt.
+  // Providers' messages are kept byte for byte in one place, even unreadable ones; a deposit's may be evidence for a prompt.
   ['deposits', 'sending/deliveries.ts'],
   ['deposits', 'sending/evidence.ts'],
   ['deposits', 'topups/outcome.ts'],
-  // What is found about attempts and payments later: by a statement, or by a person.
+  // Later findings about attempts and payments, from a statement or a person.
   ['exceptions', 'sending/evidence.ts'],
   ['exceptions', 'payments/settle.ts'],
   ['exceptions', 'payments/change.ts'],
-  // What a payment without an attempt was sent as, in writes that were lost.
+  // The order of a payment whose attempt was in lost writes.
   ['exceptions', 'payments/declared-losses.ts'],
   // A provider's list or statement that names a deposit is as good as its notice. Money in suspense is given to the account that it was
   // meant for, as its deposit would have been.

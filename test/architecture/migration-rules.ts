@@ -49,7 +49,7 @@ const statementsOf = (migration: Migration): string[] =>
 type At = {
   /** Tables that this migration creates: nobody reads them yet. */
   created: ReadonlySet<string>
-  /** What the version before declares. */
+  /** Declarations of the previous version. */
   before: ReadonlySet<string>
   /** Everything that earlier migrations did. */
   earlier: readonly string[]
@@ -188,7 +188,7 @@ const createdIn = (statements: readonly string[]): ReadonlySet<string> => {
   return living
 }
 
-/** What the newest release that is older than this migration needs: what its tables declare, and what its migrations created besides. */
+/** The needs of the newest release before this migration: its tables' declarations, and other creations of its migrations. */
 const declaredBefore = (
   migrations: readonly Migration[],
   index: number,
@@ -197,7 +197,7 @@ const declaredBefore = (
 ): ReadonlySet<string> => {
   const tags = migrations.map(({ tag }) => tag)
   const lasts = releases.map(({ last }) => tags.indexOf(last)).filter((last) => last >= 0 && last < index)
-  // What runs when only the newest version is left may take away what its own tables do not declare.
+  // A migration for the time after the upgrade may remove anything that the newest version's tables do not declare.
   const newest = migrations[index]?.afterUpgrade ? tags.length - 1 : Math.max(1, ...lasts)
   const besides = createdIn(migrations.slice(0, newest + 1).flatMap(statementsOf))
   for (let at = newest; at >= 0; at -= 1) {
@@ -208,8 +208,8 @@ const declaredBefore = (
 }
 
 /**
- * What would stop the service or break the version that still runs beside the new one: `<migration>: <complaint>: <statement>` for every
- * migration after the first two.
+ * Changes that would stop the service, or break the previous version beside the new one: `<migration>: <complaint>: <statement>`
+ * for every migration after the first two.
  */
 export const migrationComplaints = (migrations: readonly Migration[], releases: Releases, declared: Declared): string[] => {
   return migrations.flatMap((migration, index) => {

@@ -49,7 +49,7 @@ const addRow = (provider: string) =>
     ),
   )
 
-/** What `npm run rails` writes once the new provider has a folder. */
+/** Writes the lists of `npm run rails` as if the new provider had a folder. */
 const addFolder = async () => {
   for (const [file, text] of await railLists()) {
     const path = relative(root, file)

@@ -73,7 +73,7 @@ const endsItself: readonly string[] = ['src/dev/sandbox/run.ts', 'src/dev/demo/d
 
 const cycles: Rule = { name: 'no import cycles, in the dashboard, the client and the scripts either', check: findCycles }
 
-/** What the dashboard's pages are made of. The shell stands around them and may open one. */
+/** Parts of the dashboard's pages. The shell contains the pages and may open one. */
 const below = /^dashboard\/src\/(api|lib|live|passkey|ui|wallet)\//
 
 const pagesAbove: Rule = {

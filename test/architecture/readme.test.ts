@@ -122,7 +122,7 @@ const retired = (): RegExp => {
   const words = [...table.matchAll(/^\| ([a-z][^|]*?) \|/gm)].flatMap(([, cell = '']) => cell.split(', '))
   return new RegExp(`\\b(${words.map((word) => `${word}s?`).join('|')})\\b`, 'i')
 }
-/** What was called by its name of then. */
+/** Documents about the past, with its names. */
 const ofThePast = ['docs/glossary.md', 'docs/guides/changelog.md']
 const textFiles = files.filter((path) => /^texts\/.*\.json$/.test(path))
 

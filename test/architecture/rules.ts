@@ -14,7 +14,7 @@ const recorded = '../docs/openapi/examples.json'
 /** The texts of each language: data, outside of the sources. */
 const texts = '../texts/'
 
-/** What each part may import besides itself, npm and the catalogues of errors. */
+/** The allowed imports of each part, besides itself, npm and the catalogues of errors. */
 const below: Readonly<Record<string, readonly string[]>> = {
   [everywhere]: [],
   lib: [],
@@ -69,7 +69,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** What surrounds the service is of several parts, which know different things. */
+/** The surroundings of the service consist of several parts, which know different things. */
 const surrounding = /^(dev|operate)\/[^/]+/
 const partOf = (path: string) => surrounding.exec(path)?.[0] ?? path.split('/')[0] ?? path
 const each = (files: readonly Source[], complaint: (file: Source) => readonly (string | undefined)[]) =>

@@ -33,6 +33,6 @@ const commands = /^(dev\/(demo\/|db-reset\.ts|sandbox\/run\.ts)|operate\/(admin|
 /** The service: paths from `src`. */
 export const readSources = (): Source[] => read(join(root, 'src'), '**/*.ts').filter(({ path }) => !commands.test(path))
 
-/** Everything that runs outside of tests: paths from the root. What is generated is left out. */
+/** Everything that runs outside tests, by paths from the root. Generated files are left out. */
 export const readProgram = (): Source[] =>
   read(root, '{src,scripts,client/src,dashboard/src}/**/*.{ts,tsx}').filter(({ path }) => path !== 'client/src/api.ts')

@@ -201,7 +201,7 @@ test('the routes that need a fresh proof are these, and no others', () => {
 })
 
 type Holder = 'young' | 'old' | 'token'
-/** What each request got, by the request: the table of docs/security.md. */
+/** Each request's answer, by the request: the table of docs/security.md. */
 const outcomes = new Map<string, Partial<Record<Holder, string>>>()
 
 const send = async (api: Client, act: Act, holder: Holder) => {

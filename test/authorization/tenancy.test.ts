@@ -25,7 +25,7 @@ let service: TestService
 let pushes: PushService
 let team: Team
 let strangers: { name: string; api: Person['api'] }[]
-/** What the team has, by the route that names it, with a body that would have an effect for its owner. */
+/** The team's records, by the route that names them, with a body that would take effect for their owner. */
 let owned: Record<string, Owned>
 
 const made = async (answer: Promise<{ status: number; body: { id: string }; text: string }>): Promise<string> => {

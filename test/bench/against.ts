@@ -9,7 +9,7 @@ import { paying } from './payments.ts'
 import { openBench, startProvider, startService } from './processes.ts'
 import { median } from './results.ts'
 
-/** What a request costs: milliseconds of processor time, statements, blocks that were touched, bytes of write-ahead log. */
+/** The costs of a request: milliseconds of processor time, statements, touched blocks, bytes of write-ahead log. */
 const measures = ['nodeMs', 'postgresMs', 'statements', 'blocks', 'wal'] as const
 type Cost = Record<(typeof measures)[number], number>
 

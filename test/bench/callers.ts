@@ -11,7 +11,7 @@ import { type Bench, startProvider, startService } from './processes.ts'
 export const range = (length: number): number[] => Array.from({ length }, (_, at) => at)
 const plenty = '900000000000000'
 
-/** Of the payees those that it has paid: the first payment to one costs more. */
+/** `paid`: the payees that it has paid. The first payment to a payee costs more. */
 export type Caller = Scene & { paid: readonly string[]; refreshToken: string }
 
 /** A caller with 20 payees, 8 to 40 payments, six keys. */

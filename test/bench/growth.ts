@@ -37,7 +37,7 @@ const grow = async (bench: Bench, { payments, events, keys, large }: Run['size']
   }
   await pay(large, 'large', '=')
   await pay(payments - large, 'k', '<>')
-  // What follows is planned by what is there now.
+  // The planner plans the following statements by today's data.
   await bench.query('analyze')
   const columns = 'amount_minor, available_after_minor, reference_type, reference_id, customer_account_id, debit_account_id'
   for (const [id, at, kind, pending] of [

@@ -11,7 +11,7 @@ import type { Operation, Scene } from './operation-list.ts'
 import { type Bench, cpuSeconds, type Started } from './processes.ts'
 import type { Notes } from './results.ts'
 
-/** What a part of the bench has. The service runs without jobs. */
+/** The context of a part of the bench. The service runs without jobs. */
 export type Run = {
   bench: Bench
   service: Started
@@ -20,7 +20,7 @@ export type Run = {
   readers: readonly Caller[]
   writers: readonly Caller[]
   operations: Readonly<Record<string, Operation>>
-  /** Of growth: how many rows there are, and payments of one workspace. */
+  /** For growth: numbers of rows, and of payments in one workspace. */
   size: Record<'rounds' | 'seconds' | 'warm' | 'callers' | 'payments' | 'events' | 'keys' | 'large', number>
 }
 
@@ -148,7 +148,7 @@ export const asked = (
   return { kind: 'requests', url, connections, requests } as const
 }
 
-/** What one does a second ÷ what another does, in turn. */
+/** The ratio of two rates per second, measured in turn. */
 export const compare = async ({ notes, size }: Run, name: string, goal: string, one: Load, other: Load): Promise<void> => {
   for (const load of [one, other]) await measure(load, size.warm)
   for (let round = 1; round <= size.rounds; round += 1) {

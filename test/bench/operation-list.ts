@@ -4,10 +4,10 @@ import type { Json } from '../harness/client.ts'
 import type { LoadRequest } from './connection.ts'
 
 type Credential = 'key' | 'session' | 'access token' | 'dashboard token' | 'admin'
-/** Of each list whose records a path names by `:id` one. The key is one that may be changed, the grant that key's. */
+/** One record of each list that a path names by `:id`. The key may be changed, and the grant is that key's. */
 type Listed = 'accounts' | 'grants' | 'api-keys' | 'invitations' | 'topups' | 'beneficiaries' | 'spending-policies' | Act
 type Act = 'payments' | 'payment-batches' | 'approvals'
-/** What one caller of the bench has. Further payees: one that needs an approval, one that nothing is paid to. A `{field}` below stands for its value. */
+/** The data of one caller. Further payees: one that needs an approval, one without payments. A `{field}` below is its value. */
 export type Scene = Record<Credential | Listed | 'asking' | 'renamed' | 'workspace' | 'address' | 'client', string>
 
 type Asking = (scene: Scene) => LoadRequest
@@ -29,7 +29,7 @@ type Row = Partial<Pick<Operation, 'kind' | 'goal' | 'once'> & Pick<LoadRequest,
   uses?: readonly [operation: string, body?: object]
 }
 
-/** Who calls, where a row does not say it: a person in a browser changes what people manage, a key the rest. */
+/** The default caller of a row: a person in a browser changes what people manage, a key does the rest. */
 const callerOf = (access: string): NonNullable<Row['by']> => {
   if (/public|optional/.test(access)) return 'nobody'
   if (access === 'admin') return 'admin'

@@ -139,7 +139,7 @@ test('a list finds beneficiaries by part of a name, taken literally, and by thei
   await reader.api.delete(`/v1/beneficiaries/${percent}`)
   expect(await found('')).toEqual([kilimo, juma])
   expect(await found('status=all')).toEqual([kilimo, percent, juma])
-  // What names it, such as a payment, can still be shown by its name.
+  // Records with this beneficiary, such as a payment, can still show its name.
   expect(await found(`id=${percent}`)).toEqual([percent])
   expect(await found(`id=${percent}&status=active`)).toEqual([])
 })

@@ -9,7 +9,7 @@ afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
 })
 
-/** Of 0712 000 078: as contacts apps, web pages, spreadsheets and word processors copy it. */
+/** 0712 000 078 as contacts apps, web pages, spreadsheets and word processors copy it. */
 const copies = [
   ['between marks of direction', '\u202A+254712000078\u202C'],
   ['with a soft hyphen', '0712\u00AD000078'],

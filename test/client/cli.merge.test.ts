@@ -36,7 +36,7 @@ type Run = {
   kill: () => void
 }
 
-/** What a person types, in a process of its own. */
+/** Runs a person's command in a process of its own. */
 const payments = (args: string[], env: Record<string, string> = {}): Run => {
   const child = spawn(process.execPath, [programs.client, ...args], {
     env: {

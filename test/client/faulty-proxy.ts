@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What happens to the next request through this proxy. */
+/** The fate of the next request through this proxy. */
 export type Fault =
   /** The connection breaks before the request reaches the service. */
   | { kind: 'lost' }

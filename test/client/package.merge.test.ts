@@ -39,7 +39,7 @@ const releases = fileURLToPath(new URL('../../client/releases', import.meta.url)
 const installed = join(folder, 'node_modules/payments-service-client')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** What the program prints on one runtime. */
+/** The program's output on one runtime. */
 const runOn = async (
   { runtime, command, args }: (typeof runtimes)[number],
   program: string,
@@ -132,7 +132,7 @@ test('the workflow of the guide, run step by step, passes the tests of the guide
   await mkdir(app)
   for (const name of ['package.json', 'package-lock.json']) await copyFile(join(folder, name), join(app, name))
   await writeFile(join(app, 'pay.test.mjs'), part('javascript'))
-  // What it would have after its own `npm ci`.
+  // The result of its own `npm ci`.
   await symlink(fileURLToPath(new URL('../..', import.meta.url)), join(workspace, 'payments-service'))
   let printed = ''
   for (const { run: line, 'working-directory': place = defaults.run['working-directory'], env = {} } of steps) {

@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** What a program prints that begins with a client of the proxy, which may break connections. */
+/** The output of a program that begins with a client of the proxy, which may break connections. */
 const runPython = async (
   name: string,
   program: string,
@@ -99,7 +99,7 @@ test('every Python sample of the API document is a call that the file has', () =
 })
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-/** What an integration's main journeys use: top up, add a payee, pay, wait, list, follow events, pay a list. */
+/** The calls of an integration's main journeys: top up, add a payee, pay, wait, list, follow events, pay a batch. */
 const journeys = [
   'apiKeys',
   'beneficiaries',

@@ -16,7 +16,7 @@ const objectsOf = (pdf: Buffer): Map<string, { dictionary: string; stream: strin
   )
 }
 
-/** What each glyph of a font stands for. */
+/** The character of each glyph of a font. */
 const glyphsOf = (table: string): Map<number, string> => {
   const glyphs = new Map<number, string>()
   for (const [, block = ''] of table.matchAll(/beginbfchar([\s\S]*?)endbfchar/g))

@@ -45,7 +45,7 @@ export const openEachApproval = async (page: Page, count: number): Promise<void>
   }
 }
 
-/** What a person would see: the reason of most failures stands there. */
+/** Prints the page's text, which explains most failures. */
 export const showOnFailure = (page: Page): void =>
   onTestFailed(async () => {
     const text = await page.evaluate('document.body.innerText').catch((error: unknown) => String(error))

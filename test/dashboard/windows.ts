@@ -8,7 +8,7 @@ export type Window = {
   /** Whether its pages find the wallet. */
   hasWallet: boolean
   wallet: InjectedWallet
-  /** What went wrong in the page: exceptions, refused scripts and styles, requests to elsewhere. */
+  /** Faults in the page: exceptions, refused scripts and styles, requests to elsewhere. */
   complaints: string[]
 }
 

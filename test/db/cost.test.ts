@@ -84,7 +84,7 @@ const sentFor = async (operation: Operation): Promise<Sent> => {
 /** How many statements an operation sends, and in how many trips, its credential's lookup included. */
 type Cost = readonly [statements: number, trips: number]
 
-/** What each may send: one trip more than was seen where answers that come apart may cost one. A change that sends less lowers it here. */
+/** The maximum per operation: one trip more than measured if separate answers may cost one. A cheaper change lowers it here. */
 const most: Readonly<Record<string, Cost>> = {
   'accounts.get': [4, 2],
   'accounts.update': [9, 6],

@@ -13,7 +13,7 @@ const columns = `
   order by c.relname, a.attnum`
 
 const ofType: Readonly<Record<string, string>> = {
-  // Of now, as ids are. Its time is written once for all rows: that is most of an id.
+  // Ids have the current time, written once for all rows: that is most of an id.
   uuid: 'overlay(gen_random_uuid()::text placing (select left(first_id_at(now())::text, 13)) from 1)::uuid',
   text: `'text ' || n`,
   boolean: 'n % 2 = 0',
@@ -38,8 +38,8 @@ const inserted = (table: string, of: readonly Column[], rows: number): string =>
 }
 
 /**
- * Fills every table with rows of as many tenants, so that plans are made as for tables that have grown. What rows must be like in other ways is
- * not checked any more in this database.
+ * Fills every table with rows of as many tenants, so that plans are made as for grown tables. Other constraints on rows are no
+ * longer checked in this database.
  */
 export const fillTables = async (client: pg.Client, rows: number): Promise<void> => {
   await client.query("set session_replication_role = 'replica'")

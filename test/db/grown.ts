@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { fillTables } from './filled.ts'
 
-/** What waits, and is not due: as a service that has many customers and is up to date. Most of the rows have one owner. */
+/** Waiting rows that are not due, as in an up-to-date service with many customers. Most of the rows have one owner. */
 const waiting = [
-  // Of these there are few.
+  // Tables with few rows.
   `delete from signing_keys`,
   `delete from rail_pauses`,
   `delete from write_losses`,

@@ -10,7 +10,7 @@ const service = await openService()
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** As a process that starts: with the recovery point that one before it left. */
+/** A starting process, with the recovery point that an earlier process left. */
 const detectionOf = (place?: Place, left: readonly Noted[] = []) => {
   const written: (Place | undefined)[] = []
   const recoveryPoint = createRecoveryPoint(service.clock)

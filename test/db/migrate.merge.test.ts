@@ -249,7 +249,7 @@ create index concurrently if not exists "{part}_further" on "{part}" (type);
 --> statement-breakpoint
 -- each part of events without events_further
 alter index events_further attach partition "{part}_further"`)
-    // As a try would leave it: the index of the table is there, one part has an attached one, and a period was created meanwhile, which has its own.
+    // The state after a try: the table has the index, one part has an attached one, and a period created meanwhile has its own.
     await connected(database.url, async (client) => {
       await client.query('create index events_further on only events (type)')
       await client.query('create index events_default_further on events_default (type)')

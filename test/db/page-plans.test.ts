@@ -160,7 +160,7 @@ test('a summary of payments reads sums of its hours, and payments of its workspa
   expect(of('hour_totals_account_id_hour_workspace_id_type_beneficiary_id_pk')).toEqual([
     expect.stringMatching(/account_id = .* AND .*hour >= .* AND .*hour < /),
   ])
-  // Those that have not succeeded are read by their status, or where a workspace has one payment, as here, by the workspace.
+  // Payments that have not succeeded are read by their status; in a workspace with one payment, as here, by the workspace.
   expect(of('payments_workspace')).toContainEqual(expect.stringMatching(/ROW\(workspace_id, id\) > /))
 })
 
@@ -195,7 +195,7 @@ describe('where a database has two owners, one of whom wrote nothing for long', 
         `select c.relname as key from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = $1::regclass and i.indisprimary`,
         [table],
       )
-      // As service tables are: rows lie in the order of their ids.
+      // Rows lie in the order of their ids, as in service tables.
       await client.query(`cluster ${table} using ${rows[0].key}`)
       await client.query(`analyze ${table}`)
     }
@@ -207,7 +207,7 @@ describe('where a database has two owners, one of whom wrote nothing for long', 
     expect(plan).not.toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Filter":"[^"]*${owner} = `))
   })
 
-  // What is read between two ids, without an order that only an index of the owner has.
+  // Reads between two ids, without an order that only an index of the owner has.
   test.for([
     'ledger.flow',
     'ledger.statement_summary',

@@ -45,7 +45,7 @@ const pay = async (count: number) => {
   }
 }
 
-/** Of each table, with its indexes and what it stores elsewhere; parts count as their table. */
+/** Each table's size, with its indexes and TOAST data. Parts count as their table. */
 const sizes = async (): Promise<Map<string, number>> => {
   const { db } = service.deps
   const tables = await db.query<{ name: string }>(
@@ -60,7 +60,7 @@ const sizes = async (): Promise<Map<string, number>> => {
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]))
 }
 
-/** What leaves by itself after days: events, what callbacks said, the request log. */
+/** Tables whose rows expire after days: events, callback bodies, the request log. */
 const temporary = new Set(['events', 'callback_bodies', 'request_log'])
 
 // docs/scaling.md plans with these: more in a row that every payment writes is found here. The goals are 6,000 and 3,500; the second is missed.

@@ -127,7 +127,7 @@ describe('a declared query', () => {
     const { statements } = await sentDuring(async () => {
       read = await Promise.all([paymentId, newId(), paymentId].map((id) => db.run(joined, { id })))
     })
-    // What the service writes by its own timers comes between at any moment.
+    // The service's own timers may write in between at any moment.
     const ours = statements.flatMap(({ name }) => (name?.startsWith('test.') ? name : []))
     expect(ours).toEqual(['test.joined@turn'])
     expect(read).toEqual([[{ id: paymentId }], [], [{ id: paymentId }]])

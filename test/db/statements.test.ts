@@ -137,7 +137,7 @@ const scansIn = (plan: Plan, reads: Reads, limited: boolean): string[] => [
   ...(plan.Plans ?? []).flatMap((below) => scansIn(below, reads, plan['Node Type'] === 'Limit')),
 ]
 
-/** As on the service's connections. */
+/** The settings of the service's connections. */
 const settings = 'set enable_seqscan = off; set enable_bitmapscan = off; set enable_mergejoin = off; set jit = off'
 
 const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> => {

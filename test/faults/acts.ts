@@ -23,7 +23,7 @@ export type Stage = {
  * process, if it was a request. `ended`: whether the act has ended, by any process.
  */
 export type Ready = {
-  /** What the victim does before the act, without a kill. */
+  /** The victim's steps before the act, without a kill. */
   before?: (victim: Puppet) => Promise<void>
   act: (victim: Puppet) => Promise<unknown>
   again?: () => Promise<{ status: number; text: string }>
@@ -122,7 +122,7 @@ const adjustment = ({ cast }: Stage, amount_minor: string) => ({
   reason: 'a test',
 })
 
-/** Who has just proved who they are: a full run takes longer than that holds. */
+/** An administrator with a fresh proof of identity: a full run takes longer than a proof holds. */
 const administrator = async ({ administrators }: Stage, index: 0 | 1): Promise<Client> => {
   const person = administrators[index]
   await prove(person)

@@ -104,7 +104,7 @@ describe.each(tried)('$name', ({ name, prepare, ways }) => {
         expect([200, 201, 202, 503], `message ${at}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
         const again = await converge(act)
         if (answer.status !== 503 && name.startsWith('POST /v1/payments')) expect(again.body?.id).toBe(answer.body.id)
-        // What is done once the process knows of the loss fails for no reason of it, not even once.
+        // Work after the process knows of the loss must not fail because of it, not even once.
         if (seen >= at) await expect.poll(losses).toBeGreaterThan(known)
         await service.settle()
         if (seen < at) break

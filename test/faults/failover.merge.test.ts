@@ -62,7 +62,7 @@ const until = async (holds: () => Promise<boolean> | boolean, withinMs = 60_000)
   }
 }
 
-/** What a start in production says about the servers. */
+/** Warnings about the servers at a start in production. */
 const standbyWarnings = async (): Promise<string[]> => {
   const warnings: string[] = []
   await warnOfServer(service.deps.db, pino({ level: 'warn' }, { write: (line) => void warnings.push(line) }))

@@ -23,7 +23,7 @@ let peer: SilentProxy
 let service: TestService
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'frozen-'))
-  // As root the server runs as another user, who needs access.
+  // For root, the server runs as another user, who needs access.
   await chmod(folder, 0o755)
   server = await startEmbeddedPostgres({ dataDir: folder })
   await migrate(server.url)

@@ -177,7 +177,7 @@ test.each(tried)(
     report('left_to_a_person', left)
     // A process is killed at a message to the database, never between its send log and its first byte.
     expect(left).toBe(0)
-    // What was written before time was moved waits for the next sweep, which seals it.
+    // Rows written before time was moved wait for the next sweep, which seals them.
     if (isFull) await (await next).sweep()
     expect(await world.faults()).toEqual([])
   },

@@ -107,7 +107,7 @@ test(`a payroll of ${itemsCount}, asked for with one key at two processes, of wh
   while ((await batch()).status !== 'completed') {
     if (performance.now() - from > 600_000) throw new Error(JSON.stringify(await batch()))
     await wait(500)
-    // What the killed process was sending stays leased to it until its time is up.
+    // The killed process's sends stay leased to it until their time is up.
     await world.provider.advance(5)
   }
   const third = itemsCount / 3

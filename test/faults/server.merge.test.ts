@@ -28,7 +28,7 @@ describe.runIf(isFull)('the database server', () => {
   let payee: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'faults-server-'))
-    // As root the server runs as another user, who needs access.
+    // For root, the server runs as another user, who needs access.
     await chmod(folder, 0o755)
     server = await startEmbeddedPostgres({ dataDir: folder })
     await migrate(server.url)

@@ -16,7 +16,7 @@ const withinSeconds = 60
 
 let service: TestService
 let person: Person
-/** As for the daily check: with time for statements that read everything. */
+/** Connected like the daily check: with time for statements that read everything. */
 let db: Database
 beforeAll(async () => {
   if (!isFull) return

@@ -23,7 +23,7 @@ import { guides, type Language, patternOf, type Snippet, snippets, written } fro
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'guides-'))
-/** Who reads a new approval waits for the first check of its payee's name, as in a real process: that work is done meanwhile. */
+/** A reader of a new approval waits for the first check of its payee's name, as in a real process. That check runs meanwhile. */
 const openAtWork = async () => {
   const atWork: { settle?: () => Promise<void> } = {}
   const clock = { ...createTestClock(), sleep: async () => atWork.settle?.() }
@@ -194,7 +194,7 @@ describe.concurrent('every program of the guides runs as it is written, and prin
 })
 
 const withKey = runnable.filter(({ code }) => code.includes('PAYMENTS_API_KEY'))
-/** What no program may print of an answer that has no such field. */
+/** Output that shows a missing field of an answer. */
 const absent = /undefined|(?<!:)\bnull\b|\bNone\b|NaN|Traceback|approve\/(\s|$)/m
 
 describe.concurrent('every program that uses a key works with the key that the README tells to create', () => {

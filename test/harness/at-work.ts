@@ -36,7 +36,7 @@ export const workAfterAnswers = (service: TestService, after: () => Promise<void
   }
   service.http.server.on('request', watch)
   return {
-    /** As after an answer: for what came in another way. */
+    /** Does the work that follows an answer, for input that came another way. */
     wake,
     stop: async () => {
       service.http.server.off('request', watch)

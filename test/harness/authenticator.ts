@@ -22,7 +22,7 @@ const cbor = (value: Cbor): Buffer => {
 }
 
 export type AuthenticatorOptions = {
-  /** What the authenticator does; each is what an honest browser on our page does when it is left out. */
+  /** The authenticator's behaviour. Each default is that of an honest browser on our page. */
   origin?: string
   rpId?: string
   userVerified?: boolean

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { Agent as EncryptedAgent, request as encrypted } from 'node:https'
 
-/** What a request answered: the body parsed when it is JSON. Tests look into it freely, so it is loosely typed on purpose. */
+/** An answer, its body parsed if it is JSON. Tests look into it freely, so it is loosely typed on purpose. */
 // biome-ignore lint/suspicious/noExplicitAny: a test reads every kind of answer
 export type Json = any
 export type Answer = { status: number; body: Json; headers: Headers; text: string }
@@ -17,7 +17,7 @@ export type CallOptions = Credentials & {
 
 export type Client = {
   url: string
-  /** What every call carries. */
+  /** The credentials of every call. */
   credentials: Credentials
   call: (method: string, path: string, options?: CallOptions) => Promise<Answer>
   get: (path: string, options?: CallOptions) => Promise<Answer>

@@ -9,7 +9,7 @@ import { openRunFolder } from './run-folder.ts'
 import { startTestServer } from './server.ts'
 import { installTraceGuard } from './trace-guard.ts'
 
-/** What every test database starts with. Add here what is installed besides our migrations. */
+/** The contents of every test database. Add other installed parts here, besides our migrations. */
 export const prepareTemplate = async (url: string): Promise<void> => {
   await migrate(url)
   await installTraceGuard(url)

@@ -36,7 +36,7 @@ export const unguarded = ({ deps: { db } }: TestService, text: string, values: u
     await tx.query(text, values)
   })
 
-/** As teams were until version 0.4.0: it draws on the balance of its owning account. */
+/** Restores the state of teams until version 0.4.0: the workspace draws on its owning account's balance. */
 export const shareBalance = (service: TestService, workspaceId: string): Promise<unknown> =>
   unguarded(service, 'update workspaces set balance_account_id = null where id = $1', [parseId('workspace', workspaceId)]).then(
     () =>

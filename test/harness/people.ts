@@ -27,8 +27,8 @@ export const prove = async ({ api, wallet }: Pick<Person, 'api' | 'wallet'>) => 
 }
 
 /**
- * As a person does whom the dashboard asks: proves the session again whenever the service wants it, and repeats what was refused. Time passes in
- * tests that are not about that; those that are use the session's cookie itself.
+ * A person whom the dashboard asks: proves the session again whenever the service wants it, and repeats refused requests. Tests
+ * about proofs, in which time passes, use the session's cookie itself.
  */
 const attentive = (api: Client, wallet: PrivateKeyAccount): Client =>
   withCall(api, async (method, path, options) => {

@@ -26,7 +26,7 @@ export const startHaproxy = async (members: readonly Member[]) => {
   }
 }
 
-/** What Patroni answers at `/primary`, from the server itself. */
+/** Patroni's answer at `/primary`, from the server itself. */
 export const startHealthCheck = async (url: string) => {
   const server = createServer((_, response) => {
     void connected(url, (client) => client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby'))

@@ -8,7 +8,7 @@ export type TestServer = {
   /** A role that may create databases, connected to any database but the template. */
   adminUrl: string
   template: string
-  /** What every database of this run starts with, so that the teardown finds them all. */
+  /** The prefix of every database of this run, so that the teardown finds them all. */
   prefix: string
 }
 

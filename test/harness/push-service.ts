@@ -43,7 +43,7 @@ export const decrypt = (body: Buffer, browser: { ecdh: ECDH; auth: Buffer }): st
 
 const json = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
 
-/** Who sent it, by RFC 8292: throws what is wrong. */
+/** The sender, by RFC 8292. Throws if anything is wrong. */
 const senderOf = ({ authorization = '' }: IncomingHttpHeaders, origin: string): string => {
   const { t, k } = /^vapid t=(?<t>[\w.-]+), ?k=(?<k>[\w-]+)$/.exec(authorization)?.groups ?? {}
   if (t === undefined || k === undefined) throw new Error('no vapid authorization')
@@ -72,7 +72,7 @@ export type Received = { text: string; headers: IncomingHttpHeaders; sender: str
 export type PushBrowser = {
   subscription: { endpoint: string; keys: { p256dh: string; auth: string } }
   received: Received[]
-  /** What the push service answers from now on instead of accepting. */
+  /** Sets the push service's answer from now on, instead of accepting. */
   answers: (status: number | 'never', headers?: Record<string, string>, body?: string) => void
 }
 

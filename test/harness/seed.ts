@@ -10,5 +10,5 @@ export const chooseSeed = (wanted = ordinary): number => {
   return chosen
 }
 
-/** What every random choice of a test follows from, so that a run tries what the run before it tried. */
+/** The seed of every random choice in tests, so that each run repeats the previous one's choices. */
 export const propertySeed = chooseSeed(process.env.PROPERTY_SEED)

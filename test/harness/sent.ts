@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { vi } from 'vitest'
 
-/** What was sent to Postgres. `trips`: how often something was sent, of which all that leaves together counts once. */
+/** Statements sent to Postgres. `trips`: the number of sends, of which all that leave together count once. */
 export type Sent = { statements: { name: string | undefined; text: string; values: readonly unknown[] }[]; trips: number }
 
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/

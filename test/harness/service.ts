@@ -39,7 +39,7 @@ const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: 
 
 export type TestOptions = {
   env?: Record<string, string>
-  /** What no variable changes. */
+  /** Settings that no variable changes. */
   fixed?: Partial<Config>
   railTimeoutMs?: number
   /** A second process on the same database: everything but the database is its own. */
@@ -49,7 +49,7 @@ export type TestOptions = {
   clock?: TestClock
   /** Uses that service's provider instead of its own: a process that takes over. */
   provider?: TestService
-  /** What an earlier life of the process remembered, and where this one writes down its recovery point and what it sends. */
+  /** The memory of an earlier life of the process, and the log of this one's recovery point and sends. */
   sendLog?: SendLogFile
 }
 

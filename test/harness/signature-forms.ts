@@ -23,7 +23,7 @@ export const refusedForms: readonly (readonly [string, (signature: string) => st
 
 type Sent = { status: number; body: { error?: string; message?: string } }
 
-/** What is answered to each refused form: its status, its code, and whether the sentence names the form. */
+/** The answer to each refused form: its status, its code, and whether the sentence names the form. */
 export const answersToForms = async (signature: string, send: (signature: string) => Promise<Sent>) => {
   const answers: unknown[] = []
   for (const [name, change, word] of refusedForms) {

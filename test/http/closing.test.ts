@@ -26,7 +26,7 @@ test('a service that closes answers the requests under way, ends its streams and
   const underWay = person.api.patch('/v1/accounts/me', { display_name: 'Written while closing' })
   await expect.poll(async () => (await blocker.query(`select from ${waitingForLock}`)).rowCount).toBeGreaterThan(0)
 
-  // What the limit of a request under way ends.
+  // The limit for a request under way ends it.
   const ended = vi.spyOn(service.http.server, 'closeAllConnections')
   const closing = service.close()
   await stream.ended()

@@ -521,12 +521,12 @@ const filler = (length: number, characters = '0123456789abcdef') =>
   characters.repeat(Math.ceil(length / characters.length)).slice(0, length)
 type Replacement = readonly [RegExp, (match: string, ...groups: string[]) => string]
 
-/** What must not be shown to readers: the test's address, and secrets. */
+/** Texts that readers must not see: the test's address, and secrets. */
 const private_: readonly Replacement[] = [
   [/(?:localhost|127\.0\.0\.1)(:|%3A)(?!9876)\d+/g, (_text, colon) => `localhost${colon}3000`],
   [/\b(service_[a-z]+_)[\w-]{16,}/g, (text, prefix = '') => prefix + filler(text.length - prefix.length)],
 ]
-/** What differs from run to run. */
+/** Values that differ from run to run. */
 const passing: readonly Replacement[] = [
   [/0x[0-9a-fA-F]{40}\b/g, () => '0x…'],
   [/0x[0-9a-fA-F]{130}\b/g, () => '0x…'],
@@ -537,7 +537,7 @@ const passing: readonly Replacement[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, () => 'a UUID'],
   [/"(\w*receipt)":"\w+"/g, (_text, name) => `"${name}":"…"`],
   [/\b[A-Z]{4}-[A-Z]{4}\b/g, () => 'XXXX-XXXX'],
-  // Of a provider's statement.
+  // In a provider's statement.
   [/^[0-9A-Z]{10},/gm, () => '…,'],
   [/(254\*{3}\d{3}[ ,])\d{6,}/g, (_text, payer) => `${payer}…`],
   [/(state|nonce|code_challenge|code)=[\w%.-]{16,}/g, (_text, name) => `${name}=…`],

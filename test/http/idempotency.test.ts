@@ -147,7 +147,7 @@ test('every operation that creates something for its caller honours a key', () =
   const creating = first.routes.filter(
     ({ method, access, path }) => method === 'POST' && access !== 'public' && !path.startsWith('/v1/oauth'),
   )
-  // What ends, decides, stops or asks: a second time it finds the work done, and says so.
+  // Operations that end, decide, stop or ask: a second time they find the work done, and say so.
   const again =
     /\.(revoke|revoke_.*|cancel|decide.*|freeze.*|unfreeze|logout|simulate|replay|accept.*|preview|wallet_verify|end.*|suspend.*|reinstate.*|resolve.*|assign.*|enter_.*|.*_form|resolve|confirm.*|reject.*|verify|prepare.*|prove|call)$/
   expect(

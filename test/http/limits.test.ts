@@ -184,7 +184,7 @@ test('a shared counter without an answer delays a request for a tenth of a secon
   proxy.silence()
   const answers = [await ask(), await ask(), await ask(), await ask()]
   expect(answers.at(-1)?.status).toBe(429)
-  // Of the quickest, as the others may wait for a processor.
+  // The fastest answer counts, because the others may wait for a processor.
   expect(Math.min(...answers.map(({ ms }) => ms))).toBeLessThan(1_000)
   // Its connection was closed, and until there is another one nothing waits.
   await expect.poll(async () => (await ask()).ms, { interval: 100 }).toBeLessThan(90)

@@ -8,7 +8,7 @@ const person = await signIn(service.api)
 const names = (count: number, name = 'c') => Array.from({ length: count }, (_, index) => `${name}${index}`)
 const object = (count: number, name?: string) => Object.fromEntries(names(count, name).map((key) => [key, '1']))
 
-/** What no answer to a refused request is longer than. */
+/** The maximum length of an answer to a refused request. */
 const longestAnswer = 64 * 1024
 type Faults = { fields: { path: string; message: string }[]; more?: number }
 

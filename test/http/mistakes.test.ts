@@ -8,7 +8,7 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, signIn, walletMessage } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
-// What people send by mistake, and the answer that each mistake gets: what was wrong, and what to send instead.
+// People's mistakes, and the answer to each: the fault, and what to send instead.
 
 const service = await openService()
 const person = await signIn(service.api)

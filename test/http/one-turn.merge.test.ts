@@ -14,9 +14,9 @@ afterAll(async () => {
   await service.close()
 })
 
-/** Of the longest turn of the event loop: what one request may keep all others waiting, on a machine as fast as that of docs/security.md. */
+/** The maximum turn of the event loop, in which one request keeps all others waiting, on the machine of docs/security.md. */
 const maxMs = 50
-/** What seems too long is measured beside a fixed piece of work: the processor's speed is shared with other tests, and with other machines. */
+/** Compares a slow turn with a fixed piece of work: other tests and other machines share the processor. */
 const onThatMachine = (turns: Turns): Turns =>
   turns.longestMs < maxMs ? turns : { ...turns, longestMs: turns.longestMs / slowness() }
 
@@ -61,7 +61,7 @@ const longest = async (name: string, ask: () => Promise<Ask> | Ask, times = 2): 
 
 // Before the lists, whose thousands of payments it would send.
 describe('every operation with the longest texts that its body and its address take', () => {
-  // Each mark is a letter more to whoever normalises the text: the dearest that a text of this length can be.
+  // For a normaliser each mark is one more letter: the most expensive text of this length.
   const textOf = (length: number) => 'a\u0301\u0316'.repeat(Math.ceil(length / 5)).slice(0, length / 1.7)
   const filled = (value: Json, length: number): Json => {
     if (typeof value === 'string') return textOf(length)

@@ -85,7 +85,7 @@ test('an approval is mailed once to each person who may decide, with its facts a
   expect(text).not.toContain(destination.slice(-4))
   expect([from, headers.includes('Auto-Submitted: auto-generated')]).toEqual(['payments@example.com', true])
   expect(server.to(viewer.email)).toHaveLength(before)
-  // Who was told, and who opened it while they could decide: read by a person, once.
+  // Notified approvers, and those who opened the approval while they could decide: read once, by a person.
   const toldTo = async (reader: Client, { accountId }: Member): Promise<string[]> =>
     answered(await reader.get(`/v1/approvals/${payment.approval_id}`))
       .notifications.filter((one: Json) => one.account_id === accountId)
@@ -357,7 +357,7 @@ test('a mail tells times as a clock of the workspace shows them, in the language
   expect(textTo(owner.email, /waits for your decision/)).toContain('until 1 Jan 2027, 13:30 (Lagos time).')
   expect(textTo(approver.email, /inasubiri uamuzi/)).toContain('hadi 1 Jan 2027, 13:30 (saa za Lagos).')
   expect(textTo(approver.email, /sera/)).toContain('Yataanza kutumika 2 Jan 2027, 00:05 (saa za Lagos)')
-  // What is about the account alone is told by the clock of its own workspace.
+  // Mails about the account alone use the time zone of its own workspace.
   await continueWith(service, 'google', { email: owner.email }, { browser: createBrowser() })
   await service.settle()
   expect(textTo(owner.email, /New sign-in/)).toContain('Time: 1 Jan 2027, 02:05 (Nairobi time).')
@@ -378,7 +378,7 @@ test('both languages say everything, with the same values', () => {
   expect(swahili).toEqual(expect.arrayContaining(['account.sw.json', 'facts.sw.json', 'mail.sw.json', 'pages.sw.json']))
   for (const name of swahili) {
     const [own, english] = [name, name.replace('.sw.', '.en.')].map((each) => readFileSync(folder + each, 'utf8'))
-    // Of an error people read the sentence: what else is said of it is for programs.
+    // People read an error's sentence. Its other fields are for programs.
     const read = (_key: string, value: unknown) =>
       name === 'errors.sw.json' && value instanceof Object && 'fix' in value && 'sentence' in value
         ? { sentence: value.sentence }

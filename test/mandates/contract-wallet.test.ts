@@ -15,7 +15,7 @@ afterAll(async () => {
   await base.close()
 })
 
-/** What a contract's owner made: no key of the address itself signed it. */
+/** A signature by a contract's owner: no key of the address itself made it. */
 const signature: Hex = `0x${'ab'.repeat(80)}`
 const path = '/v1/intent-mandates'
 /** A chain that does not answer has not said that a signature is wrong. */
@@ -57,7 +57,7 @@ test("a contract wallet creates and revokes a mandate with its chain's confirmat
   expect((await revoke()).body.status).toBe('revoked')
 })
 
-/** Whoever controls the contract at this address on a chain, signed in. */
+/** Signs in the person who controls the contract at this address on a chain. */
 const signInOn = async (address: string, chainId: number, on: Chain) => {
   const { message } = (await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: chainId })).body
   accept(address, message, on)

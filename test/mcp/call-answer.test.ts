@@ -19,7 +19,7 @@ afterAll(() => service.close())
 
 const json = 'application/json; charset=utf-8'
 
-/** As clients of 2025 ask. */
+/** Calls a tool as clients of 2025 do. */
 const call = (name: string, input: object, bearer = key.key) =>
   service.api.post(
     '/mcp',
@@ -98,7 +98,7 @@ test('an optional argument that is null or empty is none, for each tool and insi
       const input = Object.fromEntries(optional.map((argument) => [argument, empty]))
       const { result } = (await call(name, input)).body
       const fields = (result.structuredContent.refusal?.fields ?? []) as { path: string }[]
-      // Of two optional amounts one must be given.
+      // One of two optional amounts must be given.
       const named = fields.map(({ path }) => path).filter((path) => path !== 'amount')
       expect(named.toSorted(), name).toEqual(required.toSorted())
     }

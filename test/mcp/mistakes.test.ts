@@ -6,7 +6,7 @@ import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { type Agent, connectAgent, ToolError } from './connect.ts'
 
-// What weak models do with these tools, as scripts: whatever they get wrong, no money moves that nobody meant.
+// Weak models' mistakes with these tools, as scripts: whatever they get wrong, no money moves unintended.
 
 let person: Person
 let payee: string
@@ -21,7 +21,7 @@ beforeEach(async () => {
   return () => agent.close()
 })
 
-/** What has left the account or is under way without a person's approval, in minor units. */
+/** Money that has left the account or is under way without a person's approval, in minor units. */
 const moved = async (): Promise<bigint> => {
   await service.settle()
   const { data } = (await person.api.get('/v1/payments?status=processing,succeeded,unknown')).body

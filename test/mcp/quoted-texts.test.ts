@@ -7,7 +7,7 @@ import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { type Agent, connectAgent, ToolError } from './connect.ts'
 
-// Whoever is paid, or names anything, writes words that a model reads: they stand in our sentences as quotations, whatever they say.
+// Payees and people who name anything write words that a model reads: our sentences quote them, whatever they say.
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 const person = await signIn(service.api)

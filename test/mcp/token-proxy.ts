@@ -10,7 +10,7 @@ export const startTokenProxy = async (target: string, bearer: string): Promise<{
       ...incoming.headers,
       authorization: `Bearer ${bearer}`,
       host: own ? host : incoming.headers.host,
-      // What is of the proxy's own origin is of the service's for the service.
+      // The proxy's own origin is the service's for the service.
       ...(own && incoming.headers.origin?.endsWith(incoming.headers.host ?? '') && { origin: target }),
     }
     const onward = forward({ hostname, port, path: incoming.url, method: incoming.method, headers }, (answer) => {

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const chosen = process.argv[2] ?? '1/1'
 const perSuiteMs = 300_000
 
-/** What a suite may read. Dependencies are linked: they are not changed. */
+/** The files that a suite may read. Dependencies are linked, because they are not changed. */
 const copied = [
   ...['src', 'test', 'migrations', 'scripts', 'docs', 'client', 'dashboard', 'build', 'verifier', 'deploy', 'texts'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', 'CHANGELOG.md', '.env.example'],

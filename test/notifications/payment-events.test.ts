@@ -8,7 +8,7 @@ const service = await openService()
 
 type Listed = { type: string; data: { decision: { trace?: unknown } } }
 
-/** As text, for the order of fields counts too; events have no trace. */
+/** A payment as text, because the order of fields counts too. Events have no trace. */
 const textOf = (payment: Listed['data']) => {
   const { trace: _, ...decision } = payment.decision
   return JSON.stringify({ ...payment, decision })

@@ -128,7 +128,7 @@ test('after a restore into a server whose transaction ids are behind, a stream r
   )
   await before.close()
 
-  // As a process does before it starts its service.
+  // A process does this before it starts its service.
   await openDatabase(loadConfig({ NODE_ENV: 'test', DATABASE_URL: database.url }), pino({ level: 'silent' }))
   const after = await startService({ database, clock: before.clock })
   onTestFinished(() => after.close())

@@ -7,7 +7,7 @@ import { openStream } from '../harness/stream.ts'
 const service = await openService()
 
 const tookMs: number[] = []
-/** Of the quickest, as the others may wait for a processor. */
+/** The fastest end counts, because the others may wait for a processor. */
 afterAll(() => expect(Math.min(...tookMs)).toBeLessThan(1_000))
 
 /** The stream's end after `cause`. */

@@ -73,7 +73,7 @@ test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Nod
     for (let opened = 0; opened < count; opened += 50) await Promise.all(Array.from({ length: 50 }, open))
     return ((await heapUsed()) - before) / count
   }
-  // The first time also has what is kept once: the code that is compiled. Of the others the median: what an earlier test left running allocates too.
+  // The first round includes one-time costs (compiled code). Then the median: an earlier test's leftovers allocate too.
   await openMany()
   const found: number[] = []
   for (let round = 0; round < 5; round += 1) found.push(await openMany())

@@ -254,7 +254,7 @@ test("a key is not told of its owner's sessions, which show addresses, unless it
   const streams = await Promise.all([reader, manager].map(({ api }) => openStream(api)))
   await signIn(service.api, person.wallet)
   await streams[1]?.next('session.created')
-  // What comes after it has come: it would have come before.
+  // A later event has arrived: the missing one would have come before.
   await fund(service, person, 10_000n)
   await streams[0]?.next('balance.updated')
   const listed = async ({ api }: { api: typeof person.api }) =>

@@ -32,7 +32,7 @@ const start = (options: string[]): Run => {
   return { process: child, output: () => text, url, exitCode: new Promise((resolve) => child.on('exit', resolve)) }
 }
 
-// As a public client: with a secret the runner sends none either, to every server that knows public clients.
+// A public client: with a secret, the runner sends none either, to every server that knows public clients.
 test('the conformance runner finds nothing wrong', async () => {
   const port = await freePort()
   const client = await registerClient(service.api, { redirect_uris: ['http://127.0.0.1/callback'] })

@@ -136,7 +136,7 @@ describe('a client whose id is the address of its metadata document', () => {
     serve()
     const client = newClient()
     const id = await requestConsent(person, client, newPkce())
-    // As a document at an https address would be stored.
+    // The stored form of a document at an https address.
     await service.deps.db.query(
       `with client as (update oauth_clients set url = $3 where url = $2)
        update oauth_authorizations set redirect_uri = $4 where id = $1`,
@@ -148,7 +148,7 @@ describe('a client whose id is the address of its metadata document', () => {
   test('has no verified host when it comes by a device: no answer goes to its host', async () => {
     serve({ grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] })
     const client = newClient()
-    // As a document at an https address would be stored.
+    // The stored form of a document at an https address.
     const pkce = newPkce()
     const ask = { ...client.credentials, code_challenge: pkce.challenge, code_challenge_method: 'S256' }
     const { body } = await postForm(service.api, '/v1/oauth/device_authorization', ask)

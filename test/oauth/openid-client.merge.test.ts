@@ -17,7 +17,7 @@ const register = (metadata: Record<string, unknown>, authentication?: oauth.Clie
     options,
   )
 
-/** What the browser does: it goes where the client sends it, its owner says yes, and it comes back. */
+/** The browser's part: it follows the client's redirect, its owner consents, and it returns. */
 const consent = async (url: URL): Promise<URL> => {
   const { pathname, search } = url
   const answer = await person.api.get(pathname + search)

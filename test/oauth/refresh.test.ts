@@ -231,7 +231,7 @@ describe('requests under way together', () => {
 
 describe('a client that sends one token several times, all before the first answer', () => {
   const clients = { one: [service.api], two: [service.api, second.api], 'two with a leeway': patient.map(({ api }) => api) }
-  /** As a client does that has not heard of the others: each on a connection of its own, none waits for anything. */
+  /** Refreshes of clients that know nothing of each other: each on its own connection, none waits for another. */
   const atOnce = async (apis: readonly (typeof service.api)[], token: string, count: number) => {
     const times: { sent: number; got: number }[] = []
     const answers = await Promise.all(
@@ -383,7 +383,7 @@ describe('a client that holds its body back until a rotation has been answered',
 })
 
 describe('refreshes of many grants that arrive together', () => {
-  /** As the token endpoint calls it, all in one turn of the event loop. */
+  /** Calls it as the token endpoint does, all in one turn of the event loop. */
   const together = async (requests: readonly { token: string; fields?: Record<string, string> }[]) => {
     const refreshTokens = createRefreshTokens(service.deps)
     const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }

@@ -51,7 +51,7 @@ describe('a registration', () => {
     })
   })
 
-  // What editors register: their own schemes, alone or beside other addresses.
+  // Editors register their own schemes, alone or beside other addresses.
   test.each([
     [['cursor://anysphere.cursor-mcp/oauth/callback']],
     [

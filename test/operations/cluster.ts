@@ -121,7 +121,7 @@ export const startCluster = async (binaries: string) => {
     for (const member of members) if (member !== except && (await leads(member))) return member
     return undefined
   }
-  /** As the leader has it in etcd: a standby that only the server counts as synchronous may not take over yet. */
+  /** By the leader's view in etcd: a standby that only the server counts as synchronous may not take over yet. */
   const whole = async (): Promise<true | undefined> => {
     const found = await leader()
     if (!found) return undefined

@@ -184,7 +184,7 @@ test('the workflows run what is run here, and their steps name scripts that exis
 test('the pooler makes on each connection the settings that the service makes otherwise', () => {
   const ini = text('pgbouncer/pgbouncer.ini')
   const query = connectQueryOf(settingsOf(loadConfig({ NODE_ENV: 'test' }).DATABASE_STATEMENT_TIMEOUT_MS))
-  // What PgBouncer sends on a new connection has 512 bytes, its frame included.
+  // PgBouncer sends at most 512 bytes on a new connection, the frame included.
   expect(query.replaceAll("''", "'").length).toBeLessThanOrEqual(506)
   const line = `payments = host=10.0.0.20 port=5432 dbname=payments connect_query='${query}'`
   if (process.env.RECORD_EXAMPLES === '1')

@@ -57,7 +57,7 @@ export const startPair = async (
     /** For commands beside the processes. */
     environment: { DATABASE_URL: database.url, DATA_DIR: folder, SANDBOX_URL: sandboxUrl },
     sandboxUrl,
-    /** What the processes warned of, each kind once, with how often. */
+    /** The processes' warnings, each kind once, with its count. */
     warnings: (): string[] => {
       const lines = all.flatMap((server) => server.stdout().match(/^\{"level":[456]0.*$/gm) ?? [])
       // Without ids and numbers, which differ from line to line.
@@ -136,9 +136,9 @@ export const payAtRate = async ({ person, beneficiary }: Payer, load: Load): Pro
 }
 
 /**
- * POST requests, which no balancer repeats by itself; every fourth is a payment under a key of its own, the others ask what would become of
- * one. `keyed`: these have keys as well. What is not 201 for a payment and 200 for a question, with the number of the request; status 0 for no
- * answer.
+ * POST requests, which no balancer repeats by itself. Every fourth is a payment under a key of its own; the others ask what would
+ * become of one. `keyed`: these have keys too. `refused`: answers other than 201 for a payment and 200 for a question, with the
+ * request's number; status 0 for no answer.
  */
 export const askAtRate = async (
   { person, beneficiary }: Payer,

@@ -48,7 +48,7 @@ const commitOf = async (version: string): Promise<string | undefined> => {
   return tagged || (await git('log', '--format=%H', '-1', `--grep=^Release ${version}$`).catch(() => '')) || undefined
 }
 
-/** What production installs by a lock file. */
+/** The packages that production installs by a lock file. */
 const packagesOf = (folder: string) => {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
   return Object.entries<{ dev?: boolean; integrity?: string }>(packages).flatMap(([path, { dev, integrity }]) =>
@@ -64,7 +64,7 @@ export const checkOut = async (commit: string, name = commit, { built = false } 
   const program = (file: string, ...args: string[]) => run(file, args, { cwd: folder, timeout: 300_000 })
   try {
     await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
-    // Those that are here already need not be installed once more.
+    // The same packages are here already, and need no second installation.
     if (isDeepStrictEqual(packagesOf(folder), packagesOf(root)))
       symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     else await program('npm', 'ci', ...(built ? [] : ['--omit=dev']), '--no-audit', '--prefer-offline', '--silent')

@@ -203,7 +203,7 @@ const upgrade = async (
   process.stdout.write(`${old.name} to ${next.name}: ${answers.length + sides} payments, ${reached} a second, none failed\n`)
 }
 
-/** What a payment of the old version reads must not grow with the payments: on its own schema, on the newer one, and after a rollback. */
+/** Reads of an old version's payment must not grow with the payments: on its own schema, the newer one, or after a rollback. */
 const keepsItsPlans = async (old: ReleaseFolder): Promise<void> => {
   const database = await createEmptyDatabase()
   await migrate(database.url, { folder: old.migrations })

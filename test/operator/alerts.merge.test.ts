@@ -19,7 +19,7 @@ const file = fileURLToPath(new URL('../../deploy/rules.yml', import.meta.url))
 const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }
 const rules = new Map(groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, String(expr)])))
 
-/** What Prometheus would have of a process; that it answered is Prometheus's own series. */
+/** Prometheus' view of a process. `up` is Prometheus' own series. */
 const scrape = async (service: TestService) => {
   const text = await fetch(`${service.operatorUrl}/metrics`).then(
     async (answer) => `${await answer.text()}\nup{job="payments"} 1`,
@@ -176,7 +176,7 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
   KeyOld: [sql(`insert into installation_keys values ('ENCRYPTION_KEYS', 'old', '', $1)`), later(366 * 86_400)],
 }
 
-/** What an alert needs its process to be started with. A standby that is none has replayed nothing. */
+/** The service options that an alert needs. A standby that is none has replayed nothing. */
 const started: Readonly<Record<string, () => Promise<Parameters<typeof startService>[0]>>> = {
   ClockDiffers: async () => ({
     clock: Object.assign(

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const held = await pay('60000')
   await service.settle()
   service.clock.advance(120)
-  // As the start of a process notes it.
+  // A process notes this at its start.
   await service.deps.db.query(`insert into installation_keys values ('ENCRYPTION_KEYS', 'first', '', $1)`, [service.clock.now()])
   text = await scrape()
   await person.api.post(`/v1/approvals/${held.body.approval_id}/decide`, { decision: 'approve' })

@@ -42,7 +42,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** As postgres_exporter serves them: a series for each value of a row, with the row's labels. */
+/** In postgres_exporter's form: a series for each value of a row, with the row's labels. */
 const scrape = (): Promise<string> =>
   connected(server.url, async (client) => {
     const lines: string[] = []

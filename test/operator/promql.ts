@@ -25,8 +25,8 @@ const quantile = (q: number, buckets: { le: number; count: number }[]): number =
 }
 
 /**
- * What an expression of `deploy/rules.yml` answers after two scrapes that are a minute apart: the part of Prometheus's language that stands there. A
- * quantile is the upper end of its bucket.
+ * Evaluates an expression of `deploy/rules.yml` after two scrapes a minute apart, in the part of Prometheus's language used
+ * there. A quantile is the upper end of its bucket.
  */
 export const evaluate = (expression: string, before: readonly Sample[], after: readonly Sample[]): Vector => {
   const tokens = expression.match(/"[^"]*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|=~|==|[{}()[\],=<>*/]|\S/g) ?? []

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const env = { RATE_LIMIT_ENABLED: 'false', ADMIN_ACCOUNTS: administrator.address }
   service = await startService({ env })
   second = await startService({ database: service.database, clock: service.clock, provider: service, env })
-  // What was committed when a send or a decision was recorded: neither row says it itself.
+  // Records which transactions were committed at a send or a decision: neither row says it itself.
   await service.deps.db.query(`
     create table recorded (of text, subject_id uuid, transaction xid8 default pg_current_xact_id(), snapshot pg_snapshot default pg_current_snapshot());
     create function note() returns trigger language plpgsql as
@@ -65,7 +65,7 @@ const newParty = async (): Promise<Party> => {
   return { of, approvers: [await approver(), await approver()], requester, mandate: undefined, payments: [] }
 }
 
-/** What was answered does not matter, but an error of the service does. */
+/** The answer does not matter, except an error of the service. */
 const send = async (answer: Promise<Answer>): Promise<Answer> => {
   const { status, text } = await answer
   if (status >= 500 && status !== 503) throw new Error(`${status} ${text}`)
@@ -162,7 +162,7 @@ const acts = {
 } as const satisfies Record<string, Act>
 
 type Step = { act: keyof typeof acts; process: number; approver: number }
-/** What stands in one list is done at once, at two processes, so its order is open. */
+/** The steps of one list run at once, at two processes, so their order is open. */
 const weighted = Object.keys(acts).flatMap((act) => Array(/^(approve|request|send|sign)/.test(act) ? 4 : 1).fill(act))
 const step = fc.record({ act: fc.constantFrom(...(weighted as Step['act'][])), process: fc.nat(1), approver: fc.nat(1) })
 const history = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 12 })

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const { approvalOf, decide, join, pay, paymentOf, team, voidedEvents } = createScene(() => service, newWallet())
 
-/** What a contract's owner made: no key of the address itself signed it. */
+/** A signature by a contract's owner: no key of the address itself made it. */
 const signature: Hex = `0x${'ab'.repeat(80)}`
 const accept = (address: Address, message: string) =>
   chain.contracts.set(address.toLowerCase(), { message, signature, deployed: true })
@@ -78,7 +78,7 @@ describe('an approval that a contract wallet signed is asked of its chain again'
     changeOwners(contract.address)
     expect(answered(await decide(first.api, payment))).toMatchObject({ status: 'pending', approvals_given: 1 })
     expect(await voidedEvents(of)).toHaveLength(1)
-    // Whose decision was voided may decide again, and another person may too.
+    // The approver of a voided decision may decide again, and another person may too.
     expect(answered(await decide(second.api, payment))).toMatchObject({ status: 'approved', approvals_given: 2 })
     await service.settle()
     expect((await paymentOf(of, payment)).status).toBe('succeeded')

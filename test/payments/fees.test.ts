@@ -240,7 +240,7 @@ test('a scheduled payment has the fee of its creation, whatever the tariff is wh
   await pass(next, 3_600)
   await service.settle()
   const states = await Promise.all(ids.map((id) => paymentOf(person, id)))
-  // What is left by the first is a minor unit short of the second with its fee.
+  // The first payment leaves a minor unit less than the second needs with its fee.
   expect(states.map(({ status, fee_minor, failure_code }) => [status, fee_minor, failure_code]).sort()).toEqual([
     ['failed', '1500', 'insufficient_funds'],
     ['succeeded', '1500', null],

@@ -35,7 +35,7 @@ const permissions = [
 ]
 const keyFor = (creator: { api: Client }, own = permissions): Promise<Key> => createKey(creator, { permissions: own })
 
-/** What is repeated with one key: a payment, and a top-up. */
+/** Requests that are repeated with one key: a payment, and a top-up. */
 const creations: Record<string, { send: (api: Client, key: string, amount?: string) => Promise<Answer>; id: string }> = {
   payment: {
     id: 'existing_payment_id',

@@ -20,7 +20,7 @@ afterAll(async () => {
 const paidAs = (items: Json[]) =>
   items.map(({ display_name, destination_mask, amount_minor }) => [display_name, destination_mask.slice(-4), amount_minor])
 
-/** What the command line says of a file: its output for programs, and its output for people. */
+/** The command line's output about a file: for programs, and for people. */
 const commandLine = async (person: Person, { bytes, contentType }: ListFile) => {
   const path = join(folder, `${person.accountId}.csv`)
   await writeFile(path, bytes)

@@ -1,7 +1,7 @@
 /** A file as a person sends it, and what it is: payments, or what is wrong with the whole or with rows. */
 export type ListFile = {
   name: string
-  /** What the page says where it asks and the API refuses: a page can ask which column is what, and which letters are right. */
+  /** The page's text if it asks instead of refusing like the API: which column is which, and which letters are right. */
   page?: string
   bytes: Uint8Array
   contentType: string

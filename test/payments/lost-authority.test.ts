@@ -66,7 +66,7 @@ describe('an approval by someone who may no longer approve', () => {
       { workspace_id: of.workspace, data: { id: payment.approval_id, status: 'pending', approvals_given: 0 } },
     ])
     expect(answered(await decide(second.api, payment))).toMatchObject({ status: 'pending', approvals_given: 1 })
-    // Whose decision was voided may decide again.
+    // The approver of a voided decision may decide again.
     const again = answered(await decide(first.api, payment))
     expect(again).toMatchObject({ status: 'approved', approvals_given: 2 })
     expect(again.decisions.map((one: Json) => one.voided_at === null)).toEqual([false, true, true])

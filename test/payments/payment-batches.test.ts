@@ -320,7 +320,7 @@ test('a batch of a thousand items and single payments of the same account go on 
   expect((await singles).map(({ status }) => status)).toEqual(Array(20).fill(201))
   expect(await balance(someone)).toMatchObject({ held_minor: '1020000' })
   expect((await submit(someone, [...items, items[0]])).status).toBe(400)
-  // What the last was decided from does not name those before it.
+  // The last decision's inputs do not name the payments before it.
   const [longest] = await service.deps.db.query<{ bytes: number }>(
     `select max(octet_length(inputs)) as bytes from audit_log where account_id = $1 and action = 'payment.create'`,
     [parseId('account', someone.accountId)],

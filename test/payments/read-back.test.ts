@@ -32,7 +32,7 @@ afterAll(() => service.close())
 const later = (seconds: number) => new Date(service.clock.now().getTime() + seconds * 1000).toISOString()
 const pick = (from: Json, names: readonly string[]): Json => Object.fromEntries(names.map((name) => [name, from[name]]))
 
-/** Of an item: they describe the payee. */
+/** An item's fields that describe the payee. */
 const ofPayee = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type']
 const paid = (): Json => ({
   beneficiary_id: payee,
@@ -51,7 +51,7 @@ type Creation = {
   /** Requests that together have every field. */
   sent: () => Promise<Json[]>
   create: (sent: Json) => Promise<Answer>
-  /** What answers have in place of what was sent. */
+  /** The answer's form of the sent fields. */
   shown?: (sent: Json) => Json
   of?: (answer: Json) => Json
   list: string | null

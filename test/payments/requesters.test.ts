@@ -242,7 +242,7 @@ describe('a delegate', () => {
       expect(answers.map(({ body }) => body.error)).toEqual(Array(4).fill('separation_of_duties'))
       expect(answered(await sign(of.owner.wallet, payment)).status).toBe('approved')
     }
-    // What the person asked for is another lineage's.
+    // A person's own request belongs to another lineage.
     expect(answered(await sign(linked.wallet, await pay(of, of.owner.api))).status).toBe('approved')
   })
 })

@@ -112,7 +112,7 @@ describe('a scheduled payment', () => {
       const answer = await schedule(someone, someone.payees[0], '10000', at)
       expect([answer.status, answer.body.details.param]).toEqual([400, 'execute_at'])
     }
-    // What is left of a limit is decided at its time.
+    // The rest of a limit is decided at the payment's time.
     await someone.api.post('/v1/payments', { beneficiary_id: someone.payees[1], amount_minor: '40000' })
     const later = (await schedule(someone, someone.payees[0], '40000', inHours(24))).body
     expect(later.status).toBe('scheduled')

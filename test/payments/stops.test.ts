@@ -145,7 +145,7 @@ describe("a payment or approval that waits for the account's lock is refused aft
     const hold = await holdAccount(service, owner.accountId)
     const approved = decide('approve')
     await hold.waiting(1)
-    // What another process commits while it holds this account.
+    // Another process commits this while it holds this account.
     await service.deps.db.query('update workspaces set frozen_at = now() where id = $1', [parseId('workspace', workspace)])
     await hold.release()
     const { status, body } = await approved

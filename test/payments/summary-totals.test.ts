@@ -47,7 +47,7 @@ const makePayments = (tx: Tx, count: number) =>
     [owningAccountId, startOfDate(firstDay, 'UTC'), now, count, [...paymentStatuses]],
   )
 
-/** What ends after today is still under way. */
+/** Payments that end after today are still under way. */
 const keepUnended = (tx: Tx) =>
   tx.query(
     `update payments p set status = 'processing' where hold_transfer_id is not null and status not in ('pending_approval', 'processing', 'unknown')

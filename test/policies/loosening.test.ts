@@ -411,8 +411,8 @@ describe('where duties are separate, who asks counts for a rule that is older wh
   })
 })
 
-// What one member, `owner` or an administrator in its place, can do about a rule, and about who else decides. `other` is an honest approver, a
-// `self` a second account of the attacker.
+// One member's possible acts on a rule, and on who else decides. The member is `owner`, or an administrator in its place. `other`
+// is an honest approver, a `self` a second account of the attacker.
 type Acts = Scene & { id: string; other: Teammate; selves: Person[] }
 type Act = (is: Acts) => Promise<unknown>
 
@@ -496,7 +496,7 @@ type Attack = {
   acts: readonly string[]
 }
 
-/** What one member does within a day, one after the other, and what every payment of theirs then waits for: somebody else. */
+/** Runs one member's acts of a day in sequence. Every payment of theirs must then still wait for somebody else. */
 const expectNothingWon = async (attack: Attack): Promise<void> => {
   const scene = await createScene()
   const other = await join(service, scene.team, 'approver')

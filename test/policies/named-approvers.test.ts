@@ -108,7 +108,7 @@ test('a first list and a removal tighten; adding, replacing and clearing loosen,
     expect([waits.status, waits.body.approver_ids]).toEqual([202, [is.named.accountId]])
     expect(waits.body.pending_change.message).toContain(`- Only approvers: "0x`)
     expect(waits.body.pending_change.message).toContain(`(${is.named.accountId}) → `)
-    // Who is not named confirms or withdraws: the list is about payments alone.
+    // An approver without a name in the list may confirm or withdraw: the list is about payments alone.
     expect((await is.other.api.delete(`${path}/${id}/pending-change`)).status).toBe(200)
   }
 })

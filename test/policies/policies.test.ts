@@ -262,7 +262,7 @@ describe('answers do not grow with the policies of a workspace', () => {
       pages.push([path, bytes(page)])
     }
     expect(pages.filter(([, size]) => size > longest)).toEqual([])
-    // What did not fit follows, each once.
+    // The remaining payments follow, each once.
     const ids: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page = await owner.api.get(`/v1/payments?limit=100${cursor && `&cursor=${cursor}`}`)

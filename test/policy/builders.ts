@@ -21,7 +21,7 @@ const noLimits = {
 }
 const unused = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
 
-/** Whose name the rail reports, and which got nothing yet. */
+/** A payee whose name the rail confirms, and that has no payments yet. */
 const named = { verification: 'match', reportedName: 'GROCER', similarTo: null, typicalAmountMinor: null } as const
 
 /** A payee that Ada made herself. */

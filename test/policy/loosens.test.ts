@@ -8,7 +8,7 @@ import type { PolicyRules } from '../../src/policy/types.ts'
 import { evaluation, policyRules } from './arbitraries.ts'
 import { policy } from './builders.ts'
 
-/** A policy, and the same with some fields changed. What was counted stays, and a change of fields does not change who is bound. */
+/** A policy, and the same with some fields changed. Counts stay, and so does the bound grant. */
 const change = fc
   .tuple(policyRules('p9'), policyRules('p9'), fc.subarray(policyFieldNames, { minLength: 1 }))
   .map(([before, other, fields]): [PolicyRules, PolicyRules] => [

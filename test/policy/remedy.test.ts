@@ -22,7 +22,7 @@ const changedLimits = (changes: readonly Change[]): Partial<Limits> =>
     }),
   )
 
-/** What a person would do after reading the remedy. */
+/** A person's reaction to the remedy. */
 const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
   const of = (kind: string, id: string) => changes.filter(({ source }) => source.kind === kind && source.id === id)
   const names = (list: readonly Change[], rule: string) => list.some((change) => change.rule === rule)
@@ -64,7 +64,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
       ...(namesDuplicate(of('grant', rules.id)) && { onDuplicate: null }),
     })),
     mandate: fixed,
-    // What the request itself asks for, and what only the provider can tell. The new grant does not make a person's payment an agent's.
+    // The request's own rules, and facts that only the provider knows. The new grant does not make a person's payment an agent's.
     onDuplicate: changes.some(({ source }) => source.kind === 'policy' && source.id === null) ? null : input.onDuplicate,
     earlier: input.earlier && {
       ...input.earlier,

@@ -8,7 +8,7 @@ test.each([
   [[100, 200], null],
   [[100, 300, 200], 200],
   [[100, 100, 90_000], 100],
-  // Of two in the middle the smaller one: it warns sooner.
+  // The smaller one of two in the middle: it warns sooner.
   [[400, 100, 300, 200], 200],
 ])('what a payee usually gets, told from %j, is %s', (paid, typical) => {
   expect(typicalAmount(paid.map(kes))).toBe(typical === null ? null : kes(typical))

@@ -20,7 +20,7 @@ const listen = async ({ api }: Pick<Person, 'api'>, browser = pushes.browser()):
   return browser
 }
 const messages = ({ received }: PushBrowser): Json[] => received.map(({ text }) => JSON.parse(text))
-/** What a browser shows: the last message of each tag, unless that took it back. */
+/** The browser's display: the last message of each tag, unless that withdrew it. */
 const shown = (browser: PushBrowser): Json[] =>
   [...new Map(messages(browser).map((message) => [message.tag, message])).values()].filter(({ title }) => title !== undefined)
 
@@ -85,7 +85,7 @@ test.each(['approve', 'reject'])('a notice is taken back when somebody has decid
   await service.settle()
   expect(messages(phone)).toHaveLength(2)
   expect(shown(phone)).toEqual([])
-  // Of two messages with one topic a push service delivers the later one to a phone that was off.
+  // A push service delivers the later one of two messages with one topic to a phone that was off.
   expect(new Set(phone.received.map(({ headers }) => headers.topic)).size).toBe(1)
 })
 

@@ -26,7 +26,7 @@ const operator = shellOperator('a person')
 const toPaybill = (destination: string) => ({ payment_rail: 'MPESA_B2B', destination, account_reference: 'A1' })
 const statusOf = async (id: string): Promise<string> => (await paymentOf(person, id)).status
 const state = () => service.deps.lossDetection.state()
-/** What a process does every second. */
+/** A process's check of every second. */
 const look = async (where = service, times = 3) => {
   for (let turn = 0; turn < times; turn += 1) await where.deps.lossDetection.check()
 }

@@ -13,7 +13,7 @@ afterEach(async () => {
   expect(await scene.close()).toEqual([])
 })
 
-/** What a person exports hours later, with a payment in at its end. A real portal prints no reference of ours for a paybill. */
+/** A person's export hours later, with a payment in at its end. A real portal prints no reference of ours for a paybill. */
 const compareAll = async () => {
   scene.now.clock.advance(4 * 3_600)
   for (const [provider, serial, account] of [
@@ -49,7 +49,7 @@ test('what waited when writes were lost, and was paid in them, is found by the n
     const { id } = await scene.ask(payee, more)
     paid.push({ rail: payee.payment_rail, id, destination: payee.destination })
   }
-  // What is paid before and after them shows that a statement is of their account.
+  // Payments before and after them show that a statement is of their account.
   const neighbour = (shortcode: string) => scene.ask(paybill(shortcode), { amount_minor: '90000' })
   await neighbour('600923')
   await scene.now.settle()

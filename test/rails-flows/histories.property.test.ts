@@ -52,7 +52,7 @@ type Rail = 'PESALINK' | 'MPESA_B2C'
 /** The provider's possible reports, in any order and number. */
 const reports = ['success', 'other_receipt', 'other_amount', 'failure', 'returned', 'nothing_certain', 'timeout'] as const
 type Report = (typeof reports)[number]
-/** What is reported together is processed by two processes at once, so its order is open. */
+/** Two processes handle the reports of one list at once, so their order is open. */
 type History = Report[][]
 const histories = (reported: readonly Report[]) =>
   fc.array(fc.array(fc.constantFrom(...reported), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 })
@@ -183,7 +183,7 @@ const reported: Record<Rail, readonly Report[]> = {
   MPESA_B2C: reports.filter((each) => each !== 'returned'),
 }
 
-/** What the provider received for each, found by its reference. */
+/** The provider's order for each record, found by its reference. */
 const orderOf = async (subjectId: string, kind: 'payment' | 'topup'): Promise<Order> => {
   const rows = await service.deps.db.query<{ id: string; reference: string; request: string | null }>(
     'select id::text, reference, provider_request as request from rail_attempts where subject_id = $1',

@@ -66,7 +66,7 @@ export const startLossScene = async () => {
       return body
     },
     statusOf: async ({ id }: Pick<Asked, 'id'>): Promise<string> => (await paymentOf(scene.person, id)).status,
-    /** What is done in between is lost: the service goes on with a copy from before. */
+    /** Loses the writes in between: the service continues with an earlier copy. */
     losing: async (between: () => Promise<void>): Promise<void> => {
       await scene.now.settle()
       await scene.now.stop()

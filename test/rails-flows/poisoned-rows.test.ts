@@ -287,7 +287,7 @@ const pruned: readonly { sweep: string; table: string; key?: string; make: () =>
   {
     sweep: 'events.prune',
     table: 'events_default',
-    // As a process writes whose clock is far behind: outside of all periods.
+    // The write of a process whose clock is far behind, outside all periods.
     make: () =>
       service.deps.db.query(
         `insert into events (id, type, account_id, data, created_at) values ($1, 'session.created', $2, '{}', $3)`,

@@ -9,7 +9,7 @@ const service = await openService()
 const person = await signIn(service.api)
 await credit(service, person.accountId, 1_000_000n)
 
-/** As after a demotion: the server answers, and takes no writes (25006). Every connection that was open before is given up. */
+/** Simulates a demotion: the server answers, and takes no writes (25006). Every earlier connection is given up. */
 let again: () => void = () => undefined
 const takeWrites = async (yes: boolean) => {
   again()

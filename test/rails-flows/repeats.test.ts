@@ -102,7 +102,7 @@ test('nothing is sent again while the rail is paused', async () => {
   await inTx(db, (tx) => resumeRail(tx, shellOperator('jane'), 'MPESA_B2C'))
   for (const seconds of [121, 301]) await pass(service, seconds)
   expect([await statusOf(id), ordersTo(service, phone).length]).toEqual(['succeeded', 1])
-  // What sends first orders reads a pause again within a second.
+  // The sender of first orders rereads a pause within a second.
   const next = await pay(person, b2c(nextPhone()))
   await expect.poll(() => pass(service, 5).then(() => statusOf(next))).toBe('succeeded')
 })

@@ -75,7 +75,7 @@ export const alerts = (service: TestService): string[] =>
     return alert === undefined ? [] : [alert]
   })
 
-/** What must always hold: debits equal credits, stored totals equal the sums. */
+/** Invariants: debits equal credits, stored totals equal the sums. */
 export const isLedgerSound = async (service: TestService): Promise<boolean> => {
   const lines = await trialBalance(service.deps.db)
   const debits = lines.reduce((sum, line) => sum + line.debitsMinor, 0n)

@@ -16,7 +16,7 @@ beforeEach(async () => {
   await service.deps.db.query('delete from provider_tokens')
 })
 
-/** What each process has of its own. */
+/** A process's own share. */
 const shareOf = (db = service.deps.db): ShareToken => createTokenSharing({ ...service.deps, db })
 const fetch = async () => {
   issued += 1

@@ -95,7 +95,7 @@ test('a lost answer is never read as failed: the prompt was shown and the callba
   const { submission, evidence, rail, attempt } = await play('254711000004')
   expect(submission).toMatchObject({ kind: 'lost' })
   expect(kinds(evidence)).toEqual(['succeeded'])
-  // There is no id to query by; the provider's list of incoming payments names it by our reference.
+  // Without an id for a query: the provider's list of incoming payments names it by our reference.
   const receipt = rails.sandbox.movements().at(-1)?.receipt
   expect(await rail.query(attempt)).toEqual({ kind: 'succeeded', receipt, amountMinor: 50_000n })
   expect(await rail.query({ ...attempt, reference: '999999999999' })).toMatchObject({ kind: 'unknown', code: 'not_listed' })

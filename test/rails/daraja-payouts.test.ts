@@ -229,7 +229,7 @@ test('an order that comes again is the same to the byte, but for the credential,
   expect(orders).toHaveLength(2)
   expect(orders[1]).toEqual(orders[0])
   expect(JSON.parse(seen[0]?.body ?? '')).toMatchObject({ OriginatorConversationID: sent.orderId, Occassion: sent.reference })
-  // What a statement prints leads to the order, and to the account that paid.
+  // A statement's text leads to the order, and to the paying account.
   expect(JSON.parse(seen[0]?.body ?? '').Remarks).toContain(`${sent.reference} ${sent.payer}`)
   expect(new Set(fingerprints).size).toBe(1)
 })

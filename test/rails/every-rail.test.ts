@@ -9,7 +9,7 @@ import type { AdapterDeps, Evidence, PayoutAdapter, PayoutInstruction, SomeRails
 import { payoutWords } from '../../src/rails/texts.ts'
 import { payoutAttempt, startRails, type TestRails } from './harness.ts'
 
-// What `rail.ts` demands of every rail that pays, against its own emulator: a rail is tested here as soon as it is in the list.
+// The demands of `rail.ts` on every paying rail, against its own emulator. A new rail in the list is tested at once.
 
 let rails: TestRails
 beforeAll(async () => {
@@ -40,7 +40,7 @@ const payTo = (rail: RailName, fields: Partial<PayoutInstruction> = {}): PayoutI
 
 const ordersOf = ({ destination }: PayoutInstruction) => rails.sandbox.orders().filter(({ party }) => party === destination)
 
-/** What the last delivery about an order proves. */
+/** The evidence of the last delivery about an order. */
 const delivered = (adapter: PayoutAdapter, sent: PayoutInstruction, submission: Submission): Evidence | undefined => {
   const last = rails.deliveriesOf(sent.orderId).at(-1)
   return last && adapter.readDelivery(last.kind, last.body, payoutAttempt(sent, submission)).evidence
@@ -54,7 +54,7 @@ const page = (status: number, takesEffect = false): Fault => ({
   contentType: 'text/html',
 })
 
-/** Of none of them is it known whether the order arrived. */
+/** Faults that leave open whether the order arrived. */
 const losses: readonly Fault[] = [
   { kind: 'reset', takesEffect: true },
   { kind: 'reset', takesEffect: false },

@@ -5,7 +5,7 @@ import { readPayoutDelivery } from '../../src/rails/daraja/payout.ts'
 import { nairobiInstant, providerInstant, readBalance } from '../../src/rails/fields.ts'
 import { startRails, type TestRails } from './harness.ts'
 
-// What providers answer that their documents do not say, after public reports of other integrations.
+// Undocumented answers of providers, after public reports of other integrations.
 
 type Answer = { status: number; body: unknown }
 

@@ -175,7 +175,7 @@ test("PesaLink is reconciled with the bank's own file: by a receipt or our refer
     reason: expect.stringContaining('"OFFICE RENT 2026"'),
     action: expect.stringContaining('Nothing was booked'),
   })
-  // What is uploaded proves nothing; the command on the server takes the same line as evidence.
+  // An upload proves nothing. The command on the server takes the same line as evidence.
   expect(await paymentOf(person, lost)).toMatchObject({ status: 'unknown' })
   const text = `Date,Description,Amount,Balance\n${day},${unknown.reference} A BANK,"-1,500.00",1.00\n`
   await reconcileStatement(service.deps, shellOperator('a test'), { source: 'bank.csv', text })

@@ -168,7 +168,7 @@ describe('a statement that an administrator uploads', () => {
     expect(await balanceOf(person)).toEqual(before)
     expect(await open('/v1/admin/suspense')).toEqual([])
     expect((await upload(header + forged)).status).toBe(409)
-    // What the command takes as evidence is not kept from it by an upload.
+    // An upload does not keep the command from taking evidence.
     await reconcile(text)
     expect((await paymentOf(person, id)).status).toBe('succeeded')
     for (const { id: difference } of await open('/v1/admin/reconciliation-differences'))
@@ -444,7 +444,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     const transfer = { amount_minor: '50000', provider_receipt: receipt }
     expect(await name(transfer)).toMatchObject({ status: 201, body: { ...transfer, reconciliation_id: null } })
     expect((await name({ ...transfer, provider_receipt: receipt.toLowerCase() })).status).toBe(409)
-    // What the books have already is no movement of the organisation's own.
+    // A receipt that the books already have is no movement of the organisation's own.
     const [paid] = (await person.api.get('/v1/payments?status=succeeded&limit=1')).body.data
     const taken = await name({ amount_minor: paid.amount_minor, provider_receipt: paid.provider_receipt })
     expect([taken.status, taken.body.details]).toMatchObject([409, { reason: 'provider_receipt', id: paid.id }])
@@ -656,7 +656,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     const contradicted = await resolve((await differenceOf(ended)).id, accept)
     expect([contradicted.status, contradicted.body.details.reason]).toEqual([409, 'provider_receipt'])
     expect(await differenceOf(ended)).toMatchObject({ resolved_at: null })
-    // Of the two, the line is then money that nothing explains.
+    // Now nothing explains the line's money.
     expect((await resolve((await differenceOf(ended)).id, { note: 'not that one' })).status).toBe(200)
 
     // Not that payment's after all: money that nothing explains.

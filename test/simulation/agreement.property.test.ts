@@ -49,7 +49,7 @@ const ordinary: Scene = {
   stopped: 'nothing',
 }
 
-/** What is too much for today, and for the balance, is not refused for tomorrow. */
+/** An amount too large for today, and for the balance, is not refused for tomorrow. */
 const later: Scene = {
   ...ordinary,
   balance: 60_000n,

@@ -28,7 +28,7 @@ const services = Object.entries(compose.services)
 const { service } = compose.services
 if (!service) throw new Error('docker-compose.yml has no service of ours')
 
-/** What Compose puts in for `${NAME:-default}` where no such variable is set. */
+/** Compose's value for `${NAME:-default}` without such a variable. */
 const filled = (value: string): string => value.replace(/\$\{(\w+):-([^}]*)\}/g, '$2')
 const bare = (value: string) => /\$(?!\{\w+:-)/.test(value)
 const dependencies = ({ depends_on: on = [] }: Service) => (Array.isArray(on) ? on : Object.keys(on))

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const [, url = ''] = await sandbox.waitForOutput(/(http:\/\/\S+)\/control/)
   control = createClient(`${url}/control`)
   const { MPESA, PESALINK }: RailOptions = (await control.get('/options')).body
-  // What an operator sets for the real providers; the emulator is only an address to the adapters.
+  // An operator's settings for real providers. The emulator is only an address to the adapters.
   real = {
     DATABASE_URL: database.url,
     DATA_DIR: join(folder, 'service'),
@@ -66,7 +66,7 @@ const admin = async (words: readonly string[], settings: Record<string, string> 
 const check = () => admin(['rails', 'check', '--duplicate', phone])
 const untested = async () => (await admin(['rails', 'check'])).lines.filter((line) => line.includes('when it comes again'))
 
-/** What a start says about settings that have no effect yet. */
+/** A start's warnings about settings without effect yet. */
 const warnings = async () => {
   const server = spawnServer(real)
   await server.ready()

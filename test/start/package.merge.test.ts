@@ -82,7 +82,7 @@ const inPackage = (command: readonly string[], variables: Record<string, string>
   return spawnServer(variables, { command: [program, ...args], cwd })
 }
 
-/** What `payments.service` starts. */
+/** The command of `payments.service`. */
 const unitCommand = async (): Promise<string[]> => {
   const unit = await readFile(join(installed, 'deploy/systemd/payments.service'), 'utf8')
   return /^ExecStart=\/usr\/bin\/node (.+)$/m.exec(unit)?.[1]?.split(' ') ?? []
@@ -107,7 +107,7 @@ describe('a package, unpacked by an ordinary user on a machine with Node and a P
     const page = await (await fetch(url)).text()
     for (const [, asset = ''] of page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g))
       expect([asset, (await fetch(url + asset)).status]).toEqual([asset, 200])
-    // What is built from a checkout between two releases says so, by the same version everywhere.
+    // A build from a checkout between two releases says so, by the same version everywhere.
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
     expect([manifest.version, manifest.engines.node]).toEqual([buildVersion(), '>=24'])
     expect(await (await fetch(`${operatorUrl}/metrics`)).text()).toContain(`build_info{version="${manifest.version}"`)

@@ -118,7 +118,7 @@ describe('three processes behind a round robin', () => {
       const text = `select p.status, a.reference from payments p left join rail_attempts a on a.subject_id = p.id and a.state <> 'not_sent' where p.status = any($1)`
       return (await client.query(text, [statuses])).rows
     }
-    // What the killed process was about to send stays its own for half a minute, which passes when nothing else is left to do.
+    // The killed process's sends stay its own for half a minute, which passes once nothing else is left to do.
     let last = { count: 0, at: performance.now() }
     const passTime = async (count: number) => {
       if (count === last.count && performance.now() - last.at < 2_000) return

@@ -48,7 +48,7 @@ test(
       const copies = Array.from({ length: 2 + (round % 7) }, (_, index) => apis[index % 2 === 0 ? 0 : 1])
       const answers = await Promise.all(copies.map((api) => refresh(api, client, agent.refreshToken)))
       if (new Set(answers.map(({ status, body }) => `${status} ${body.refresh_token}`)).size > 1) lost += 1
-      // As if the leeway had passed.
+      // Ends the leeway.
       await later.query(`update oauth_access_tokens set rotated_at = rotated_at - interval '1 minute'`)
       const again = await refresh(apis[1], client, agent.refreshToken)
       if (refusal(again)[1] === 'invalid_grant') revoked += 1

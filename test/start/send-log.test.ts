@@ -158,7 +158,7 @@ describe('with a payment under way, a process that starts', () => {
         await service.deps.lossDetection.check()
         expect((await service.api.get('/readyz')).body.rails).toBeUndefined()
         await service.settle()
-        // What waited at that moment is for a person to end.
+        // A person must end the payment that waited at that moment.
         const waited = await db.query<{ status: string }>(`select status from payments order by id desc limit 1`)
         expect([first.sandbox.orders().length, waited]).toEqual([orders, [{ status: 'unknown' }]])
       },

@@ -96,7 +96,7 @@ test('three processes of a provider whose new token ends the one before it fetch
     await payAtEach(2)
     expect(sandbox.tokens.MPESA.issued()).toBe(1 + refusals)
   }
-  // The top-up's prompt is no payment.
+  // The top-up's prompt does not pay anyone.
   expect(sandbox.movements().filter(({ rail }) => rail !== 'MPESA_STK')).toHaveLength(ids.length)
   expect(new Set(sandbox.movements().map(({ key }) => key)).size).toBe(ids.length + 1)
 

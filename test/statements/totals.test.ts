@@ -58,7 +58,7 @@ const readBookings = () =>
     [ownerId],
   )
 
-/** What a statement says, from the bookings themselves. */
+/** A statement's contents, from the bookings themselves. */
 const plainly = ({ start, end, workspaceId: workspace }: StatementOf) => {
   const sum = (some: typeof bookings) => some.reduce((total, { minor }) => total + minor, 0n)
   const [before, later] = [bookings.filter(({ at }) => at < start), bookings.filter(({ at }) => at >= start)]

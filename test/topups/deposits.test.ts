@@ -249,7 +249,7 @@ describe('what a statement lists without its account number, before its notice c
   const oneByOne = async (...printed: string[]) => {
     for (const each of printed) await early(each)
   }
-  /** As a version before wrote it. */
+  /** The form in which an earlier version wrote it. */
   const asBefore = (receipt: string) =>
     unguarded(
       service,

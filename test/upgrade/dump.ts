@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { migrate } from '../../src/db/migrate.ts'
 import { connected } from '../harness/connected.ts'
 
-/** What a database of a release is made of: `about` is what its reader must know, the rest are statements behind the release's migrations. */
+/** A release's database. `about`: information for its reader. `statements`: run after the release's migrations. */
 export type Dump<About> = { about: About; statements: readonly string[] }
 
 const textsOf = async (client: pg.Client, text: string, values: unknown[] = []): Promise<string[]> =>
@@ -35,7 +35,7 @@ const inserts = async (client: pg.Client, table: string): Promise<string[]> => {
   )
 }
 
-/** Of one moment. No program of PostgreSQL is needed: the server that npm installs has none. */
+/** Dumps one moment. Needs none of PostgreSQL's programs: the server that npm installs has none. */
 export const dumpDatabase = <About>(url: string, about: About): Promise<Dump<About>> =>
   connected(url, async (client) => {
     await client.query('begin isolation level repeatable read read only')

@@ -20,7 +20,7 @@ import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { playExamples } from '../http/example-scene.ts'
 
-/** What the reader of a dump must know: the settings that fit its data, who is in it, and what the release answered about them. */
+/** Information for a dump's reader: the settings that fit its data, its people, and the release's answers about them. */
 export type About = {
   version: string
   now: string
@@ -54,7 +54,7 @@ const operationsOf = (document: Json): { path: string; method: string; id: strin
 /** Changes while it is read: the requests themselves are listed, or an answer is made anew each time. */
 const unsteady = new Set(['/v1/request-log', '/v1/notifications/stream'])
 
-/** What a person's browser and a key read: every list of the API, and each payment, approval, top-up and receipt. */
+/** The reads of a person's browser and of a key: every list of the API, and each payment, approval, top-up and receipt. */
 const addressesOf = (document: Json, payments: readonly string[], others: readonly string[]): string[] => [
   ...operationsOf(document)
     .filter(({ path, method }) => method === 'get' && path.startsWith('/v1/') && !path.includes('{') && !unsteady.has(path))
@@ -72,7 +72,7 @@ const read = async (api: Client, addresses: readonly string[]): Promise<Record<s
   return answers
 }
 
-/** What only an operator, another process or a removed approver leaves behind. */
+/** Leaves traces that only an operator, another process or a removed approver leaves. */
 const leaveTraces = async (service: TestService, { api }: Person, { url }: TestDatabase): Promise<void> => {
   const { config, db } = service.deps
   await addPasskey(api, config.publicUrl)

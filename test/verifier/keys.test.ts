@@ -28,7 +28,7 @@ const keysOf = async (from: TestService) => (await from.api.get('/.well-known/jw
 const startWith = (keys: string) =>
   startService({ database: service.database, clock: service.clock, provider: service, env: { RECEIPT_KEYS: keys } })
 
-/** Of all of Unicode but single surrogates, and often of ASCII. fast-check's own unit `binary` takes a second to list them all. */
+/** All of Unicode except single surrogates, often ASCII. fast-check's own unit `binary` takes a second to list them all. */
 const character = fc.oneof(
   fc.string({ minLength: 1, maxLength: 1 }),
   fc
@@ -62,7 +62,7 @@ describe('a rotation of the keys that sign', () => {
     service.clock.advance(3_600)
     const next = await startWith(`${second},${first}`)
     try {
-      // Of a payment of before, read before anything else is sealed: the new key signs a head that is older than it.
+      // The receipt of an earlier payment, before the next seal: the new key signs an older head.
       const again = (await next.api.as({ cookie: person.cookie }).get(`/v1/payments/${paymentId}/receipt`)).body
       const after = await paid(next)
       expect(JSON.parse(Buffer.from(after.jws.split('.')[0], 'base64url').toString()).kid).toBe('second')

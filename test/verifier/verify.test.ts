@@ -37,7 +37,7 @@ const check = (document: unknown) => verifyReceipt(document, { keys, issuer: iss
 const said = async (document: unknown) =>
   (await check(document)).filter(({ result }) => result === 'bad').map(({ check: name }) => name)
 
-/** As the service would sign it: what only the service itself could forge. */
+/** Signed as by the service: only the service itself could forge it. */
 const resigned = async ({ jws: _, ...document }: Json): Promise<Json> => {
   const ring = service.deps.config.RECEIPT_KEYS
   if (!ring) throw new Error('a service has receipt keys')

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const path = '/v1/workspaces/current/separate-balance'
 
-/** As it was under version 0.3.0: its owner's balance, with KES 10,000 on it. */
+/** A team as under version 0.3.0: it uses its owner's balance, with KES 10,000 on it. */
 const sharedTeam = async (): Promise<Team> => {
   const team = await createTeam(service)
   await shareBalance(service, team.id)

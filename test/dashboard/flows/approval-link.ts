@@ -23,7 +23,7 @@ const modulesFor = (text: string): string[] =>
 const statusOf = async (home: Household): Promise<string> =>
   (await home.person.api.get(`/v1/approvals/${home.approvalId}`)).body.status
 
-/** As short as phones are. */
+/** The height of a small phone. */
 const small = { width: 360, height: 740 }
 
 /** The lines of a signed text that a person at this page does not see; and whether the page's bar of answers is not in view. */
@@ -231,7 +231,7 @@ export const approvalLinkFlows = (world: World): void => {
     await page.reload()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     await expect.poll(() => offered.count()).toBe(0)
-    // What someone else ends while the page is open is noticed without a reload.
+    // The page notices another person's decision without a reload.
     await page.goto(`/approve/${other}`)
     await page.getByText('Sign in to decide').waitFor()
     await team.within(team.owner).post(`/v1/payments/${(await approval(other)).payment.id}/cancel`)
@@ -292,7 +292,7 @@ export const approvalLinkFlows = (world: World): void => {
     await bare.goto(`/approvals/${home.approvalId}`)
     await bare.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await expect.poll(() => bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
-    // What this session emulates ends with it. Playwright sets a size only when it changes, and knows nothing of this one.
+    // The emulated size ends with this session. Playwright sets a size only when it changes, and does not know this one.
     await devtools.detach()
     await bare.setViewportSize(phone)
     await closeBare()

@@ -38,7 +38,7 @@ const check = async (page: Page): Promise<Json> => {
   return (await answer).json()
 }
 
-/** What the page makes of a file, as a person goes on with it: the text that stops them, the items that would be paid, or the faults that it shows. */
+/** The page's reading of a file: the text that stops a person, the items that would be paid, or the faults on show. */
 const onPage = async (page: Page, file: ListFile): Promise<Json> => {
   await choose(page, 'list.csv', file.bytes, file.contentType.split(';')[0])
   const columns = page.getByRole('table', { name: 'Columns' })

@@ -110,7 +110,7 @@ export const consentFlows = (world: World): void => {
     const ask = async () => {
       const pkce = newPkce()
       await page.goto(authorizePath(client, pkce, { scope: 'payment.create' }))
-      // What this page suggests is never shown as what the app asked for.
+      // A suggestion of this page never appears as the app's request.
       await page.getByRole('heading', { name: 'Buyer wants to pay from Personal', exact: true }).waitFor()
       await page.getByText('suggested by this page: the app asked for none').waitFor()
       return pkce

@@ -11,13 +11,13 @@ import type { World } from '../world.ts'
 
 export const developerFlows = (world: World): void => {
   const shared = shareVisit(world)
-  /** Of a person whose events and requests are looked at. */
+  /** A visit of a person whose events and requests the tests inspect. */
   const logs = shareVisit(world)
 
   test('a key is shown once, and works within its limits', async () => {
     const { page, person, complaints } = await shared.at('/developers')
     await page.getByRole('link', { name: 'New API key' }).first().click()
-    // What the key of the README needs is said before anything is filled in.
+    // The page names the requirements of the README's key before anything is filled in.
     await page.getByText('set “New beneficiaries” to “Pay without asking”').waitFor()
     await page.getByLabel('Name', { exact: true }).fill('Night job')
     await page.getByLabel('Daily limit').fill('2500')
@@ -70,7 +70,7 @@ export const developerFlows = (world: World): void => {
       const fields = ['Per-payment limit', 'Daily limit', 'Monthly limit', 'Require approval at or above']
       const texts: string[] = []
       for (const label of fields) texts.push(await visited.page.getByLabel(label).inputValue())
-      // What is left is forgotten; what is only loaded again is kept.
+      // Leaving a page forgets its fields, loading it again does not.
       await follow(visited.page, '/account')
       await visited.page.getByRole('heading', { name: 'Account' }).waitFor()
       return texts
@@ -314,7 +314,7 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Archive all' }).click()
     await page.getByText('2 beneficiaries archived').waitFor()
     await page.getByLabel('Beneficiaries that it made').waitFor({ state: 'detached' })
-    // What it did stays in its timeline.
+    // The agent's acts stay in its timeline.
     await list.getByText('Added the beneficiary Mpya Traders').waitFor()
     await page.getByRole('button', { name: 'Freeze' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Freeze' }).click()
@@ -484,7 +484,7 @@ export const developerFlows = (world: World): void => {
     expect(new URL(page.url()).pathname).toBe(`/agents/${home.agent.grantId}`)
     await page.getByText('2 payments').waitFor()
     await page.getByText('Airtime').last().waitFor()
-    // What waits for an approval counts as used, here as on its card.
+    // A payment that waits for an approval counts as used, here as on its card.
     await page.getByText(/^Used this month KES\s23,949.00 of KES\s500,000.00, KES\s476,051.00 left$/).waitFor()
     await expect.poll(() => page.getByText('Electricity').count()).toBe(0)
     await page.getByText('Show as a table').click()

@@ -70,7 +70,7 @@ export const languageFlows = (world: World): void => {
       status: 'approved',
       signing: { approve: signing.approve },
     })
-    // What the API says in English is said by its code.
+    // The API's English sentence is shown by its code.
     const unregistered = await newBeneficiary(api, { destination: '254700002001' })
     const { id: failed } = (await api.post('/v1/payments', { beneficiary_id: unregistered, amount_minor: '10000' })).body
     await service.settle()

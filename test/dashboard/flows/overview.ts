@@ -151,7 +151,7 @@ export const overviewFlows = (world: World): void => {
     const home = await world.household()
     const own = await visitAs(world, home.person)
     await own.page.goto('/')
-    // Of KES 60,000 a day and 500,000 a month the day's has less left.
+    // KES 60,000 a day and 500,000 a month: the day has less left.
     await own.page.getByRole('meter', { name: 'Procurement agent, used today' }).waitFor()
     await own.page.getByText(/^KES\s23,949 of KES\s60,000 today$/).waitFor()
     await own.page.getByRole('link', { name: /Kenya Power/ }).waitFor()

@@ -30,7 +30,7 @@ const decide = (scene: Scene, id: string, passkey: unknown): Promise<Answer> =>
   scene.team.within(scene.approver).post(`/v1/approvals/${id}/decide`, { decision: 'approve', passkey })
 const approvalOf = async ({ team, approver }: Scene, id: string) => (await team.within(approver).get(`/v1/approvals/${id}`)).body
 
-/** What this page's browser returns when it is asked to sign a text, on whatever page it is. */
+/** The browser's answer on this page, whatever page it is, to a request to sign a text. */
 const signOn = (page: Page, rpId: string, message: string): Promise<unknown> =>
   page.evaluate(`(async () => {
     const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(${JSON.stringify(message)}))

@@ -22,7 +22,7 @@ const widths = [
   { width: 360, height: 740 },
 ]
 
-/** What is cut off or squeezed: a page wider than its window, a table whose figures scroll out of view, a title with less than its part of a row. */
+/** Finds cut or squeezed parts: a page wider than its window, a table whose figures scroll out of view, a title too narrow. */
 const broken = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement
   const found = scrollWidth > clientWidth ? ['the page is ' + scrollWidth + ' wide'] : []

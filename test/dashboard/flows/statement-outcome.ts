@@ -104,7 +104,7 @@ export const statementOutcomeFlows = (world: World): void => {
     expect(await paymentOf(payer, listed)).toMatchObject({ status: 'succeeded', provider_receipt: 'ALONE00001' })
     await expect.poll(async () => (await paymentOf(payer, missing)).status).toBe('unknown')
 
-    // Whoever uploads a file may have written it. What was reconciled on the server offers how a payment ended.
+    // An uploader may have written the file. A reconciliation on the server offers how a payment ended.
     await reconcile(`Short Code:,600997\n${text}`)
     await page.goto('/reconciliation')
     await page.getByRole('button', { name: /^Record as failed: The statement is of the account that pays this/ }).waitFor()
@@ -141,7 +141,7 @@ export const statementOutcomeFlows = (world: World): void => {
     await other.page.getByText('Only administrators can see this').waitFor()
     await expect.poll(() => other.page.getByRole('button', { name: /paid/i }).count()).toBe(0)
     await other.close()
-    // What has passed is sealed here, as the regular job does elsewhere.
+    // Seals the past here, as the regular job does elsewhere.
     await pass(service, 1)
     expect(await findBreaches(service)).toEqual([])
   })

@@ -50,7 +50,7 @@ export const warningFlows = (world: World): void => {
     return box !== null && box.y >= 0 && box.y + box.height <= small.height
   }
 
-  /** What the inbox, the page, the dialog and the link say, at the size of the smallest phone, with Approve in view. */
+  /** The texts of inbox, page, dialog and link, at the size of the smallest phone, with Approve in view. */
   const saidTo = async (person: Person, id: string) => {
     const { page, close } = await visitAs(world, person, small)
     await page.goto('/approvals')

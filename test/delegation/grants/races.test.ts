@@ -142,7 +142,7 @@ test('a grant whose end is moved while the sweep waits for it stays active', asy
   })
   await sweep.waiting
   expect((await byPerson(first).get(`/v1/accounts/me/grants/${key.grantId}`)).body.revoked_at).toBeNull()
-  // As the audit log has it.
+  // The end in the audit log.
   await first.deps.db.query('update grants set expires_at = $2 where id = $1', [grant, ends])
 })
 
@@ -172,7 +172,7 @@ test('no key or agent of a member who is being removed stays active, and none be
     ])
     expect(removed.status).toBe(200)
     for (const { status, body } of answers) if (status === 201) made.push(body.key)
-    // Whoever wins the race: nothing is created behind the removal, in either process.
+    // Whichever process wins the race, nothing is created after the removal.
     for (const service of [first, second]) expect((await createKeyVia(service)).status).not.toBe(201)
   }
   await rejoin(team, member)

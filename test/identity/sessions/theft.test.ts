@@ -183,7 +183,7 @@ test('the people, roles, workspaces, wider grants and looser policies of a stole
   expect((await thief.delete(`/v1/spending-policies/${archived}`)).status).toBe(200)
   const planted = await createKey({ api: thief }, { permissions: ['policy.manage', 'policy.read'] })
   expect((await planted.api.patch(`/v1/spending-policies/${byKey}`, { version: 1, daily_limit_minor: '6000' })).status).toBe(200)
-  // What others did, or the owner elsewhere, is not among it.
+  // Excludes acts of others, and of the owner elsewhere.
   expect((await manager.api.patch(`/v1/spending-policies/${kept}`, { version: 1, daily_limit_minor: '6000' })).status).toBe(200)
 
   service.clock.advance(3600)
@@ -223,7 +223,7 @@ test('the people, roles, workspaces, wider grants and looser policies of a stole
   await service.settle()
   await service.deps.jobs.sweep()
   expect(await findBreaches(service)).toEqual([])
-  // What nobody can end any more is forgotten with the sessions.
+  // Acts that nobody can end any more are forgotten with the sessions.
   const sweepAfter = async (days: number) => {
     service.clock.advance(days * 86_400)
     await service.deps.jobs.sweep()

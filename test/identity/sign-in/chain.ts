@@ -27,7 +27,7 @@ export type Trouble =
   | 'silent'
   | 'looks_elsewhere'
 
-/** What a node answers to a call, as it is sent. */
+/** A node's answer to a call, as sent. */
 export type Said = { status?: number; body: unknown }
 
 export type Chain = {

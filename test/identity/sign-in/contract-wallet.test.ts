@@ -17,7 +17,7 @@ beforeEach(() => {
   mainnet.trouble = 'none'
 })
 
-/** What a contract's owner made: no key of the address itself signed it. */
+/** A signature by a contract's owner: no key of the address itself made it. */
 const signature: Hex = `0x${'ab'.repeat(80)}`
 const wrapped = (inner: Hex): Hex =>
   serializeErc6492Signature({ address: `0x${'fa'.repeat(20)}`, data: '0xdeadbeef', signature: inner })
@@ -62,7 +62,7 @@ test('a signature that the contract does not accept is refused, and so is one wh
   expect((await attempt(newAddress(), { knows: false, signature: wrapped(signature) })).error).toBe('invalid_signature')
 })
 
-/** Of these the chain says nothing of the signature. */
+/** Troubles in which the chain says nothing about the signature. */
 const said: Partial<Record<Trouble, boolean>> = { error: true, http_500: true, garbage: true, other_chain: true }
 
 describe.each([

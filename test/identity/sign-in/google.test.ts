@@ -37,7 +37,7 @@ const claimsOf = (person = newPerson()): Claims => ({
   name: 'Grace',
 })
 
-/** What the mock made, with other claims and under a key that isn't the provider's. */
+/** The mock's token with other claims, under a key that isn't the provider's. */
 const forge = (idToken: string, header: object): string => {
   const payload = idToken.split('../../sign-in')[1] ?? ''
   const signed = `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${payload}`

@@ -69,7 +69,7 @@ describe('a message that is not for this service, here and now, is refused and n
     const { text, wallet, nonce } = await messageOf(fields())
     const answer = await verify(text, await wallet.signMessage({ message: text }))
     expect([answer.status, answer.body.error, answer.body.details.field]).toEqual([401, 'invalid_signature', field])
-    // What was expected of a list of chains is the list.
+    // The expected value of a list of chains is the list.
     expect(Object.keys(answer.body.details.expected)).toContain(field === 'chain_id' ? 'chain_ids' : field)
     expect(answer.body.details.expected).toMatchObject({
       domain: new URL(service.deps.config.publicUrl).host,

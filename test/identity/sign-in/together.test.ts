@@ -23,7 +23,7 @@ describe('sign-ins of several wallets that arrive together', () => {
     return async (origin: RequestOrigin, request: Signed) =>
       signInAs(service.deps, { ...(await examineWallet(service.deps, request)), provider: 'wallet', origin, browser: 'x' })
   }
-  /** As the route calls it, all in one turn of the event loop. */
+  /** Calls it as the route does, all in one turn of the event loop. */
   const together = (requests: readonly Signed[], requestId: string = randomBytes(8).toString('hex')) => {
     const verify = openQueue()
     const origin = { ip: '127.0.0.1', userAgent: null, requestId }
