@@ -20,7 +20,7 @@ const storedText = (event: NewEvent): string | null => {
   return 'data' in event ? JSON.stringify(event.data) : null
 }
 
-/** The event's present data: they may change later in the transaction. Readers get events in the order of these ids. */
+/** The event's present data, which may change later in the transaction. Readers get events in the order of these ids. */
 const rowOf = (event: NewEvent, at: Date) => {
   const { type, accountId, workspaceId } = event
   const paymentId = 'paymentId' in event ? event.paymentId : null

@@ -78,7 +78,7 @@ const missing = 'The documentation is not built'
 /** The address in rendered files, in place of the service's own. */
 const written = 'http://localhost:3000'
 
-/** Replaces the host alone too, for texts such as a wallet's message in an example. */
+/** Replaces bare hosts too, for texts such as a wallet's message in an example. */
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 

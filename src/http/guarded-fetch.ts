@@ -42,8 +42,8 @@ const addresses = async (answer: Promise<string[]>, family: number): Promise<Add
 
 /**
  * Resolves names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a dozen
- * names without an answer stopped sign-ins and payouts. A failed name is not looked up again for a while. The result
- * is empty if there is no address, or none in time.
+ * names without an answer stopped sign-ins and payouts. A failed name is not looked up again for a while. The result is empty if
+ * no address was found in time.
  */
 export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
   const failures = new Map<string, Date>()

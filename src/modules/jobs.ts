@@ -118,7 +118,7 @@ const wakeAfterMs = 100
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
   await createPeriods(deps.db, periodsOf(deps.config)).catch((error: unknown) => {
-    // Another process creates them at the same time, or a dump holds the default part. Rows without a period go there.
+    // Another process creates the periods at the same time, or a dump holds the default part, where rows without a period go.
     if (sqlState(error) !== '55P03') throw error
     deps.logger.warn({}, 'the next periods of divided tables could not be created now: the job tries again within the hour')
   })

@@ -39,7 +39,7 @@ export type Parts = {
   onAuthorityLost: OnAuthorityLost
   lastUsed: LastUsed
   identityProviders: IdentityProviders
-  /** Reads what a client publishes about itself. */
+  /** Reads a client's published metadata document. */
   clientDocuments: GuardedFetch
   onGrantsRevoked: OnGrantsRevoked
   onRequesterLost: OnRequesterLost

@@ -150,7 +150,7 @@ const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]
     ),
 )
 
-/** The payments by the id of what was acted on: for an approval this is the payment that is decided. */
+/** Payments by the id of an entry's subject: for an approval, the payment that it decides. */
 export const paymentsOfEntries = async (
   db: Db,
   workspaceId: Uuid,

@@ -183,7 +183,7 @@ type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRe
 
 /** A check that was requested while only results were compared stays due. */
 const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
-  // A payee beyond the day's names is asked about on the next day.
+  // A payee beyond the day's names is looked up on the next day.
   if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
@@ -296,7 +296,7 @@ const noteResults = statement('beneficiaries.note_result_names')`
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 
-/** Each reported name that differs from what is known is compared after the commit. */
+/** A reported name that differs from the known one is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
   const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))

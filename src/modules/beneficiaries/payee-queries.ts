@@ -51,7 +51,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
    ) as last order by last.id desc limit ${maxRemembered})`
 }
 
-/** Whether its rail was asked for the first time and has not answered yet. */
+/** Whether the payee's rail was asked for the first time and has not answered yet. */
 export const isBeingChecked = (
   rails: Pick<Rails, 'payout'>,
   payee: { verification: VerificationStatus; paymentRail: RailName; nameCheckDueAt: Date | null },

@@ -55,7 +55,7 @@ export const normalisePayee = (
   return { ...read, bankCode: bankOf(read.bankCode, payout[rail]?.banks ?? null), accountReference }
 }
 
-/** A phone is one payee on every rail that pays phones: a freeze, a limit or a list that names it holds for all of them. */
+/** A phone is one payee on every rail that pays phones: a freeze, a limit or an allow list holds on all of them. */
 const isPhone = ({ destination, bankCode }: Destination): boolean =>
   bankCode === null && parseKenyanMobile(destination) === destination
 

@@ -68,7 +68,7 @@ const findOrInsert = statement('payees.ensure')`
 
 type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 
-/** A payee is searched under every key of the ring: a key rotation never splits it in two. */
+/** A payee is looked up under every key of the ring: a key rotation never splits it in two. */
 const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
   const { derivations, workspaceId, rail } = key
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
@@ -84,7 +84,7 @@ const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): 
     to.accountReference === null ? null : referenceKey(to.accountReference),
     tx.at,
   ])
-  // Another transaction created it after the search, and has committed.
+  // Another transaction created the payee after the search, and has committed.
   const one = payee ?? (await findPayee(tx, { workspaceId, fingerprint: current.mac }))
   if (!one) throw new Error('a payee that exists cannot be read')
   return one

@@ -32,7 +32,7 @@ type NewGrant = {
   permissions: readonly Permission[]
   controls: Controls
   expiresAt: Date | null
-  /** The caller's current workspace when left out; only an un-delegated caller may name another of its workspaces. */
+  /** Default: the caller's current workspace. Only an un-delegated caller may name another of its workspaces. */
   workspaceId?: Uuid
 }
 

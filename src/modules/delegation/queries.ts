@@ -14,7 +14,7 @@ import { everyPayee } from '../../policy/scope-sql.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
 
-/** A person sees its account's grants, a delegated caller its own grant and what descends from it. */
+/** A person sees its account's grants, a delegated caller its own grant and the descendants. */
 export type GrantScope = { accountId: Uuid; within: Uuid | null }
 
 export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): GrantScope => ({

@@ -91,7 +91,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   const made = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
   for await (const rows of pages((page) => listPayments(db, workspaceId, page, made)))
     yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
-  // Made before the period and booked in it: by its payment, or by a return of one that was paid before.
+  // Payments made before the period and booked in it, by the payment itself or by the return of one paid earlier.
   for await (const entries of pages(({ before, take }) => entriesOf(opened, before, take))) {
     const booked = new Map(entries.flatMap(({ paymentId, type }) => (paymentId ? [[paymentId, type] as const] : [])))
     const rows = await db.run(earlierPayments, { ids: [...booked.keys()], workspaceId, start })

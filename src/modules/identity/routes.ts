@@ -157,7 +157,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     },
   })
   routes.delete(`${path}/:id`, 'passkeys.remove', {
-    // A frozen account may still lose a phone.
+    // The owner of a frozen account may still lose a phone.
     freshProof: 'always',
     access: 'undelegated',
     whileFrozen: true,

@@ -18,7 +18,7 @@ import { PaymentType } from '../payment-type.ts'
 
 const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
 
-/** The two lists name what is allowed, so an empty one would allow nothing and is refused. */
+/** Both lists are allow lists: an empty one would allow nothing, so it is refused. */
 export const MandateTerms = z
   .strictObject({
     workspace_id: IdIn('workspace').nullish(),

@@ -12,7 +12,7 @@ import type { Parts } from '../parts.ts'
 import { OAuthError } from './errors.ts'
 import { knownScopes } from './scopes.ts'
 
-// Cut out of the text: a parser would normalise what must be compared.
+// Cut out of the text: a parser would normalise the parts to compare.
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
 const maxUriLength = 2000
 

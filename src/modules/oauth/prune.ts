@@ -12,7 +12,7 @@ const idleClientDays = 90
 
 const authorizations = prepareRemoval('oauth.prune_authorizations', oauthAuthorizations.id, oauthAuthorizations.expiresAt)
 const accessTokens = prepareRemoval('oauth.prune_access_tokens', oauthAccessTokens.id, oauthAccessTokens.expiresAt)
-/** The grant itself stays: it is the history of what was delegated. Without this row its tokens are unknown. */
+/** The grant itself stays as the history of the delegation. Without this row its tokens are unknown. */
 const deadGrants = prepareRemoval('oauth.prune_grants', oauthGrants.grantId, oauthGrants.expiresAt)
 /** No account has given the client a grant, or is deciding about one. */
 const isIdle = sql`not exists (select from ${oauthGrants} where ${oauthGrants.clientId} = ${oauthClients.id})

@@ -156,7 +156,7 @@ const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, 
     .for('no key update', { of: workspaces }),
 )
 
-/** A team keeps an owner: its money is its own, and somebody must be able to lift whatever stops the team. */
+/** A team keeps an owner: its money is its own, and somebody must be able to lift a freeze. */
 export const requireOtherOwners = async (tx: Tx, accountId: Uuid): Promise<void> => {
   for (const { id } of await tx.run(lockOwned, { accountId })) {
     const owners = await tx.run(activeOwners, { workspaceId: id })

@@ -65,7 +65,7 @@ export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => ex
 
 /**
  * Guards an account's identities and its e-mail. NO KEY UPDATE, because an insert of an identity or a session takes KEY SHARE on
- * this row. Two that then want FOR UPDATE would wait for each other.
+ * this row. Two transactions that then want FOR UPDATE would wait for each other.
  */
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }), missing)
 

@@ -91,7 +91,7 @@ const Secrets = z.strictObject({
     .exactOptional(),
 })
 
-/** A flow that was sealed with a key that has been removed since counts as expired. */
+/** A flow sealed with a key that was since removed counts as expired. */
 const unseal = ({ vault }: Pick<Parts, 'vault'>, row: Row | undefined): Flow | undefined => {
   if (!row) return undefined
   try {
