@@ -108,7 +108,7 @@ const begin = statement('ledger.count_begin')`
    insert into counted_hours as c (name, since, through) select 'all', hour, hour from target
    on conflict (name) do update set since = least(c.since, excluded.through), through = least(c.through, excluded.through)`
 
-/** The newest uncounted hours, else the newest before the counted ones. `offset` finds an index place, whatever the times. */
+/** The newest uncounted hours, else the newest before the counted ones. `offset` finds the index position for any times. */
 const next = statement('ledger.count_next')`
   with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
    select case when through < target.hour then through

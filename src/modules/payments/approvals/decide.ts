@@ -114,12 +114,12 @@ const approve = async (
 }
 
 /**
- * Sends the approved payments. A batch item that no longer fits fails alone. A single payment, or a whole batch, goes on waiting
- * if the obstacle can be lifted.
+ * Sends the approved payments. A batch item that no longer fits fails alone. A single payment, or a whole batch, keeps waiting if
+ * the obstacle can be lifted.
  */
 const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): Promise<ApprovalRecord> => {
   const { approval, lineage, payment, payments } = record
-  // A scheduled payment goes on waiting for its time: only then are its limits, the balance and these approvals checked.
+  // A scheduled payment keeps waiting for its time: only then are its limits, the balance and these approvals checked.
   if (payment.status === 'scheduled') {
     const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [payment]), proposedPayees(tx, record)])
     return holdsApprovals(authorityOf(payment.id)) ? approve(tx, actor, record, proposed) : record
@@ -208,7 +208,7 @@ export const stopOfGiver = ({
 
 /**
  * Takes one decision. One approver counts once, one rejection rejects, and the last required approval sends the payment. An
- * approval counts while its grounds hold. Facts that must be recorded, such as an expiry found here, are committed.
+ * approval counts while the authority behind it holds. Facts that must be recorded, such as an expiry found here, are committed.
  */
 const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver): Promise<ApprovalRecord> => {
   const { at } = tx

@@ -36,7 +36,7 @@ import type { PaymentRecord } from '../queries.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
-/** `voidedAt`: when the decision lost its grounds. */
+/** `voidedAt`: when the decision stopped being valid. */
 type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
 /** Whether a payment (of table `payments`) is the first to its payee. */

@@ -48,8 +48,8 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
 }
 
 /**
- * Voids the approvals of an account that no longer hold, after the transaction has changed their grounds. The approval then waits
- * for another decision; a payment that is about to be sent fails when it is checked again.
+ * Voids the approvals of an account that are no longer valid, after the transaction has changed the authority behind them. The
+ * approval then waits for another decision; a payment that is about to be sent fails when it is checked again.
  */
 export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   const seen = await tx.query<Lost>(readLost, [accountId])

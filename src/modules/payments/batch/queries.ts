@@ -28,7 +28,7 @@ const selection = {
       select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
 }
 
-// On the lane `pool`, because the query counts a batch's items and so reads many rows.
+// On the connection lane `pool`, because the query counts a batch's items and so reads many rows.
 const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, at) =>
   orm
     .select(selection)

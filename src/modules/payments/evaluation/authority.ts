@@ -48,7 +48,7 @@ const read = statement('payments.authority', 'record')`
        from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`
 
-/** The current grounds of payments. To act on them, lock the owning accounts, as most changes of these grounds do. */
+/** The current authority behind payments. To act on it, lock the owning accounts, as most changes of authority do. */
 export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await db.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
