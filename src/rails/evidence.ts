@@ -32,7 +32,7 @@ export const succeeded = (receipt: string | undefined, amountMinor: Minor | null
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
 
-/** Only a name counts: success codes differ. A refusal says that no name exists; everything else is no answer. */
+/** Only a name counts: success codes differ. A refusal says that no name exists; any other answer proves nothing. */
 export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
   if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
   const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined

@@ -106,7 +106,7 @@ test('closing an account ends its sessions, keys, grants and tokens with the nex
   for (const { api } of [person, elsewhere, key, child, { api: dashboard }])
     expect((await api.get('/v1/accounts/me')).status).toBe(401)
   await expect(signIn(service.api, person.wallet)).rejects.toThrow('403')
-  // Reactivated, the account needs a new sign-in: sessions that ended stay ended.
+  // A reactivated account needs a new sign-in: its ended sessions stay ended.
   expect((await admin.api.patch(at(person), { status: 'active' })).status).toBe(200)
   for (const { api } of [person, key, child, { api: dashboard }]) expect((await api.get('/v1/accounts/me')).status).toBe(401)
   expect((await signIn(service.api, person.wallet)).accountId).toBe(person.accountId)

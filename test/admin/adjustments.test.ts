@@ -244,7 +244,7 @@ test('the balance of a team is adjusted by its workspace, and is neither its own
 })
 
 describe('money that leaves suspense', () => {
-  /** Booked on the suspense account, unless how much moved is for a person to find out. */
+  /** Books money on the suspense account, unless a person must find out how much moved. */
   const found = async (amountMinor: bigint, direction: 'in' | 'out' = 'in', book = true): Promise<string> => {
     const finding = { rail: 'MPESA', direction, reason: 'not_in_our_books', receipt: `S${newId()}`, amountMinor } as const
     const id = await inTx(service.deps.db, (tx) => recordSuspense(tx, { ...finding, book, alerted: true }))

@@ -5,7 +5,7 @@ import { startService, type TestOptions, type TestService } from '../harness/ser
 
 export type Administered = { service: TestService; admin: Person; second: Person; wallets: PrivateKeyAccount[] }
 
-/** An administrator who signs in again when the session has ended, after its twelve hours, and repeats what was refused. */
+/** An administrator who signs in again once the twelve-hour session has ended, and repeats refused requests. */
 const attentive = (service: TestService, person: Person): Person => {
   let current = person.api
   const call: Client['call'] = async (method, path, options) => {

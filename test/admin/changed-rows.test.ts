@@ -42,7 +42,7 @@ afterAll(async () => {
 
 class Undone extends Error {}
 
-/** In a transaction that is undone; as an owner of the database can do it, whom no trigger and no foreign key stops. */
+/** Runs work in a transaction that is undone, as an owner of the database, whom no trigger and no foreign key stops. */
 const undone = async (work: (tx: Tx) => Promise<void>): Promise<void> => {
   await service.deps.db
     .transaction(async (tx: Tx) => {
@@ -731,7 +731,7 @@ test('data in which all of that was changed are read to the end', async () => {
     let made = 0
     for (const [, change] of corruptions) {
       await tx.query('savepoint before')
-      // Some undo each other, or leave nothing for the next.
+      // Some changes undo each other, or leave nothing for the next.
       const rows = await tx.query(`${change} returning 1`).catch(() => tx.query('rollback to savepoint before'))
       if (rows.length > 0) made += 1
     }

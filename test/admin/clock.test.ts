@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A sandbox whose time was moved by a week, as a person does to see approvals expire. */
+/** A sandbox whose time a person moved by a week, to see approvals expire. */
 const moved = (kept: string) => {
   const [clock, scheduler] = [createMovableClock(), { ...createManualScheduler(), advance: () => undefined }]
   const moveTime = createSandboxTime(clock, scheduler, kept)

@@ -47,7 +47,7 @@ const as =
     )
 const admin = as('amina')
 
-/** The program itself, as a process of its own. */
+/** Runs the program itself, in a process of its own. */
 const run = promisify(execFile)
 const spawnWith = (env: Record<string, string>, ...args: string[]) =>
   run(process.execPath, [programs.admin, ...args], {
@@ -380,7 +380,7 @@ describe('after the keys were replaced', () => {
       select from payees where fingerprint_key_id <> 'second' union all select from topups where phone_key_id <> 'second' union all select from callback_bodies where body_key_id <> 'second'
       union all select from push_subscriptions where endpoint_key_id <> 'second'`)
     expect(left).toEqual([])
-    // Started with the new keys alone: the payee is still the same one, and can be paid.
+    // With the new keys alone, the payee is still the same one, and can be paid.
     const [encryption = '', secret = ''] = [rings.ENCRYPTION_KEYS.split(',')[0], rings.TOKEN_SECRETS.split(',')[0]]
     const next = await startService({
       database: service.database,

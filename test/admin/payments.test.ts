@@ -34,7 +34,7 @@ const lostPayment = async (destination: string, takesEffect = false): Promise<{ 
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
   const id = await pay(person, { payment_rail: 'MPESA_B2C', destination })
-  // A rail that loses several answers in a row is not called for a while.
+  // A rail that loses several consecutive answers is not called for a while.
   service.clock.advance(120)
   service.sandbox.failNext({ kind: 'reset', takesEffect })
   await service.deps.jobs.drain()
@@ -42,7 +42,7 @@ const lostPayment = async (destination: string, takesEffect = false): Promise<{ 
   return { person, id }
 }
 
-/** The rail is asked, and has its time to answer; what an administrator decided alone counts no more. */
+/** Lets the rail be queried and answer. An administrator's earlier sole decisions no longer count. */
 const untilResolvable = async (days = 1): Promise<void> => {
   await pass(service, 60)
   await pass(service, days * 86_400)
@@ -51,7 +51,7 @@ const untilResolvable = async (days = 1): Promise<void> => {
 const resolve = (who: Person, id: string, outcome: string, more: object = {}) =>
   who.api.post(`/v1/admin/payments/${id}/resolve`, { outcome, evidence: 'statement of 4 March, line 17', ...more })
 
-/** The first administrator adjusts a stranger's balance: the sum of a day no longer covers one of these payments. */
+/** The first administrator adjusts a stranger's balance: the day's total leaves no room for one of these payments. */
 const adjustAlone = async () => {
   const { accountId } = await signIn(service.api)
   const small = { account_id: accountId, direction: 'credit', amount_minor: '1', reason: 'a wrong booking' }
@@ -75,7 +75,7 @@ test('a payment that is resolved as succeeded has its hold posted, with the give
   const resolved = await resolve(admin, id, 'succeeded', { provider_receipt: 'QX12345678' })
   expect([resolved.status, resolved.body.status, resolved.body.provider_receipt]).toEqual([200, 'succeeded', 'QX12345678'])
   expect(await balanceOf(person)).toEqual({ available: '850000', held: '0' })
-  // Found by its receipt, in any case, whichever workspace it is of.
+  // Finds payments by receipt, in any case, in every workspace.
   const found = async (receipt: string) => (await admin.api.get(`/v1/admin/payments?provider_receipt=${receipt}`)).body.data
   expect((await found('qx12345678')).map((payment: Json) => payment.id)).toEqual([id])
   expect(await found('QX1234567')).toEqual([])

@@ -73,7 +73,7 @@ test('a stolen session cannot prove itself with a wallet of its own', async () =
   expect([refused.status, refused.body.error]).toEqual([403, 'step_up_required'])
   expect((await freeze(admin.api)).body.error).toBe('step_up_required')
   expect((await service.api.get('/v1/accounts/me', { cookie: admin.cookie })).body.identities).toHaveLength(1)
-  // After its own wallet has proven it, the person may add one.
+  // After a proof by its own wallet, the person may add another one.
   await prove(admin)
   expect((await prove({ api: admin.api, wallet: thief })).body.outcome).toBe('linked')
 })

@@ -7,19 +7,19 @@ import { factsOf } from '../../src/operate/verify/verify.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
-// A machine may be twenty times slower than ours: what is looked at is the work, not the time.
+// A machine may be twenty times slower than ours: the test measures work, not time.
 const service = await openService({ fixed: { DATABASE_STATEMENT_TIMEOUT_MS: 150_000 } })
 
 type Node = { 'Actual Rows': number; 'Actual Loops': number; Plans?: Node[] } & Record<string, unknown>
 
-/** The rows that the nodes of a plan answered or looked at in vain, in all of their loops. */
+/** The rows that a plan's nodes returned or checked in vain, over all loops. */
 const rowsOf = (node: Node): number => {
   const removed = Object.entries(node).flatMap(([name, count]) => (name.startsWith('Rows Removed') ? Number(count) : []))
   const own = removed.reduce((sum, count) => sum + count, node['Actual Rows']) * node['Actual Loops']
   return (node.Plans ?? []).reduce((sum, plan) => sum + rowsOf(plan), own)
 }
 
-/** Indexes built behind many rows cost less than the rows in them. */
+/** Building indexes after the rows is cheaper than with each row. */
 const behindIndexes = async (table: string, insert: () => Promise<void>): Promise<void> => {
   const { db } = service.deps
   const indexes = await db.query<{ name: string; text: string }>(
@@ -41,7 +41,7 @@ test('the statuses of 14,000 top-ups are compared with their events by looking a
   const check = stateChecks.find(({ promise }) => promise.includes('every topup '))
   const find = (by: Db = db) => check?.find(by, { ...factsOf(service.deps), since: null, sealedThrough: '0' })
   expect(await find()).toEqual([])
-  // Copies of it with their events, and events of payments, by which a plan guesses how few are of top-ups.
+  // Copies of it with their events, and payments' events, from which the planner estimates how few belong to top-ups.
   await db.query(`insert into topups select copied.* from topups t, generate_series(1, 14000) n,
     jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'idempotency_key', null, 'request_hash', null,
       'provider_receipt', 'MANY' || n)) as copied`)
@@ -56,7 +56,7 @@ test('the statuses of 14,000 top-ups are compared with their events by looking a
       from (select * from topups limit 1) t, generate_series(1, 180000) n`)
   })
   await db.query('analyze')
-  // One has an event too many: only that one is found.
+  // One top-up has an event too many, and only that one is found.
   await db.query(`insert into events (id, type, account_id, workspace_id, data, created_at)
     select gen_random_uuid(), 'topup.failed', t.account_id, t.workspace_id, json_build_object('id', ${typeIdSql('topup', 't.id')}, 'status', 'failed'), t.created_at
     from topups t where provider_receipt = 'MANY7'`)

@@ -19,7 +19,7 @@ let admin: Person
 
 const to = (destination: string) => ({ payment_rail: 'MPESA_B2C', destination })
 
-/** Some of everything: outcomes of payments, rights, and what was revoked. */
+/** Some of everything: payments with each outcome, rights, revoked records. */
 const live = async () => {
   const team = await createTeam(service)
   const { owner } = team
@@ -56,7 +56,7 @@ const live = async () => {
   await admin.api.post('/v1/admin/adjustments', adjustment)
   await createMandate(service, owner.wallet)
   await owner.api.post('/v1/payments', { beneficiary_id, amount_minor: '250000' })
-  // Stopped and started again, with payments before and after.
+  // Freezes and unfreezes, with payments before and after.
   await owner.api.post('/v1/workspaces/current/freeze')
   await owner.api.post('/v1/workspaces/current/unfreeze')
   await pay(owner, to('254700000000'))
@@ -91,7 +91,7 @@ test('data that the service itself wrote keeps every promise', async () => {
 
 class Undone extends Error {}
 
-/** The breaches that are found after a superuser's change of the database; the change is undone afterwards. */
+/** The breaches found after a superuser's change of the database. The change is then undone. */
 const breachesAfter = (...tampering: string[]): Promise<string[]> => breachesWith({}, ...tampering)
 
 const breachesWith = (facts: Partial<CheckFacts>, ...tampering: string[]): Promise<string[]> =>
@@ -396,7 +396,7 @@ test('the next check begins at the last one that found nothing; after a week, or
   const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
   expect(metrics).toMatch(/^promises_broken 0$/m)
   expect(metrics).toMatch(/^promises_verified_age_seconds\{scope="whole"\} 0$/m)
-  // The days that went by here are still to come.
+  // The days that passed here are in the database's future.
   await db.query('delete from verify_points')
 })
 

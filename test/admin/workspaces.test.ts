@@ -42,7 +42,7 @@ test('a reinstated workspace works again; one that its members had frozen stays 
     `select type from events where data->>'id' = $1 order by transaction, id`,
     [stopped.id],
   )
-  // Stopped twice and released twice: the first stop and the last release are published.
+  // After two freezes and two releases, the first freeze and the last release are published.
   expect(events.map(({ type }) => type)).toEqual(['workspace.updated', 'workspace.frozen', 'workspace.unfrozen'])
 })
 

@@ -5,7 +5,7 @@ import { parseSource, readProgram } from './source.ts'
 
 const files = new Map(readProgram().map((file) => [file.path, file]))
 
-/** Files and all that they run with. */
+/** Files and everything that they import, directly or not. */
 const closureOf = (paths: readonly string[]): Set<string> => {
   const reached = new Set(paths)
   for (const path of reached)
@@ -21,7 +21,7 @@ test('a change of any file that the dashboard is built from builds it again', ()
   expect([...reached].filter((path) => path.startsWith('src/')).length).toBeGreaterThan(3)
 })
 
-/** Ids are read there and none is made: the bundler leaves out what makes them. */
+/** Ids are only read there, never made: the bundler drops the code that makes them. */
 const leftOut = { path: 'src/lib/ids.ts', needs: 'npm:node:crypto' }
 
 test('what a browser has of the service uses nothing of Node: the pages, and the verifier of receipts', () => {

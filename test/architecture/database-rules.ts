@@ -3,7 +3,7 @@ import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.ts'
 
-/** Files whose SQL is composed inside a function, and of what: never of a request's values. */
+/** Files that compose SQL inside a function, with the parts that they use: never a request's values. */
 const composedSql: Readonly<Record<string, string>> = {
   'db/changes.ts': 'the table of payments or of batches',
   'db/check.ts': 'the text of a check, around which it counts',
@@ -22,7 +22,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'operate/verify/entries.ts': 'tables of the same file',
 }
 
-/** A turn of the event loop waits for nothing outside of the process; `for await` would hide it. */
+/** A turn of the event loop waits for nothing outside the process. `for await` would hide such a wait. */
 const isTurn = (file: Source, node: Node): boolean =>
   node.type === 'CallExpression' &&
   /^(afterTurn|inPortions)$/.test(textOf(file, node.callee)) &&
@@ -44,7 +44,7 @@ const bindingsOf = (around: readonly Node[]): Binding[] =>
     return bound
   })
 
-/** Whether a value is the same for every request: built only from literals and names of the module. */
+/** Whether a value is the same for every request: built only from literals and the module's names. */
 const isConstant = (node: Node, bindings: readonly Binding[]): boolean => {
   if (node.type === 'Literal') return true
   if (node.type === 'TemplateLiteral') return node.expressions.every((part) => isConstant(part, bindings))
@@ -72,7 +72,7 @@ const isConstant = (node: Node, bindings: readonly Binding[]): boolean => {
   return used.every((name) => own.has(name) || bindings.every((binding) => binding.name !== name))
 }
 
-/** A query that is text: statement('its.name')`…`. */
+/** A text query: statement('its.name')`…`. */
 const isStatement = (file: Source, node: Node): node is Extract<Node, { type: 'TaggedTemplateExpression' }> =>
   node.type === 'TaggedTemplateExpression' && node.tag.type === 'CallExpression' && textOf(file, node.tag.callee) === 'statement'
 
@@ -103,7 +103,7 @@ const interpolatedSql: Rule = {
   check: (files) => files.filter(({ path }) => !(path in composedSql)).flatMap(composedIn),
 }
 
-/** Exceptions that no file needs any more: they must be removed from the list. */
+/** Exceptions that no file needs any more: remove them from the list. */
 export const unneededExceptions = (files: readonly Source[]): string[] =>
   Object.keys(composedSql).filter((path) => !files.some((file) => file.path === path && composedIn(file).length > 0))
 
@@ -112,7 +112,7 @@ const isGivenTx = (file: Source, node: Node): boolean =>
 
 const outside = /^(fetch|setTimeout|setInterval|inTx)$|(^|\.)(db|reads)\.(query|run|lookup|transaction)$/
 
-/** Whether what is awaited got the transaction, directly or where it was created. */
+/** Whether the awaited value got the transaction, directly or at its creation. */
 const isOfTx = (file: Source, node: Node, bindings: readonly Binding[]): boolean => {
   if (/\btx\b/.test(textOf(file, node))) return true
   let isReached = false
@@ -149,7 +149,7 @@ const databaseAlone: Rule = {
     }),
 }
 
-/** [file]: reads the clock although it has a transaction, and why that is not the instant of what it writes. */
+/** [file]: reads the clock despite a transaction, with the reason why its writes have another instant. */
 const readsClock: Readonly<Record<string, string>> = {
   'modules/payments/create/spending.ts':
     'guesses the periods before the locks, and compares them with those of the instant behind',
@@ -174,7 +174,7 @@ const oneInstant: Rule = {
 
 type Place = { file: Source; body: Node }
 
-/** The functions of a module's top level, by name. */
+/** A module's top-level functions, by name. */
 const functionsOf = (file: Source): Map<string, Node> => {
   const functions = new Map<string, Node>()
   walk(file, (node, around) => {
@@ -186,7 +186,7 @@ const functionsOf = (file: Source): Map<string, Node> => {
   return functions
 }
 
-/** Names that a file imports: its own name for each → the file of ours, or the module, and the name there. */
+/** Imported names: the file's own name for each → our file or the module, and the name there. */
 const importedNames = (file: Source): Map<string, { path: string; name: string }> => {
   const names = new Map<string, { path: string; name: string }>()
   walk(file, (node, around) => {
@@ -203,7 +203,7 @@ const importedNames = (file: Source): Map<string, { path: string; name: string }
 const waits = /^(fetch|setTimeout|setInterval)$/
 const networkModules = /^(node:)?(http|https|http2|net|tls|dns|dns\/promises|dgram|timers\/promises)$|^undici$/
 
-/** Whether calling a function reaches the network or a timer, in itself or through functions that it calls. */
+/** Whether a function reaches the network or a timer, by itself or through functions that it calls. */
 const createReach = (files: readonly Source[]) => {
   const known = new Map(files.map((file) => [file.path, file]))
   const functions = new Map<Source, Map<string, Node>>()
@@ -233,7 +233,7 @@ const createReach = (files: readonly Source[]) => {
       const isCalled = parent?.type === 'CallExpression' && parent.callee === node
       const next = isCalled ? find(file, node.name) : undefined
       const from = cached(imports, file, importedNames).get(node.name)
-      // A turn of the event loop is no wait.
+      // A turn of the event loop is not a wait.
       const isOutside = from !== undefined && networkModules.test(from.path) && from.name !== 'setImmediate'
       if (next ? reaches(next) : isOutside || (isCalled && waits.test(node.name))) isReached = true
     })
@@ -278,7 +278,7 @@ const awaitedStatements: Rule = {
     }),
 }
 
-/** Where drizzle's builders are made. */
+/** The files that create drizzle's builders. */
 const builds = ['db/prepare.ts', 'db/prepare-write.ts']
 
 const ownPreparation: Rule = {
@@ -298,11 +298,11 @@ const ownPreparation: Rule = {
 const beyondDrizzle =
   /\bunnest\(|\bwith\s|\blateral\b|\bunion\b|\bfrom\s*\(|\bon conflict\b|\bskip locked\b|\bfilter\s*\(|\bover\s*\(|\bcase\b|\bxid8\b|\bpg_\w+|\bmake_interval\(|\bdelete from \w+( \w+)? using\b|\bupdate \w+( \w+)? set .*\bfrom\b|\binsert into \w+ \([^)]*\)\s*select\b/is
 
-/** A text that shares no part with others, and that says nothing but what drizzle says. */
+/** A text that shares no part with others, and that drizzle could express. */
 const isPlain = (text: string): boolean =>
   /^\W*(select\b.*\bfrom|insert into|update|delete from)\b/is.test(text) && !beyondDrizzle.test(text)
 
-/** [file]: has a plain statement among those that drizzle cannot say, and runs with every payment: the tables would be ten files more to run with. */
+/** [file]: keeps a plain text query and runs with every payment; with drizzle, ten table files more would run with it. */
 const keptAsText = ['modules/payments/create/spending.ts', 'modules/payments/evaluation/counters.ts']
 
 const drizzleFirst: Rule = {

@@ -7,7 +7,7 @@ import type { Source } from './source.ts'
  */
 const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
-/** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
+/** [feature, file]: the feature may import that file of another feature. Each door is for one feature only. */
 const doors: readonly (readonly [from: string, to: string])[] = [
   // Attempts, their orders and their evidence: below all sending, and below all endings by evidence.
   ['exceptions', 'attempts/attempt.ts'],
@@ -30,20 +30,20 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['exceptions', 'payments/change.ts'],
   // The order of a payment whose attempt was in lost writes.
   ['exceptions', 'payments/declared-losses.ts'],
-  // A provider's list or statement that names a deposit is as good as its notice. Money in suspense is given to the account that it was
-  // meant for, as its deposit would have been.
+  // A provider's list or statement that names a deposit counts like its notification. Money in suspense goes to its intended
+  // account, as its deposit would have.
   ['exceptions', 'deposits/deposit.ts'],
   ['exceptions', 'topups/outcome.ts'],
-  // A grant's limits and its end: needed where grants are created, and where payments use them.
+  // Grants' limits and ends: needed for creating grants, and for payments.
   ['oauth', 'delegation/control-rules.ts'],
   ['identity', 'delegation/control-rules.ts'],
-  // A nonce is signed for: at sign-in, and with a mandate.
+  // Nonces are signed at sign-in, and with a mandate.
   ['mandates', 'identity/sign-in/nonces.ts'],
   ['payments', 'mandates/for-payments.ts'],
   ['payments', 'mandates/end.ts'],
   // Approvals are pushed to browsers.
   ['payments', 'push/send.ts'],
-  // A simulation decides as a payment is decided, over the same state with a policy that is not stored.
+  // A simulation decides like a payment, over the same state with a policy that is not stored.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],
   ['simulation', 'payments/create/decide.ts'],
@@ -59,7 +59,7 @@ const inFeature = /^modules\/([^/]+)\/(.+)$/
 
 type Step = { path: string; from: string; feature: string; to: string }
 
-/** Every import that leads from one feature into another, types included. The files beside the features belong to none of them. */
+/** Every import from one feature into another, including types. Files beside the features belong to none of them. */
 const steps = (files: readonly Source[]): Step[] =>
   files.flatMap(({ path, imports }) => {
     const from = inFeature.exec(path)?.[1]
@@ -79,7 +79,7 @@ const features: Rule = {
     ),
 }
 
-/** Where the features come together. The other files beside their folders stand below them: ports and what all of them use. */
+/** The files that bring features together. Other files beside the features' folders are below them: ports and shared parts. */
 const assembly = ['modules/routes.ts', 'modules/jobs.ts']
 
 const isBeside = (path: string): boolean => path.startsWith('modules/') && !inFeature.test(path)
@@ -97,13 +97,13 @@ const besideFeatures: Rule = {
     ),
 }
 
-/** Doors that no import uses: they must be removed from the list. */
+/** Doors that no import uses: remove them from the list. */
 export const unusedDoors = (files: readonly Source[]): string[] => {
   const used = new Set(steps(files).map(({ from, to }) => `${from} → ${to}`))
   return doors.map(([from, to]) => `${from} → ${to}`).filter((door) => !used.has(door))
 }
 
-/** Which features each feature imports, both in the order of the alphabet. */
+/** The features that each feature imports, in alphabetical order. */
 const featureGraph = (files: readonly Source[]): Map<string, string[]> => {
   const graph = new Map<string, Set<string>>()
   for (const { path } of files) {
@@ -114,13 +114,13 @@ const featureGraph = (files: readonly Source[]): Map<string, string[]> => {
   return new Map([...graph].sort().map(([from, to]) => [from, [...to].sort()]))
 }
 
-/** The graph as docs/architecture.md draws it. */
+/** The graph in docs/architecture.md's form. */
 export const drawnGraph = (files: readonly Source[]): string =>
   [...featureGraph(files)]
     .flatMap(([from, to]) => (to.length === 0 ? [`  ${from}`] : to.map((feature) => `  ${from} --> ${feature}`)))
     .join('\n')
 
-/** A folder inside a feature; a file that lies beside these folders is a part by itself. Routes put the parts together and are none. */
+/** A folder inside a feature. A file beside these folders is a part by itself. Routes assemble the parts and are none. */
 const partOf = (path: string): string | undefined => {
   const [, feature, inside] = inFeature.exec(path) ?? []
   if (!feature || !inside || /routes\.ts$/.test(inside)) return undefined
@@ -129,7 +129,7 @@ const partOf = (path: string): string | undefined => {
 
 const isFolder = (part: string): boolean => !part.endsWith('.ts')
 
-/** Which parts of its own feature each part imports. */
+/** The parts of its own feature that each part imports. */
 const partGraph = (files: readonly Source[]): Map<string, string[]> => {
   const graph = new Map<string, Set<string>>()
   for (const { path, imports } of files) {
@@ -145,7 +145,7 @@ const partGraph = (files: readonly Source[]): Map<string, string[]> => {
   return new Map([...graph].sort().map(([from, to]) => [from, [...to].sort()]))
 }
 
-/** The parts as docs/architecture.md lists them: folders alone. */
+/** The parts in docs/architecture.md's form: folders only. */
 export const listedParts = (files: readonly Source[]): string =>
   [...partGraph(files)]
     .filter(([from]) => isFolder(from))
@@ -193,7 +193,7 @@ const acyclicParts: Rule = { name: 'the parts of a feature form no cycle', check
 const acyclicFeatures: Rule = { name: 'features form no cycle', check: findFeatureCycles }
 
 const pure = /^(policy|lib|rails)\/|^modules\/.*rules\.ts$/
-/** The rails talk to their providers: they may reach the network, and nothing of ours that keeps state. */
+/** The rails talk to their providers: they may use the network, and none of our code with state. */
 const onTheNetwork = /^npm:(node:)?(http|https|http2|net|tls|dns|dgram|child_process)(\/|$)|^npm:(undici|ioredis)$/
 /** Tables, transitions and the expression of an index (email-key.ts) are declarations, and so is the wire. */
 const impure =
@@ -202,8 +202,8 @@ const impure =
 const reaches = (to: string, from: string): boolean => impure.test(to) || (!from.startsWith('rails/') && onTheNetwork.test(to))
 
 /**
- * The path from a file to the first import that it must not reach. Behind its own imports, type imports are left out, because they run
- * nothing; but a file that names a transaction's type takes a transaction, and can do anything with it.
+ * The path from a file to the first import that it must not reach. Behind its own imports, type imports are ignored, because they
+ * run nothing. But a file that names a transaction's type takes a transaction, and can do anything with it.
  */
 const wayToImpurity = (file: Source, known: ReadonlyMap<string, Source>): string | undefined => {
   const seen = new Set([file.path])

@@ -8,7 +8,7 @@ import { formerWriters } from './writer-rules.ts'
 
 const sources = readSources()
 
-/** For each rule a file that breaks it: this proves that the rule finds violations. */
+/** One violating file per rule: this proves that the rule finds violations. */
 const violations: Record<keyof typeof rules, [path: string, text: string, ...helpers: [path: string, text: string][]][]> = {
   direction: [
     ['lib/planted.ts', `import { connect } from '../db/client.ts'`],
@@ -197,7 +197,7 @@ describe('the architecture', () => {
       parseSource('planted.ts', `import { Money } from './lib/money.ts'`),
       ...helpers.map(([at, code]) => parseSource(at, code)),
     ]
-    // The rules of the database look at each file by itself: the others need not be read again.
+    // The database rules look at each file alone, so the others need not be read again.
     const others = name in databaseRules ? [] : sources.filter((source) => source.path !== path)
     expect(rule.check([...others, ...planted]).join('\n')).toContain(path)
   })

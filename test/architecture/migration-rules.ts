@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Migration, migrationsFolder, type Release, readMigrations, readReleases } from '../../src/db/migrations.ts'
 import { dividedTables } from '../../src/db/tables/divided.ts'
 
-/** Applied before any version ran: they may do what they like. */
+/** Applied before any version ran, so they may do anything. */
 const firstTags = ['0000_create_schema', '0001_add_guards']
 
 /** Oldest first. Empty: only the first two migrations. */
@@ -14,7 +14,7 @@ const snapshot = (tag: string) => join(migrationsFolder, 'meta', `${tag.slice(0,
 type Named = Record<string, { name: string }>
 type Snapshot = { tables: Record<string, { name: string; columns: Named; indexes: Named }> }
 
-/** `table`, `table.column` and `index …` of everything that the service's tables declare at this migration, and so may read or write. */
+/** `table`, `table.column` and `index …`: all that the service's tables declare at this migration, for reads and writes. */
 export type Declared = (tag: string) => ReadonlySet<string> | undefined
 
 export const declaredAt: Declared = (tag) => {
@@ -30,7 +30,7 @@ export const declaredAt: Declared = (tag) => {
   )
 }
 
-/** Lower case, without comments, quoted identifiers' quotes, bodies of functions and texts; one statement each. */
+/** Lowercase, without comments, identifiers' quotes, function bodies and texts; one statement each. */
 const statementsOf = (migration: Migration): string[] =>
   migration.statements.flatMap((text) =>
     text
@@ -47,7 +47,7 @@ const statementsOf = (migration: Migration): string[] =>
   )
 
 type At = {
-  /** Tables that this migration creates: nobody reads them yet. */
+  /** Tables that this migration creates: nothing reads them yet. */
   created: ReadonlySet<string>
   /** Declarations of the previous version. */
   before: ReadonlySet<string>
@@ -174,7 +174,7 @@ const checks: readonly Check[] = [
     inTransaction && /\bconcurrently\b/.test(statement) ? 'needs "-- no transaction" as its first line' : undefined,
 ]
 
-/** `function …`, `statistics …` and `trigger …`, which the tables do not declare: what was created and not dropped since. */
+/** `function …`, `statistics …` and `trigger …`: created, not dropped since, and not declared by the tables. */
 const createdIn = (statements: readonly string[]): ReadonlySet<string> => {
   const living = new Set<string>()
   for (const statement of statements) {

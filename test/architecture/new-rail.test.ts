@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { railLists } from '../../scripts/rails.ts'
 
-// A rail is added to the list and to nothing else: the compiler must name every place that has to say something about it.
+// Adds a rail to the list and to nothing else. The compiler must name every place that needs to know about it.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let copy: string

@@ -68,7 +68,7 @@ const exits: Rule = {
     ),
 }
 
-/** Scripts that end while something still runs: a server on a signal, or an old Node that could not run the rest. */
+/** Scripts that end while something still runs: a server on a signal, or an old Node that cannot run the rest. */
 const endsItself: readonly string[] = ['src/dev/sandbox/run.ts', 'src/dev/demo/demo.ts', 'scripts/require-node.js']
 
 const cycles: Rule = { name: 'no import cycles, in the dashboard, the client and the scripts either', check: findCycles }

@@ -31,7 +31,7 @@ describe('README.md', () => {
   })
 })
 
-/** Without tables, code and lists. */
+/** Paragraphs without tables, code and lists. */
 const paragraphsOf = (text: string): string[] =>
   text
     .replace(/^```[\s\S]*?^```$/gm, '')
@@ -55,13 +55,13 @@ const deadLinks = (page: string, text: string): string[] =>
     .flatMap(([, link = '']) => (/^([a-z]+:|\/)/.test(link) ? [] : link))
     .filter((link) => !existsSync(new URL(link, new URL(page, root))))
 
-/** Names of source files that stand nowhere. */
+/** Names of source files that do not exist. */
 const deadNames = (text: string): string[] =>
   [...text.matchAll(/`([\w./-]+\.(?:ts|tsx|js))`/g)]
     .flatMap(([, name = '']) => name.replace(/^\.\//, ''))
     .filter((name) => !(name in dependencies) && !files.some((path) => path === name || path.endsWith(`/${name}`)))
 
-/** Commands that no program knows: of npm, and of `npm run admin` with their options. Placeholders stand for any value. */
+/** Commands that no program knows: npm's, and `npm run admin`'s with their options. Placeholders match any value. */
 const deadCommands = (text: string): string[] => {
   const npm = [...text.matchAll(/npm run ([a-z:]+)/g)].flatMap(([, name = '']) => (name in scripts ? [] : name))
   const admin = [...text.matchAll(/npm run admin -- ([a-z][a-z-]*(?: [a-z][a-z-]*)?)([^`\n]*)/g)].flatMap(
@@ -78,7 +78,7 @@ const deadCommands = (text: string): string[] => {
   return [...npm, ...admin]
 }
 
-/** Names of others: of AP2, of PostgreSQL, of the tests, of the client. */
+/** Foreign names: AP2's, PostgreSQL's, the tests', the client's. */
 const foreign = /^(ON_DEMAND|PG|MPESA_)/
 const ofPrograms = new Set(
   files
@@ -106,7 +106,7 @@ const deadSettings = (text: string): string[] =>
 const deadAlerts = (text: string): string[] =>
   [...text.matchAll(/alert `([A-Z]\w+)`/g)].flatMap(([, name = '']) => (alerts.has(name) ? [] : name))
 
-/** Names of metrics, codes, states, tables and log lines that no source has. PostgreSQL has names of its own. */
+/** Names of metrics, codes, states, tables and log lines that no source has. PostgreSQL has its own names. */
 const words = new Set(
   files.filter((path) => /^(src|deploy)\/.*\.(ts|yml|cfg|env)$/.test(path)).flatMap((path) => read(path).match(/\w+/g) ?? []),
 )
@@ -116,7 +116,7 @@ const deadWords = (text: string): string[] =>
     .flatMap(([, code = '']) => code.match(/\b[a-z]+(?:_[a-z0-9]+)+\b/g) ?? [])
     .filter((name) => !ofPostgres.test(name) && !words.has(name))
 
-/** The first column of the glossary's last table, as whole words in both numbers. */
+/** The first column of the glossary's last table, as whole words in singular and plural. */
 const retired = (): RegExp => {
   const [, table = ''] = read('docs/glossary.md').split('## Retired words')
   const words = [...table.matchAll(/^\| ([a-z][^|]*?) \|/gm)].flatMap(([, cell = '']) => cell.split(', '))

@@ -5,13 +5,13 @@ import { writerRules } from './writer-rules.ts'
 
 export type Rule = { name: string; check: (files: readonly Source[]) => string[] }
 
-/** The catalogues of errors: data that knows nothing, which every part may read. */
+/** The catalogues of errors: pure data, which every part may read. */
 const everywhere = 'errors'
 
-/** The answers that the API document shows are recorded from the service, and are no source. */
+/** The API document's example answers are recorded from the service, and are not a source. */
 const recorded = '../docs/openapi/examples.json'
 
-/** The texts of each language: data, outside of the sources. */
+/** The texts of each language: data outside the sources. */
 const texts = '../texts/'
 
 /** The allowed imports of each part, besides itself, npm and the catalogues of errors. */
@@ -144,8 +144,8 @@ const concreteRails: Rule = {
 }
 
 /**
- * Where a provider or one of its rails may be named: its own folder, the list, what is written from both, and the texts that packed rows have
- * in common.
+ * The places where a provider or its rails may be named: its own folder, the list, files generated from both, and the
+ * dictionaries of packed rows.
  */
 const mayNameRails = /^(rails|dev\/sandbox)\/[^/]+\/|^dev\/sandbox\/emulators\.ts$|^lib\/(rail-names|packed-text)\.ts$/
 
@@ -198,7 +198,7 @@ const ledgerTables: Rule = {
     }),
 }
 
-/** Where all routes come together. */
+/** The file that brings all routes together. */
 const assembly = ['modules/routes.ts']
 
 const privateRoutes: Rule = {
@@ -248,7 +248,7 @@ const boundCursors: Rule = {
     ]),
 }
 
-/** Where features are put together, and the lanes, sweeps and receivers that jobs and the listener run: these hand on what each step needs. */
+/** Files that assemble features, and the lanes, sweeps and receivers of jobs and the listener: they pass on each step's needs. */
 const assembles = /(routes|jobs|request)\.ts$|^modules\/(sending|deposits|exceptions\/reconciliation)\//
 
 const ownNeeds: Rule = {
@@ -266,7 +266,7 @@ const barrels: Rule = {
   check: (files) => each(files, ({ code }) => [/^export\s+\*/m.test(code) ? 're-exports everything' : undefined]),
 }
 
-/** Depth first; every file is entered once. Types count as well: two files that name each other are one file. */
+/** Depth first, entering every file once. Types count too: two files that name each other are one file. */
 export const findCycles = (files: readonly Source[]): string[] => {
   const known = new Map(files.map((file) => [file.path, file]))
   const done = new Set<string>()

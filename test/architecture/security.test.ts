@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { nativeRecovery, portableRecovery, type RecoverKey, recoverSigner } from '../../src/auth/wallet.ts'
 
 const pages = ['security.md', 'security-payments.md', 'security-operation.md']
-/** The table of a stolen cookie is written by its test. */
+/** Another test writes the table of a stolen cookie. */
 const page = pages
   .map((name) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8'))
   .join('\n')

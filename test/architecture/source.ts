@@ -27,7 +27,7 @@ const read = (folder: string, pattern: string): Source[] =>
     .sort()
     .map((path) => parseSource(path, readFileSync(join(folder, path), 'utf8')))
 
-/** Programs that a person runs beside the service, and that nothing imports: like scripts, they print, end and read what they need. */
+/** Programs that a person runs beside the service and nothing imports. Like scripts, they print, exit and read as needed. */
 const commands = /^(dev\/(demo\/|db-reset\.ts|sandbox\/run\.ts)|operate\/(admin|drill)\/)/
 
 /** The service: paths from `src`. */

@@ -8,7 +8,7 @@ const isNode = (value: unknown): value is Node =>
 
 type See = (node: Node, around: readonly Node[]) => void
 
-/** Every node with those around it, the outermost first: one list for all, so it is read before the next node is seen. */
+/** Visits every node with its ancestors, the outermost first. They share one list, so read it before the next node. */
 const visit = (node: Node, around: Node[], see: See): void => {
   see(node, around)
   around.push(node)

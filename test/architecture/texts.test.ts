@@ -7,13 +7,13 @@ type Check = { _zod: { def: { check: string; abort?: boolean } } }
 
 const isSchema = (value: unknown): value is Inner => typeof value === 'object' && value !== null && '_zod' in value
 
-/** Texts within a schema of which something is done (a pattern, a normal form, a trim) before their length has been bounded. */
+/** Texts of a schema that are processed (a pattern, a normal form, a trim) before their length is bounded. */
 const unbounded = (schema: unknown, path: string, seen = new Set<unknown>()): string[] => {
   if (!isSchema(schema) || seen.has(schema)) return []
   seen.add(schema)
   const { def } = schema._zod
   if (def.type === 'string') {
-    // Their patterns read a few characters of what is no date.
+    // Their patterns read only a few characters of an invalid date.
     if (def.format === 'datetime' || def.format === 'date') return []
     const first = def.format ? undefined : def.checks?.[0]?._zod.def
     const isBounded = first?.check === 'length_equals' || (first?.check === 'max_length' && first.abort === true)

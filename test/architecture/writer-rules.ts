@@ -1,7 +1,7 @@
 import type { Rule } from './rules.ts'
 import type { Source } from './source.ts'
 
-/** A table that a second folder writes as well, and why. */
+/** A table that a second folder also writes, with the reason. */
 const secondWriters: readonly (readonly [table: string, folder: string, reason: string])[] = [
   [
     'rail_attempts',
@@ -17,7 +17,7 @@ const secondWriters: readonly (readonly [table: string, folder: string, reason: 
   ['usage_counters', 'modules/delegation', 'the total of a key that was made before totals were counted is filled'],
 ]
 
-/** Files that write tables by a variable: their names come from a closed list in the same file. */
+/** Files that write tables by a variable. The names come from a closed list in the same file. */
 const byVariable: Readonly<Record<string, string>> = {
   'auth/last-used.ts': 'the time of the last use, the same for each kind of credential',
 }
@@ -69,7 +69,7 @@ const writesOf = ({ path, code }: Source, tables: ReadonlyMap<string, string>): 
 const isSecondWriter = (table: string, folder: string) =>
   secondWriters.some((writer) => writer[0] === table && writer[1] === folder)
 
-/** Second writers that no longer write: they must be removed from the list. */
+/** Second writers that no longer write: remove them from the list. */
 export const formerWriters = (files: readonly Source[]): string[] => {
   const tables = tablesOf(files)
   const writes = files.flatMap((file) => writesOf(file, tables))

@@ -33,7 +33,7 @@ type Scene = {
 }
 type Act = readonly [method: string, path: string, body?: object]
 
-/** A person whose session is eleven minutes old, with something of everything that such a session might change. */
+/** A person with an eleven-minute-old session, and one record of each kind that such a session might change. */
 let scene: Scene & { passkeyId: string; policyId: string; authorization: string; raw: Client }
 beforeEach(async () => {
   const team = await createTeam(service)
@@ -83,7 +83,7 @@ beforeEach(async () => {
   }
 })
 
-/** The whole list of contract's section 5, by the operation that does it; `also`: what the same operation does without. */
+/** The list in section 5 of the contract, by operation. `also`: what the same operation does without a proof. */
 const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?: (is: typeof scene) => Act[] }>> = {
   'identities.link': { needs: () => [] },
   'sign_in.wallet_verify': { needs: () => [] },
@@ -210,7 +210,7 @@ const send = async (api: Client, act: Act, holder: Holder) => {
   const ids = { approver: scene.approverId, member: scene.memberId, own: scene.ownSessionId, other: scene.sessionId }
   const whose = Object.entries(ids).reduce((text, [name, id]) => text.replace(id, `:${name}`), path)
   const named = `${method} ${whose} ${body ? JSON.stringify(body) : ''}`.replaceAll(/\b[a-z]{3}_[0-9a-z]{26}\b/g, ':id').trim()
-  // A session that has ended itself says nothing about its proof.
+  // An ended session says nothing about its proof.
   if (answer.status !== 401)
     outcomes.set(named, { ...outcomes.get(named), [holder]: answer.body?.error === 'step_up_required' ? '403' : 'yes' })
   return answer
@@ -240,7 +240,7 @@ describe.each(Object.entries(acts).filter(([, { needs }]) => needs({} as typeof 
         { error: 'step_up_required', details: { max_age_seconds: 600, proven_at: null } },
       ])
     }
-    // The session that this would end is needed below.
+    // The tests below need the session that this would end.
     if (operation !== 'sessions.revoke')
       for (const one of act.also?.(scene) ?? []) await send(service.api.as({ bearer }), one, 'token')
     for (const one of act.needs(scene)) {
@@ -264,7 +264,7 @@ test('a key, its dashboard token and an agent need no proof for what a person ga
     const linked = await api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
     expect([linked.status, linked.body.outcome]).toEqual([200, 'linked'])
   }
-  // It waits, because the approver confirms it.
+  // The change waits for the approver's confirmation.
   expect((await key.api.delete(`/v1/spending-policies/${scene.policyId}`)).status).toBe(202)
   const agent = await authorizeAgent(service.api, await signIn(service.api))
   service.clock.advance(900)

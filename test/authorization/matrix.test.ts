@@ -184,7 +184,7 @@ describe('an invalid credential', () => {
   })
   test('an unknown bearer and a revoked key are refused on every route that reads a credential', async () => {
     const looked = table.filter(({ needs }) => needs !== 'public')
-    // For a person the refusal is a page.
+    // A person gets the refusal as a page.
     const answered = async (bearer: string) =>
       (await answersTo(looked, { bearer })).filter((answer) => answer !== '401 undefined')
     expect(await answered(`service_live_${'0'.repeat(64)}`)).toEqual(['401 invalid_token'])
@@ -220,7 +220,7 @@ test("a suspended member’s key keeps the account's permissions, and its sessio
   const ofWorkspace = closed.filter((row) => /^[a-z]+\./.test(row.needs) && !ofAccount(row) && !row.needs.includes('undelegated'))
   expect(await answersTo(ofWorkspace, { bearer: key.key })).toEqual(['403 membership_suspended'])
   expect(await refusals(service, closed.filter(ofAccount), { bearer: key.key }, () => true)).toEqual([])
-  // A session has to choose another workspace first; the routes for that stay open.
+  // A session must choose another workspace first. The routes for that stay open.
   const inTeam = { cookie: suspended.cookie, headers: { 'workspace-id': team.id } }
   const choosing = [
     'GET /v1/accounts/me',

@@ -4,7 +4,7 @@ import type { TestService } from '../harness/service.ts'
 export type Credential = { cookie?: string; bearer?: string; headers?: Record<string, string> }
 export type Probed = { route: string; status: number; error: string | undefined; text: string }
 
-/** Ids that do not exist: a caller who may call the route gets past authorization, to a 404. */
+/** Unknown ids: a caller who may call the route passes authorization, and gets a 404. */
 const unknown: readonly [RegExp, string][] = [
   [/\/grants\/:id/, 'gra'],
   [/\/api-keys\/:id/, 'key'],
@@ -43,7 +43,7 @@ const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, 
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       ...headers,
     },
-    // Authorization comes before the body is read: a caller who may call gets a 400, and nothing happens.
+    // Authorization precedes the body: a caller who may call gets a 400, and nothing happens.
     ...(write && { body: '{' }),
   })
   const route = `${row.method} ${row.path}`
@@ -58,7 +58,7 @@ const attempt = async (service: TestService, row: Pick<Row, 'method' | 'path'>, 
 
 const probe = async (service: TestService, row: Row, credential: Credential): Promise<Probed> => {
   const probed = await attempt(service, row, credential)
-  // An overloaded machine answers 503; that is not an answer to this question.
+  // An overloaded machine answers 503, which does not answer this question.
   return probed.status === 503 && probed.error === 'unavailable' ? attempt(service, row, credential) : probed
 }
 
@@ -74,7 +74,7 @@ export const probeAll = async (service: TestService, rows: readonly Row[], crede
 
 const refused = new Set(['forbidden', 'admin_required', 'step_up_required'])
 
-/** Where a credential was accepted or refused against the table; empty when everything agrees. */
+/** Credentials accepted or refused against the table. Empty if everything agrees. */
 export const refusals = async (
   service: TestService,
   rows: readonly Row[],

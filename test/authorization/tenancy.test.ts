@@ -13,7 +13,7 @@ import { unknownPath } from './probe.ts'
 
 const table = parseTable(readFileSync(new URL('../../docs/authorization.md', import.meta.url), 'utf8'))
 
-/** Routes that take an id, for people. Administrators' are for all tenants; a device's code is for every person who has it. */
+/** Routes with an id, for people. Administrators' routes are for all tenants; a device's code is for anyone who has it. */
 const ofTenants = table.filter(
   ({ path, needs }) =>
     path.includes(':') && !['public', 'admin'].includes(needs) && !path.startsWith('/link/') && !path.includes(':user_code'),
@@ -153,7 +153,7 @@ describe('an id of another tenant is the same 404, byte for byte, as an id that 
     for (const { name, api } of strangers) {
       const path = row.path.replace(':id', owned[route]?.id ?? '')
       const [foreign, none] = [await call(api, row, path), await call(api, row, unknownPath(row.path))]
-      // Without the permission both give the same 403: an agent learns nothing either. Nor does a token, which proves nothing of its person.
+      // Without the permission both give the same 403, so an agent learns nothing. Nor does a token, which proves no identity.
       const lacks = ['a key', 'an agent'].includes(name) && foreign.body.error === 'forbidden'
       const proves = name === 'a dashboard token' && foreign.body.error === 'step_up_required'
       const expected = foreign.status === 403 && (lacks || proves) ? 403 : 404
@@ -170,7 +170,7 @@ describe('an id of another tenant is the same 404, byte for byte, as an id that 
 test('its owners still see all of it: the attempts changed nothing', async () => {
   for (const row of ofTenants.filter(({ method }) => method === 'GET')) {
     const answer = await call(team.owner.api, row, row.path.replace(':id', owned[routeOf(row)]?.id ?? ''))
-    // A receipt is there once the payment has ended.
+    // A receipt exists once the payment has ended.
     expect([routeOf(row), answer.status]).toEqual([routeOf(row), row.path.endsWith('/receipt') ? expect.any(Number) : 200])
   }
   const payment = await team.owner.api.get(`/v1/payments/${owned['GET /v1/payments/:id']?.id}`)

@@ -16,7 +16,7 @@ type Cost = Record<(typeof measures)[number], number>
 const counting = `select coalesce(sum(calls), 0)::float8 as statements, coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 as blocks,
   coalesce(sum(wal_bytes), 0)::float8 as wal from pg_stat_statements where query not like '%pg_stat_statements%'`
 
-/** One version with callers of its own on a server of its own, where nothing else runs while it is measured. */
+/** One version with its own callers on its own server, where nothing else runs during a measurement. */
 const openVersion = async (size: Run['size'], operations: Run['operations'], program?: string) => {
   const bench = await openBench({ shared_preload_libraries: 'pg_stat_statements' }, program)
   await bench.query('create extension pg_stat_statements')
@@ -39,7 +39,7 @@ const openVersion = async (size: Run['size'], operations: Run['operations'], pro
       })
     return { ...asked({ operations }, name, service, scenes), once }
   }
-  /** Whether it has the operation; of one that another act precedes it is not asked. */
+  /** Whether the version has the operation. Operations that need another act first are not checked. */
   const knows = async (operation: Operation): Promise<boolean> => {
     const [caller] = readers
     if (operation.uses || !caller) return true
@@ -48,7 +48,7 @@ const openVersion = async (size: Run['size'], operations: Run['operations'], pro
     connection.close()
     return status < 400
   }
-  /** With jobs and the emulated provider, until results are booked. */
+  /** The cost of booking all results, with jobs and the emulated provider. */
   const book = async (seconds: number): Promise<Cost> => {
     const provider = await startProvider(bench)
     const without = service
@@ -67,7 +67,7 @@ const openVersion = async (size: Run['size'], operations: Run['operations'], pro
 }
 
 /**
- * P0: every operation, and a payment until it is booked, by a commit and by this version in turn: ratios of what a request costs. Prints a
+ * P0: every operation, and a payment until it is booked, by a commit and by this version in turn: ratios of the costs. Prints a
  * table for the changelog, with the spread of processor time.
  */
 export const measureAgainst = async (commit: string, size: Run['size']): Promise<void> => {

@@ -22,7 +22,7 @@ const furnish = async (bench: Bench, open: Client, at: number, admin: string, cl
     if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${answer.text}`)
     return answer.body
   }
-  // Written into the total itself: what is measured is a payment, and the database is deleted.
+  // Written directly into the total: only payments are measured, and the database is deleted later.
   const credit = `update ledger_accounts set posted_credits_minor = ${plenty} where id = $1`
   await bench.query(credit, [parseId('account', person.accountId)])
   const payees: string[] = []
@@ -69,11 +69,11 @@ export const untilBooked = async (bench: Bench): Promise<void> => {
   }
 }
 
-/** The address and administrator that the service has again, and groups of callers with a past, which jobs and an emulated provider have booked. */
+/** The address and administrator for later starts of the service, and groups of callers with a past that is booked. */
 export const prepareCallers = async (bench: Bench, counts: readonly number[]) => {
   const provider = await startProvider(bench)
   const wallet = newWallet()
-  // A token of the first caller is used by the last measurement.
+  // The last measurement uses a token of the first caller.
   const lasting = { ADMIN_ACCOUNTS: wallet.address, ACCESS_TOKEN_TTL_SECONDS: '86400' }
   const service = await startService(bench, { JOBS: 'inline', SANDBOX_URL: provider.url, ...lasting })
   const open = createClient(service.url)
@@ -87,7 +87,7 @@ export const prepareCallers = async (bench: Bench, counts: readonly number[]) =>
       if (made.length === counts[group]) say(`${made.length} callers have their records`)
     })
   await untilBooked(bench)
-  // Jobs count and seal what there was, of which they leave the last minute.
+  // Jobs count and seal the past except for its last minute.
   await wait(90_000)
   await service.stop()
   await provider.stop()

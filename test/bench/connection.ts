@@ -31,7 +31,7 @@ const textOf = ({ method, path, credential = '', body, form, accept }: LoadReque
   return `${headers.join('\r\n')}\r\n\r\n${text}`
 }
 
-/** One connection, which is kept, and one request at a time. It costs a tenth of Node's own client, which would take the service's core. */
+/** One kept connection, and one request at a time. Costs a tenth of Node's own client, which would take the service's core. */
 export const openConnection = (url: string) => {
   const { host, port } = new URL(url)
   let socket: Socket | undefined
@@ -65,7 +65,7 @@ export const openConnection = (url: string) => {
 }
 export type Connection = ReturnType<typeof openConnection>
 
-/** The answer's JSON. Where the service has too much to do, it is asked again; another refusal ends the bench. */
+/** The answer's JSON. Repeats the request if the service is overloaded; any other refusal ends the bench. */
 export const jsonOf = async (connection: Connection, request: LoadRequest): Promise<Json> => {
   const { status, text } = await connection.send(request)
   if (status === 503) return wait(200).then(() => jsonOf(connection, request))
@@ -73,7 +73,7 @@ export const jsonOf = async (connection: Connection, request: LoadRequest): Prom
   return JSON.parse(text() || 'null')
 }
 
-/** Work for each of many, by 15 connections: from 16 requests on the service may refuse some. */
+/** Work for each item, by 15 connections: from 16 requests on, the service may refuse some. */
 export const forEach = async <T>(url: string, items: readonly T[], work: (item: T, connection: Connection) => Promise<void>) => {
   const left = [...items]
   const drain = async () => {

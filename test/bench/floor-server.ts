@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { fastify } from 'fastify'
 import pg from 'pg'
 
-// The least that answers the same: Fastify, a pool, named queries. A process of its own, as the service is.
+// The minimum server with the same answers: Fastify, a pool, named queries. A process of its own, like the service.
 
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 10 }).on('error', () => undefined)
 const app = fastify()

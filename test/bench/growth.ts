@@ -3,7 +3,7 @@ import { say } from './connection.ts'
 import { asked, compare, measure, type Run } from './load.ts'
 import { type Bench, openBench, startService } from './processes.ts'
 
-/** Rows of a table again, with some columns replaced: rows that the schema's own checks accept. */
+/** Copies a table's rows with some columns replaced. The schema's own checks accept them. */
 const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>, where = 'true') => {
   const columns = await bench.query(
     `select column_name as name from information_schema.columns where table_name = $1 and is_generated = 'NEVER' and identity_generation is null`,
@@ -18,7 +18,7 @@ const multiply = async (bench: Bench, table: string, count: number, replaced: Re
   say(`${count} more rows in ${table}`)
 }
 
-/** Nothing that is added is due. Payments of one workspace, the first, have their holds, and what posted them two seconds later. */
+/** No added row is due. The first workspace's payments have holds, and transfers that posted them two seconds later. */
 const grow = async (bench: Bench, { payments, events, keys, large }: Run['size']): Promise<void> => {
   const [first] = await bench.query('select workspace_id from payments order by id limit 1')
   await bench.query('set session_replication_role = replica; set synchronous_commit = off')
@@ -55,7 +55,7 @@ const grow = async (bench: Bench, { payments, events, keys, large }: Run['size']
   await bench.query('vacuum analyze')
 }
 
-/** P6: readings and payments on a database that has grown ÷ one with little, in turn, and what is read of its large workspace. */
+/** P6: reads and payments on a grown database ÷ a small one, in turn, and reads of the large workspace. */
 export const measureGrowth = async (run: Run): Promise<void> => {
   const { service: little, readers, notes, size } = run
   const grown = await openBench()

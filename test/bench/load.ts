@@ -36,7 +36,7 @@ const sign = (key: `0x${string}`, message: string): string => {
   return `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}`
 }
 
-/** One turn of a connection: a request, or requests of which each needs the answer to the one before. Its result is the status. */
+/** One turn of a connection: one request, or a chain in which each request needs the previous answer. Returns the status. */
 const turnsOf = (load: Load, connection: Connection, at: number): (() => Promise<number>) => {
   const post = async (path: string, body: object) => jsonOf(connection, { method: 'POST', path, body })
   if (load.kind === 'requests') {
@@ -101,11 +101,11 @@ const sendFor = async (load: Load, seconds: number) => {
   return { ...counts, meanMs, p99Ms: p99(took), refusedP99Ms: p99(refusals), tokens: load.kind === 'refresh' ? load.tokens : [] }
 }
 
-// The process that sends a load, so that it does not share the service's thread.
+// This process sends a load, so that it does not share the service's thread.
 if (process.send !== undefined)
   process.on('message', ([load, seconds]: [Load, number]) => void sendFor(load, seconds).then((found) => process.send?.(found)))
 
-/** Processes that send, one for each load that runs at the same time. */
+/** Sending processes, one for each concurrent load. */
 const workers: ReturnType<typeof fork>[] = []
 
 type Measured = Awaited<ReturnType<typeof sendFor>>
@@ -114,7 +114,7 @@ export const measure = async (load: Load, seconds: number): Promise<Measured> =>
   worker.send([load, seconds])
   const [measured] = (await once(worker, 'message')) as [Measured]
   workers.push(worker)
-  // The next rotation begins with what this one was given.
+  // The next rotation begins with this one's tokens.
   if (load.kind === 'refresh') load.tokens = measured.tokens
   const { refused, failed, error = '' } = measured
   if (refused + failed > 0) say(`  ${load.kind}: ${refused} refused, ${failed} failed ${error}`)
@@ -125,7 +125,7 @@ export const stopLoad = (): void => {
   for (const worker of workers.splice(0)) worker.kill()
 }
 
-/** With the milliseconds of processor time that Node and Postgres took for each request, until what it began has ended. */
+/** Includes the processor time of Node and Postgres per request in milliseconds, until the begun work has ended. */
 export const costOf = async (bench: Bench, node: Started, load: Load, seconds: number, hasEnded?: () => Promise<void>) => {
   const now = () => [cpuSeconds(node.pid), cpuSeconds(bench.postgresPid)] as const
   const before = now()
@@ -136,7 +136,7 @@ export const costOf = async (bench: Bench, node: Started, load: Load, seconds: n
   return { ...found, nodeMs: msOf(0), postgresMs: msOf(1), ms: msOf(0) + msOf(1) }
 }
 
-/** An operation as each of the callers asks for it. */
+/** An operation as requested by each caller. */
 export const asked = (
   { operations }: Pick<Run, 'operations'>,
   name: string,

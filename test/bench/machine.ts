@@ -5,7 +5,7 @@ import { measure, type Run } from './load.ts'
 import { paying } from './payments.ts'
 import { residentMb, startService } from './processes.ts'
 
-/** P7: ready on a database that is there; memory when idle, and of a stream. */
+/** P7: time to ready on an existing database; memory when idle, and per stream. */
 const measureStart = async ({ bench, writers, notes, size }: Run): Promise<void> => {
   for (let round = 1; round <= size.rounds; round += 1) {
     const service = await startService(bench)

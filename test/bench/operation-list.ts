@@ -12,7 +12,8 @@ export type Scene = Record<Credential | Listed | 'asking' | 'renamed' | 'workspa
 
 type Asking = (scene: Scene) => LoadRequest
 /**
- * `one` is held against a record, `page` against a list of as many rows and bytes, `write` against a transaction of three inserts. `once`: one request a caller and round. `uses`: each request uses up what another one makes before, and takes from its answer.
+ * `one` is compared with a record, `page` with a list of as many rows and bytes, `write` with a transaction of three inserts.
+ * `once`: one request per caller and round. `uses`: consumes another request's result and answer.
  */
 export type Operation = {
   kind: 'one' | 'page' | 'write'
@@ -21,7 +22,7 @@ export type Operation = {
   once: boolean
   uses: { request: Asking; take: (made: Json) => Partial<Scene> } | undefined
 }
-/** `of`: another field than the path's list. `uses`: the operation that makes it, and its body if not its row's. */
+/** `of`: a field other than the path's list. `uses`: the operation that creates it, with its body unless it is its row's. */
 type Row = Partial<Pick<Operation, 'kind' | 'goal' | 'once'> & Pick<LoadRequest, 'body' | 'form' | 'accept'>> & {
   by?: Credential | 'nobody'
   query?: string
@@ -61,7 +62,7 @@ const mcp = (method: string, params: object): Row => {
   return { kind: 'one', goal: 0.25, body, accept: 'application/json, text/event-stream' }
 }
 
-/** Besides readings that follow from their routes: a name after a comma tells several ways to call an operation apart. */
+/** Operations besides reads (derived from their routes). A name after a comma tells several calls of one operation apart. */
 const rows: Readonly<Record<string, Row>> = {
   'accounts.update': { body: { display_name: 'Bench {n}' } },
   'grants.update': { body: { spending_controls: { daily_limit_minor: '9{n}' } } },
@@ -82,7 +83,7 @@ const rows: Readonly<Record<string, Row>> = {
   'workspace_grants.freeze': { body: { frozen: true }, uses: ['api_keys.create'] },
   'workspace_grants.revoke': { uses: ['api_keys.create'] },
   'beneficiaries.create': { body: payee },
-  // Not one that is paid: an approval asks about who was renamed by a key.
+  // Not a paid one: an approval asks about a beneficiary that a key renamed.
   'beneficiaries.update': { body: { display_name: 'Bench {n}' }, of: 'renamed' },
   'beneficiaries.archive': { uses: ['beneficiaries.create'] },
   'policies.create': { body: policy, once: true },
@@ -100,7 +101,7 @@ const rows: Readonly<Record<string, Row>> = {
   'mcp.call, get_payment': mcp('tools/call', { name: 'get_payment', arguments: { payment_id: '{payments}' } }),
 }
 
-/** Operations that are not measured, and why. */
+/** Operations without a measurement, with the reason. */
 const unmeasured: Readonly<Record<string, string>> = {
   'among the figures': 'sign_in.wallet_verify oauth.token notifications.stream',
   'wait for an identity provider, or a person at a page': `sign_in.google_callback sign_in.github_start sign_in.github_callback sign_in.link_page
@@ -126,7 +127,7 @@ const ofManyRecords =
   `accounts.history_summary accounts.statement workspaces.statement payments.summary payments.attention payments.receipt
   payment_batches.get payment_batches.lines approvals.get admin.get_account`.split(/\s+/)
 const byEachCredential = ['workspaces.current', 'payments.get', 'payments.list']
-/** A reading's row follows from its route. */
+/** The row of a read, derived from its route. */
 const readingsOf = ({ method, operation, reads }: RouteEntry): [name: string, Row][] => {
   if (method !== 'GET' || notMeasured.includes(operation)) return []
   const isLimited = reads.some((schema) => schema instanceof ZodObject && 'limit' in schema.shape)

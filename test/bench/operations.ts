@@ -9,7 +9,7 @@ const mean = (list: readonly number[]): number => list.reduce((sum, value) => su
 
 const scenesOf = ({ readers, writers }: Run, { kind }: Operation): readonly Scene[] => (kind === 'write' ? writers : readers)
 
-/** For each list a floor of as many rows and bytes as its answers have on average. Every operation is tried: a refusal ends the bench. */
+/** A floor for each list, with its answers' average rows and bytes. Tries every operation: a refusal ends the bench. */
 const prepareFloors = async (run: Run): Promise<void> => {
   const connection = openConnection(run.service.url)
   for (const [name, operation] of Object.entries(run.operations)) {
@@ -32,7 +32,7 @@ const prepareFloors = async (run: Run): Promise<void> => {
   await run.bench.query('analyze bench.rows')
 }
 
-/** P1 and P4: each operation against the least that answers the same, in the same round. */
+/** P1 and P4: each operation against the minimum server, in the same round. */
 export const measureOperations = async (run: Run): Promise<void> => {
   const { bench, service, floor, operations, size } = run
   await prepareFloors(run)

@@ -12,7 +12,7 @@ export const paying = (run: Pick<Run, 'operations'>, service: Started, callers: 
   return asked(run, 'payments.create', service, scenes, connections)
 }
 
-/** How often a second one function pays, by ten clients of pgbench: from accounts that `who` draws. */
+/** Payments per second by one function, from ten clients of pgbench, for accounts that `who` draws. */
 const pgbench = async ({ databaseUrl, folder }: Bench, who: string, seconds: number): Promise<number> => {
   const file = join(folder, 'pgbench.sql')
   await writeFile(file, `\\set who ${who}\n\\set k random(1, 9000000000000000)\nselect bench.pay(:k::text, :who, 10000);\n`)
@@ -21,12 +21,12 @@ const pgbench = async ({ databaseUrl, folder }: Bench, who: string, seconds: num
   return Number(/tps = ([\d.]+)/.exec(stdout)?.[1])
 }
 
-/** P2: payments that are accepted, jobs off, ÷ one function that pays, in turn. */
+/** P2: accepted payments without jobs ÷ one function that pays, in turn. */
 export const measurePayments = async (run: Run): Promise<void> => {
   const { bench, service, writers, notes, size } = run
   const load = (callers: readonly Caller[], connections: number, seconds = size.seconds) =>
     costOf(bench, service, paying(run, service, callers, connections), seconds)
-  // Nothing is compiled yet, and no statement planned.
+  // No code is compiled yet, and no statement planned.
   const cold = (await load(writers, 32, 1)).ms
   await load(writers, 128, size.warm)
   for (let round = 1; round <= size.rounds; round += 1) {
@@ -53,7 +53,7 @@ export const measurePayments = async (run: Run): Promise<void> => {
 export const measureBooking = async (run: Run): Promise<void> => {
   const { bench, writers, notes, size } = run
   const provider = await startProvider(bench)
-  /** One that writes. */
+  /** The next transaction that writes. */
   const nextTransaction = async () =>
     Number((await bench.query('select pg_snapshot_xmax(pg_current_snapshot())::text as at'))[0]?.at)
   const by = async (processes: string, env = {}, hasEnded?: () => Promise<void>) => {

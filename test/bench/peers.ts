@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { asked, compare, type Load, measure, type Run } from './load.ts'
 import { freeUrl, start } from './processes.ts'
 
-/** Installed into the bench's own folder for the run: never dependencies of the service. */
+/** Installed into the bench's own folder for the run, never dependencies of the service. */
 const packages = ['better-auth@1.7.5', '@better-auth/api-key@1.7.5', 'oidc-provider@9', 'viem@2', 'pg@8', 'fastify@5']
 
 /** P5, on the same Postgres, in turn. */
@@ -24,7 +24,7 @@ export const measurePeers = async (run: Run): Promise<void> => {
   const theirChecks: Load = { ...theirs, kind: 'requests', requests: [{ method: 'GET', path: '/check', credential: key }] }
   await compare(run, "check of an API key ÷ better-auth's", '≥ 8', checks, theirChecks)
   const tokens = readers.slice(0, 256).map(({ refreshToken }) => refreshToken)
-  // Ours waits before it answers, so that few connections would measure the wait.
+  // Our server waits before it answers: few connections would measure the wait.
   const rotation = { kind: 'refresh', connections: tokens.length } as const
   const rotations: Load = { ...ours, ...rotation, path: '/v1/oauth/token', clientId: readers[0]?.client ?? '', tokens }
   const theirRotations: Load = { ...theirs, ...rotation, ...theirTokens }

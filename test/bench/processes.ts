@@ -9,16 +9,16 @@ import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { freePort } from '../harness/ports.ts'
 
-/** Seconds of processor time that a process and all below it have used, by the hundredths in /proc. */
+/** Processor seconds of a process and its descendants, from the hundredths in /proc. */
 export const cpuSeconds = (pid: number): number => {
   try {
     const fields = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ')
-    // Its own, and that of children that have ended.
+    // The process's own time, and that of its ended children.
     const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0)
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []
     return children.reduce((sum, child) => sum + cpuSeconds(Number(child)), own)
   } catch {
-    // It ended meanwhile.
+    // The process ended meanwhile.
     return 0
   }
 }
@@ -29,7 +29,7 @@ export const residentMb = (pid: number): number =>
 export type Started = { url: string; pid: number; readyMs: number; stop: () => Promise<void> }
 type Env = Record<string, string>
 
-/** A program, when it answers at a path. */
+/** Starts a program, and waits until it answers at a path. */
 export const start = async (program: readonly string[], url: string, env: Env = {}, ready = '/readyz'): Promise<Started> => {
   const began = performance.now()
   const all = { ...process.env, PORT: new URL(url).port, ...env }
@@ -47,7 +47,7 @@ export const start = async (program: readonly string[], url: string, env: Env = 
 
 export const freeUrl = async (): Promise<string> => `http://localhost:${await freePort()}`
 
-/** The service as production starts it, without jobs, rate limits and logs. */
+/** The service as in production, without jobs, rate limits and logs. */
 export const startService = async (
   { databaseUrl, folder, program: file }: Bench,
   env: Env = {},
@@ -62,7 +62,7 @@ export const startService = async (
 export const startFloor = async ({ databaseUrl }: Bench) =>
   start([join(import.meta.dirname, 'floor-server.ts'), databaseUrl], await freeUrl())
 
-/** The providers' emulator in a process of its own. It answers at once. */
+/** The providers' emulator in a process of its own, with immediate answers. */
 export const startProvider = async ({ folder }: Bench): Promise<Started> => {
   const url = `http://127.0.0.1:${await freePort()}`
   const env = { DATA_DIR: join(folder, 'provider'), SANDBOX_URL: url, SANDBOX_DELAY_MS: '0' }
@@ -73,7 +73,7 @@ export type Bench = Awaited<ReturnType<typeof openBench>>
 
 const startProgram = join(import.meta.dirname, '../../scripts/start.js')
 
-/** A Postgres of our own with fsync, which is deleted afterwards. Queries go by one connection: what is set on it holds for the next. */
+/** A Postgres of our own with fsync, deleted afterwards. All queries share one connection, so settings hold for later queries. */
 export const openBench = async (settings: Env = {}, program = startProgram) => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-bench-'))
   const { url: databaseUrl, stop: stopPostgres } = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), settings })

@@ -8,23 +8,23 @@ export const median = (numbers: readonly number[]): number => {
   return ((sorted[(sorted.length - 1) >> 1] ?? Number.NaN) + (sorted[sorted.length >> 1] ?? Number.NaN)) / 2
 }
 const shown = (value: number): string => value.toFixed(Math.abs(value) >= 100 ? 0 : 2)
-/** Bold where it misses its goal, which begins with ≥ or ≤ or is empty. */
+/** Bold if the value misses its goal, which begins with ≥ or ≤ or is empty. */
 const marked = (value: number, goal: string): string => {
   const bound = Number(goal.slice(1))
   const isMissed = goal !== '' && (goal.startsWith('≥') ? value < bound : value > bound)
   return isMissed ? `**${shown(value)}**` : shown(value)
 }
 
-/** Figures that are noted round by round. */
+/** Figures noted round by round. */
 export class Notes {
-  /** Lines of their own form. */
+  /** Lines with a form of their own. */
   readonly wide: string[] = []
   #lists = new Map<string, { goal: string; values: number[] }>()
 
   note(name: string, value: number, goal = ''): void {
     say(`  ${name}: ${shown(value)}`)
     const { values } = this.#lists.get(name) ?? { values: [] }
-    // A load may have had no refusal, or nothing that was accepted.
+    // A load may have had no refusal, or no accepted request.
     if (Number.isFinite(value)) this.#lists.set(name, { goal, values: [...values, value] })
   }
 
@@ -37,11 +37,11 @@ export class Notes {
   }
 }
 
-/** Requests a second and processor time ÷ those of the floor, and milliseconds a request. */
+/** Requests per second and processor time ÷ those of the floor, and milliseconds per request. */
 export type Sample = { ratio: number; byTime: number; nodeMs: number; postgresMs: number }
 type Row = { name: string; kind: string; goal: number; samples: Sample[] }
 
-/** The operations three a line, which the page has room for. `ms`: of Node and of Postgres. */
+/** Three operations per line, to fit the page. `ms`: Node's and Postgres'. */
 export const linesOf = (rows: readonly Row[]): string[] => {
   const cells = rows.map(({ name, kind, goal, samples }) => {
     const of = (field: keyof Sample) => median(samples.map((sample) => sample[field]))
@@ -55,7 +55,7 @@ export const linesOf = (rows: readonly Row[]): string[] => {
 
 const page = new URL('../../docs/performance.md', import.meta.url)
 
-/** Writes the lines of the page's table that begin with the part's name anew; before them what was measured how. */
+/** Rewrites the lines of the page's table that begin with the part's name, with the method of measurement before them. */
 export const save = async (part: string, size: Run['size'], lines: readonly string[]): Promise<void> => {
   const { rounds, seconds, callers } = size
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim()})`

@@ -13,8 +13,8 @@ import { measurePeers } from './peers.ts'
 import { openBench, startFloor, startService } from './processes.ts'
 import { Notes, save } from './results.ts'
 
-// Each part writes its lines of the table in docs/performance.md. Without a name all parts run: two hours on a quiet machine. `against <commit>`
-// compares with another version, and prints.
+// Each part writes its lines of the table in docs/performance.md. Default: all parts, two hours on a quiet machine. `against
+// <commit>` compares with another version, and prints.
 
 const parts: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   operations: measureOperations,
@@ -46,12 +46,12 @@ if (against === 'against' && commit !== undefined) {
 const wanted = Object.keys(parts).filter((part) => positionals.length === 0 || positionals.includes(part))
 if (wanted.length === 0) throw new Error(`there is no such part: say ${Object.keys(parts).join(', ')}`)
 
-// The service as production starts it.
+// The service as in production.
 await ensureBundled()
 const bench = await openBench()
 try {
   const areRead = wanted.some((part) => ['operations', 'peers', 'growth'].includes(part))
-  // No job runs later, so that what writers make in a measurement stays under way: nobody reads by them.
+  // No job runs later, so writers' payments stay under way in a measurement: no measured read uses them.
   const [env, readers = [], writers = []] = await prepareCallers(bench, [areRead ? size.callers : 1, 300])
   const operations = operationsOf((await describeService()).routes)
   const floor = await startFloor(bench)

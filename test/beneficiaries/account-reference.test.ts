@@ -94,7 +94,7 @@ describe('another account at the same paybill', () => {
       const reference = 'account_reference_required' in fields ? { account_reference: 'ATTACKER99' } : {}
       expect(refusal(await pay(own, reference, agent.api))).toEqual([403, 'policy_denied', undefined])
     }
-    // The landlord's own account is not the paybill's any account, either.
+    // The landlord's own account is not the paybill's open account, either.
     const open = await newBeneficiary(person.api, anyBill)
     expect((await pay(open, { account_reference: landlord.account_reference }, agent.api)).body.error).toBe('policy_denied')
     expect((await pay(id, {}, agent.api)).status).toBe(201)

@@ -63,7 +63,7 @@ describe('creating', () => {
     const answer = await create({ ...phone, payment_rail: rail, ...fields })
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
     expect(answer.body.details.fields.map((field: { path: string }) => field.path)).toContain(path)
-    // The request's id and the port in the page's address are digits as well.
+    // The request's id and the port in the page's address are digits too.
     const { message, details } = answer.body
     if ('destination' in fields && fields.destination)
       expect(JSON.stringify([message, details.fields])).not.toContain(fields.destination)

@@ -50,7 +50,7 @@ test('of 200 phones in one go a new account gets 20 names, and 20 more on the ne
   const ids = await many(200, 0)
   expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 20, 'unavailable daily_limit': 180 })
   service.clock.advance(60)
-  // One that was named today is asked for again; the others get nothing until midnight.
+  // A beneficiary with an earlier check today is checked again; the others get nothing until midnight.
   for (const id of ids) await person.api.post(`/v1/beneficiaries/${id}/verify`)
   await service.settle()
   expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 20, 'unavailable daily_limit': 180 })
@@ -125,7 +125,7 @@ test('names that payments report while the rail is asked are each compared, in t
   const rail = service.deps.rails.payout.MPESA_B2C
   if (!rail?.lookUp) throw new Error('MPESA_B2C is asked for names')
   const { lookUp } = rail
-  // Another connection commits both results between the question and what the check writes.
+  // Another connection commits both results between the query and the check's writes.
   const names = ['JANE WANGARI DOE', 'PETER KARIUKI OTIENO']
   rail.lookUp = async (request) => {
     const answer = await lookUp(request)

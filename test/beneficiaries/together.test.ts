@@ -18,7 +18,7 @@ test('payees that several accounts name at once are found or made, each its own'
       ),
     )
   await nameAll(10)
-  // The first two of these are known, under another name in another workspace only: each workspace has payees of its own.
+  // The first two are known under other names, but in another workspace only. Each workspace has its own payees.
   const answers = await nameAll(12)
   expect(answers.map(({ status, body }) => [status, body.destination_mask.slice(-2)])).toEqual(
     [12, 13, 14, 15].map((end) => [201, String(end)]),

@@ -79,7 +79,7 @@ describe('the name that the rail reports for a new payee', () => {
     expect(await again()).toEqual([202, 'WANJIRU N**** K****'])
     service.clock.advance(60)
     expect(await again()).toEqual([202, 'LANDLORD'])
-    // Another name than was reported before is another holder.
+    // A name that differs from the earlier report means another holder.
     expect((await read(payee.id)).verification.status).toBe('no_match')
     service.sandbox.names.set({ party: wanjiru, name: 'WANJIRU NJERI KAMAU' })
   })
@@ -194,7 +194,7 @@ describe('a payment', () => {
       expect(codesOf(await pay(payee.id, amount))).toEqual([])
       await service.settle()
     }
-    // Under another name it is the same payee.
+    // The same payee under another name.
     const again = await known({ display_name: 'Grace Grocer', destination: '254722155561' })
     expect(codesOf(await pay(payee.id, '55000'))).toEqual([])
     const unusual = { code: 'unusual_amount', typical_amount_minor: '11000' }

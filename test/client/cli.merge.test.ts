@@ -325,7 +325,7 @@ describe('with an API key', () => {
     expect(await run('--duplicates-intended')).toEqual([3, again])
     expect(await run('--name', 'March', '--key', 'march')).toEqual([3, again])
     expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([0, expect.stringContaining('approve it')])
-    // The list that was sent before is shown as it stands now, not as it was answered then.
+    // A resent batch shows its current state, not the original answer.
     const cancelled = payments(['cancel', JSON.parse(sent.out()).id], env)
     expect([await cancelled.ended, cancelled.out()]).toEqual([0, expect.stringMatching(/^pba_\w+: cancelled\n$/)])
     expect(await run('--name', 'March', '--key', 'march')).toEqual([3, expect.stringContaining('cancelled. 2 of 2 have ended')])
@@ -564,7 +564,7 @@ describe('payments listen', () => {
     run.kill()
     await run.ended
     first.close()
-    // While nothing listens: what is asked for, and what is not.
+    // No listener runs: events that were requested, and others.
     await person.api.patch('/v1/workspaces/current', { name: 'Missed' })
     await newBeneficiary(person.api)
     const second = await startReceiver([500, 500, 500, 500, 500, 500, 204, 204])

@@ -187,7 +187,7 @@ describe('waiting for a payment', () => {
   })
 
   test('does not end at unknown, and says that paying again could pay twice', async () => {
-    // The provider's answer to sending is lost; only its callback, which is not delivered here, would show the outcome.
+    // The provider's answer is lost. Only its callback, which is not delivered here, would show the outcome.
     const unanswered = await newBeneficiary(person.api, { destination: '254711000004' })
     const payment = await client.payments.create({ beneficiary_id: unanswered, amount_minor: '1000' })
     await service.deps.jobs.drain()
@@ -228,7 +228,7 @@ describe('events', () => {
     }
     return { received, until, opened: opened.promise, close }
   }
-  /** The connection breaks in the place of these events, which do not arrive by it. */
+  /** The connection breaks instead of delivering these events. */
   const loseWithConnection = (count: number) => {
     const lost = Promise.withResolvers<void>()
     let left = count

@@ -17,10 +17,10 @@ export type Seen = { method: string; path: string; key: string | undefined; last
 
 export type FaultyProxy = {
   url: string
-  /** For the next requests, one each; later ones are not changed. */
+  /** Faults for the next requests, one each. Later requests pass unchanged. */
   faults: Fault[]
   seen: Seen[]
-  /** Breaks every event stream that is open. */
+  /** Breaks every open event stream. */
   cutStreams: () => void
   /** Changes the service's events on their way. */
   rewrite: (change: ((block: string) => string) | undefined) => void

@@ -28,7 +28,7 @@ import { openService, startService } from '../harness/service.ts'
 import { runtimes } from './runtimes.ts'
 
 const run = promisify(execFile)
-/** A reader's empty folder, after the one command of the README. */
+/** A reader's empty folder after the README's one command. */
 const service = await openService()
 const folder = await mkdtemp(join(tmpdir(), 'payments-client-'))
 await writeFile(join(folder, 'package.json'), '{}')
@@ -251,7 +251,7 @@ test('its types are found from TypeScript, with and without Node’s own resolut
   await compile(tsc, 'types.mts', 'esnext', 'bundler', lib)
 })
 
-/** TypeScript 5.0 and Jest, where .ci/run has fetched them. */
+/** TypeScript 5.0 and Jest, if .ci/run has fetched them. */
 const tools = process.env.CLIENT_TOOLS
 if (!tools) console.warn('CLIENT_TOOLS names no folder: the client is NOT compiled with TypeScript 5.0, and NOT run in Jest.')
 

@@ -63,7 +63,7 @@ const samples = Object.values<Json>((await service.api.get('/openapi.json')).bod
 )
 
 const pyright = fileURLToPath(new URL('../../node_modules/pyright/index.js', import.meta.url))
-/** The lines of each file with an error or a warning. All files at once: loading Python's types is most of a check. */
+/** The lines of each file with an error or a warning. Checks all files at once: loading Python's types is most of a check. */
 const found = new Map<string, number[]>()
 beforeAll(async () => {
   const files = {
@@ -241,7 +241,7 @@ print(seen)`,
 
   test('follows events over a connection that breaks before its first event, or after the reset alone, and misses none', async () => {
     const { key } = await createKey(await signIn(service.api), { permissions: ['beneficiary.read', 'beneficiary.manage'] })
-    // A connection breaks inside the first event that it brings, the first time that this event comes.
+    // A connection breaks inside its first event, the first time that this event comes.
     const broken = new Set<string | undefined>()
     let silent = false
     proxy.rewrite((block) => {

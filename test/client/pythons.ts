@@ -24,7 +24,7 @@ const found = candidates.flatMap((command) => {
   return version !== undefined && Number(version.split('.')[1]) >= 9 ? [{ version, command }] : []
 })
 
-/** Every Python of this machine that the client supports, each version once; the first is what `python3` starts. */
+/** Every Python of this machine that the client supports, one per version. The first is the one behind `python3`. */
 export const pythons = [...new Map(found.toReversed().map((one) => [one.version, one])).values()].toReversed()
 
 if (pythons.length === 0) console.warn('There is no Python 3.9 or newer here: payments.py is NOT run.')

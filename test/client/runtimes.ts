@@ -24,7 +24,7 @@ const others = places
   ])
   .filter(({ command }) => existsSync(command))
 
-/** Every program of this machine that can run the client, each major version of Node once. */
+/** Every program of this machine that can run the client, one per major version of Node. */
 export const runtimes = [...new Map([...nodes, ...others].toReversed().map((one) => [one.runtime, one])).values()].toReversed()
 
 for (const version of ['Node 20', 'Node 22', 'Node 24'])

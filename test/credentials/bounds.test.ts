@@ -6,7 +6,7 @@ import { openService } from '../harness/service.ts'
 import { createTeam, join } from '../workspaces/team.ts'
 
 const service = await openService()
-/** Another process: what only one process keeps in turn passes it. */
+/** Another process, which bypasses queues inside one process. */
 const second = await openService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
 const elsewhere = (api: Client): Client => second.api.as(api.credentials)
 const either = (api: Client, index: number): Client => (index % 2 === 0 ? api : elsewhere(api))
@@ -37,7 +37,7 @@ test('a workspace has at most 200 members and open invitations', async () => {
   const answers = await atOnce(200, invite)
   expect(outcomes(answers)).toEqual({ 201: 198, limit_reached: 2 })
   const [first, second] = answers.filter(({ status }) => status === 201)
-  // An invitation that is accepted was counted before.
+  // An accepted invitation was counted before.
   const accepted = await (await signIn(service.api)).api.post('/v1/workspaces/invitations/accept', { token: first?.body.token })
   expect([accepted.status, (await invite()).status]).toEqual([200, 409])
   await team.owner.api.delete(`/v1/workspaces/current/invitations/${second?.body.id}`)
@@ -66,7 +66,7 @@ test('an account has at most 100 sessions: a further sign-in ends the one that w
   expect([(await read(first)).status, (await read(second)).status]).toEqual([200, 200])
   service.clock.advance(600)
   expect((await read(first)).status).toBe(200)
-  // The others were not used since they began: the first of them ends, although this one began later than the first of all.
+  // The others have not been used since they began. The first of them ends, although this one began later than the first of all.
   const { accountId } = await signIn(service.api, wallet)
   const { body } = await first.api.get('/v1/accounts/me/sessions?limit=100')
   expect([accountId, body.data.length, (await read(first)).status, (await read(second)).status]).toEqual([

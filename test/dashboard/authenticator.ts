@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core'
 
 /** A device with a fingerprint reader, built into this browser (CTAP2, by the browser's own protocol). */
 export type VirtualAuthenticator = {
-  /** Whether the person's finger is the right one from now on. */
+  /** Sets whether later fingerprints match. */
   setVerifies: (verifies: boolean) => Promise<void>
   /** The credentials on it. */
   credentials: () => Promise<{ credentialId: string; isResidentCredential: boolean; signCount: number }[]>
-  /** Windows are used again: the next test adds its own. */
+  /** Windows are reused, and the next test adds its own device. */
   remove: () => Promise<void>
 }
 
@@ -35,7 +35,7 @@ export const addAuthenticator = async (page: Page): Promise<VirtualAuthenticator
   }
 }
 
-/** In the account, with this device. */
+/** Adds this device to the account. */
 export const addPasskey = async (page: Page, name: string): Promise<void> => {
   await page.goto('/account')
   await page.getByRole('button', { name: 'Add a passkey' }).click()

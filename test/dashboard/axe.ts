@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
-/** Sent to every page that is checked. Without comments it is less than half as long. */
+/** Sent to every checked page. Without comments it is less than half as long. */
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /**
- * Gives every text a key of all that its contrast depends on: its colour and font, and the backgrounds and places of what is behind it.
- * Marks the first text of each key that is not among the known ones, and returns their keys. A key is a short hash: all of the known ones
- * are sent to the page for each look at it.
+ * Gives every text a key of everything that its contrast depends on: its colour and font, and the backgrounds and places behind
+ * it. Marks the first text of each unknown key, and returns their keys. A key is a short hash, because all known ones are sent to
+ * the page for each check.
  */
 const markNewTexts = `(({ within, known }) => {
   const hash = (text) => {
@@ -57,7 +57,7 @@ const run = (page: Page, within: string, only: object = {}): Promise<string[]> =
        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
   )
 
-/** A colour on its way from one theme to the other is neither's. The end of one begins those of the elements that inherit from it. */
+/** A colour in transition belongs to neither theme. The end of one transition begins those of inheriting elements. */
 const endTransitions = `(() => {
   for (let last = 0; last < 50; last += 1) {
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition)
@@ -74,24 +74,24 @@ const load = async (page: Page): Promise<void> => {
 
 export type Inspector = {
   inBothThemes: (page: Page, within?: string) => Promise<string[]>
-  /** Only what depends on a theme: for a page that was inspected and now has another theme of its own. */
+  /** Checks only theme-dependent rules: for a page that was inspected and now has another theme of its own. */
   contrastInBothThemes: (page: Page) => Promise<string[]>
 }
 
 /**
- * The findings of axe, one line for each rule. Only the contrast rule depends on the theme, and it takes most of axe's time: a text
+ * The findings of axe, one line per rule. Only the contrast rule depends on the theme, and it takes most of axe's time: each text
  * is checked once for all pages, in each theme, with everything that its contrast depends on.
  */
 export const createInspector = (): Inspector => {
   const known = { light: new Set<string>(), dark: new Set<string>() }
   let theme: 'light' | 'dark' = 'light'
-  /** Marks the texts whose contrast is not known in this theme, and says whether there are any. */
+  /** Marks the texts with unknown contrast in this theme, and returns whether there are any. */
   const markTexts = async (page: Page, within: string): Promise<boolean> => {
     const fresh = await page.evaluate<string[]>(`${markNewTexts}(${JSON.stringify({ within, known: [...known[theme]] })})`)
     for (const key of fresh) known[theme].add(key)
     return fresh.length > 0
   }
-  /** A change of theme costs a new layout, so the next page begins in the theme in which this one ends. */
+  /** A change of theme costs a new layout, so the next page begins in this one's last theme. */
   const changeTheme = async (page: Page): Promise<void> => {
     theme = theme === 'light' ? 'dark' : 'light'
     await page.emulateMedia({ colorScheme: theme })

@@ -4,7 +4,7 @@ import { type Browser, chromium } from 'playwright-core'
 const firstOf = (...paths: readonly (string | undefined)[]) =>
   paths.find((path): path is string => path !== undefined && existsSync(path))
 
-/** A browser to test with, or undefined where none is installed. */
+/** A browser for the tests. Undefined if none is installed. */
 export const chromiumPath = firstOf(
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
@@ -12,14 +12,14 @@ export const chromiumPath = firstOf(
   '/usr/bin/google-chrome',
 )
 
-/** The same engine without a browser's windows, for a sixth less of a processor in all flows. It shows no notices. */
+/** The same engine without a browser's windows saves a sixth of all flows' processor time. It shows no notifications. */
 const shellPath = process.env.CHROMIUM_PATH ? undefined : firstOf('/usr/bin/chromium-headless-shell')
 
 if (!chromiumPath) {
   console.warn('\n!!! NO CHROMIUM: the dashboard is NOT tested. Install chromium or name one with CHROMIUM_PATH. !!!\n')
 }
 
-/** The last list counts: these are Playwright's own that matter here, and what costs a process and a second for every window. */
+/** The last list counts: Playwright's own that matter here, and features that cost a process and a second per window. */
 const withoutFeatures = [
   'AimEnabled',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
@@ -32,17 +32,17 @@ const withoutFeatures = [
   'PaintHolding',
   'PreconnectToSearch',
   'ThirdPartyStoragePartitioning',
-  // The list below the address bar, as two pages of its own in every window.
+  // The list below the address bar, two pages of its own in every window.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
   'WebUIOmniboxFullPopup',
-  // A process in reserve after every page.
+  // A spare process after every page.
   'SpareRendererForSitePerProcess',
 ]
 
 export const showsNotices = shellPath === undefined
 
-/** `notices`: one that shows them. */
+/** `notices`: a browser that shows notifications. */
 export const openBrowser = ({ notices = false } = {}): Promise<Browser> =>
   chromium.launch({
     executablePath: (notices ? undefined : shellPath) ?? chromiumPath ?? '',

@@ -13,7 +13,7 @@ import { everyView } from './flows/views.ts'
 import { warningFlows } from './flows/warnings.ts'
 import { createWorld } from './world.ts'
 
-/** Every page and role, journeys over several pages, long lists: what takes longest in a browser. */
+/** The slowest parts in a browser: every page and role, journeys over several pages, long lists. */
 describe.skipIf(!chromiumPath)('every page of the dashboard in a real browser', () => {
   const world = createWorld()
   describe('notices', () => pushFlows(createWorld({ beside: world, notices: true })))

@@ -7,7 +7,7 @@ export type Household = {
   person: Person
   beneficiaries: { phone: string; business: string; bank: string }
   agent: Key
-  /** A payment that the agent requested and that is not decided yet. */
+  /** An undecided payment requested by the agent. */
   approvalId: string
   paymentId: string
   heldPaymentId: string
@@ -64,7 +64,7 @@ export const createHousehold = async (service: TestService): Promise<Household> 
     narrative: 'Paper, toner and chairs',
     account_reference: 'PO-2291',
   })
-  // One that its limits refuse.
+  // A payment that its limits refuse.
   await agent.api.post('/v1/payments', { beneficiary_id: beneficiaries.phone, amount_minor: '4100000' })
   await createMandate(service, person.wallet, { description: 'Catering this week', max_total_minor: '2000000' })
   return { person, beneficiaries, agent, approvalId: held.body.approval_id, paymentId: paid.body.id, heldPaymentId: held.body.id }

@@ -6,7 +6,7 @@ import { refreshLists } from '../../dashboard/src/live/refresh.ts'
 type Row = { id: string; status: string }
 type Page = { data: Row[]; next_cursor: string | null }
 
-/** A service that answers when the test says so, with what was true when it was asked. */
+/** A service that answers on the test's command, with the facts at the time of the request. */
 const served = <Answer>(isNow: () => Answer) => {
   const waiting: (() => void)[] = []
   const read = () => {

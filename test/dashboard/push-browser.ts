@@ -4,12 +4,12 @@ import type { PushBrowser, Received } from '../harness/push-service.ts'
 
 export type Notice = { title: string; body: string; tag: string; requireInteraction: boolean }
 
-/** Chromium has no push service here: the page subscribes at the emulated one, and the worker gets what that decrypted by the debugging protocol. */
+/** Chromium lacks a push service here: pages use the emulated one, and the debugging protocol gives the worker its messages. */
 export type PagePush = {
-  /** Hands what arrived since the last time to the worker, and again what it has not done, as a push service does (RFC 8030, 6.2). */
+  /** Hands new messages to the worker, and again those that it has not processed, as a push service does (RFC 8030, 6.2). */
   deliver: () => Promise<void>
   shown: () => Promise<Notice[]>
-  /** Presses the notice with this tag: where it leads. */
+  /** Presses the notification with this tag, and returns its target. */
   press: (tag: string) => Promise<string>
 }
 
@@ -27,7 +27,7 @@ export const subscribing = (subscription: PushBrowser['subscription']): string =
   }
 }`
 
-/** Before the loaded page subscribes. */
+/** Call it before the loaded page subscribes. */
 export const emulatePush = async (
   context: BrowserContext,
   page: Page,
@@ -71,7 +71,7 @@ export const emulatePush = async (
       }
     },
     shown,
-    // The browser lets a worker open a window, and wait, for a press of its own alone.
+    // The browser lets a worker open a window, and wait, only for the browser's own press.
     press: async (tag) =>
       (await worker()).evaluate<string>(`(async () => {
         const opened = Promise.withResolvers()

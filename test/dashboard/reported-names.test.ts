@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { nameBefore } from '../../dashboard/src/lib/reported-names.ts'
 
 const at = '2026-03-10T09:00:00.000Z'
-/** Oldest first, as they were reported. */
+/** Reported names, oldest first. */
 const warningOf = (...names: (string | null)[]) => {
   const found = nameBefore(names.map((name) => ({ name, checked_at: at })).reverse())
   return found && [found.before.name, found.last.name]

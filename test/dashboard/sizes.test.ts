@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const folder = fileURLToPath(new URL('../../dashboard/src/styles/', import.meta.url))
 
-/** Marks inside a shape, the amount of a decision, and fields on a phone, which zooms into anything smaller than 16 px. */
+/** Marks inside a shape, a decision's amount, and fields on a phone, which zooms into anything smaller than 16 px. */
 const apart: readonly RegExp[] = [
   /^\.(mark|ring > span|tab|tab \.nav-count|amount-hero)$/,
   /(^|, ?)(\.input|\.palette-field input)/,

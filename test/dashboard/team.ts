@@ -6,16 +6,16 @@ import type { TestService } from '../harness/service.ts'
 export type Team = {
   workspaceId: string
   owner: Person
-  /** Calls the API as a member in the team's workspace, whatever workspace their session has. */
+  /** Calls the API as a member in the team's workspace, whatever their session's workspace. */
   within: (person: Person) => Client
   join: (role: string, name: string) => Promise<Person>
-  /** Payments that reached the team's payee: the next one is not the first, and what it usually gets, KES 300, is known. */
+  /** Paid payments to the team's payee, so that the next one is not the first, and the usual amount, KES 300, is known. */
   payUsually: () => Promise<void>
-  /** Payments of these amounts that wait for an approval; the approvals' ids. */
+  /** Creates payments of these amounts that wait for an approval. Returns the approvals' ids. */
   hold: (...amounts: readonly string[]) => Promise<string[]>
 }
 
-/** The same client, naming a workspace in what it reads and sends. */
+/** The same client with a workspace named in its requests. */
 const inWorkspace = (client: Client, id: string): Client => {
   const named = (options: CallOptions = {}): CallOptions => ({ ...options, headers: { 'workspace-id': id, ...options.headers } })
   return {

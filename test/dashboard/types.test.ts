@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The compiler's errors, one on each line. Several threads would each read the same types. */
+/** The compiler's errors, one per line. Several threads would each read the same types. */
 const compile = (): Promise<string> =>
   run(process.execPath, ['node_modules/.bin/tsc', '--noEmit', '--singleThreaded', '-p', 'dashboard'], {
     cwd: root,
@@ -15,7 +15,7 @@ const compile = (): Promise<string> =>
     ({ stdout }: { stdout: string }) => stdout,
   )
 
-// That the types are those of the running code is held by test/client/package.merge.test.ts.
+// test/client/package.merge.test.ts compares the types with the running code.
 test("the pages compile with the API's types: they send no unknown request and read no unknown field", async () => {
   expect(await compile()).toBe('')
 })

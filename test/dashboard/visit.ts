@@ -17,10 +17,10 @@ export type Viewport = { width: number; height: number }
 export const phone: Viewport = { width: 360, height: 760 }
 export const desk: Viewport = { width: 1280, height: 860 }
 
-/** `wallets`: the accounts of the wallet in the browser; none is a browser without a wallet. */
+/** `wallets`: the accounts of the wallet in the browser. None: a browser without a wallet. */
 type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
 
-/** Every press of a button, a link or a row counts; typing in a field does not. */
+/** Counts each press of a button, a link or a row. Typing in a field does not count. */
 export const countSteps = () => {
   const walk = {
     steps: 0,
@@ -32,11 +32,11 @@ export const countSteps = () => {
   return walk
 }
 
-/** To another page by the loaded page's own router, as its links do: a fifth of the work of loading it. */
+/** Navigates with the loaded page's router, as its links do: a fifth of the work of loading. */
 export const follow = (page: Page, path: string): Promise<void> =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`)
 
-/** Opens each of the approvals that wait, and comes back: what has a caution is then decided together with others. */
+/** Opens each waiting approval, and comes back: approvals with a caution can then be decided with others. */
 export const openEachApproval = async (page: Page, count: number): Promise<void> => {
   for (let at = 0; at < count; at += 1) {
     await page.locator('.inbox-link').nth(at).click()
@@ -64,7 +64,7 @@ export const visit = async ({ windows }: World, options: VisitOptions = {}): Pro
   return { context, page, wallet, complaints, close: () => windows.release(window) }
 }
 
-/** The same, signed in already: with the cookie of a person who signed in over the API. */
+/** Visits with the cookie of a person who signed in over the API. */
 export const visitAs = async (world: World, person: Person, viewport?: Viewport): Promise<Visit> => {
   const visited = await visit(world, { wallets: [person.wallet], ...(viewport && { viewport }) })
   const cookie = { name: 'service_session', value: person.cookie, url: world.service.api.url }
@@ -73,11 +73,11 @@ export const visitAs = async (world: World, person: Person, viewport?: Viewport)
 }
 
 export type SharedVisit = {
-  /** The page at this path: loaded for the first test, reached by navigation for the others. */
+  /** The page at this path: loaded for the first test, reached by navigation for later ones. */
   at: (path: string) => Promise<Visit & { person: Person }>
 }
 
-/** One person and one loaded page for the tests of a part that are not about a first load or a first sign-in: each of those costs a second. */
+/** One person and one loaded page for a part's tests that are not about a first load or sign-in: each costs a second. */
 export const shareVisit = (world: World): SharedVisit => {
   let opened: Promise<Visit & { person: Person }> | undefined
   const open = async (path: string) => {

@@ -7,7 +7,7 @@ export type InjectedWallet = {
   accounts: PrivateKeyAccount[]
   /** The person at the wallet declines the next request to sign. */
   declineNext: () => void
-  /** Every text that was signed. */
+  /** Every signed text. */
   signed: string[]
   answer: (method: string, params: unknown[]) => Promise<Answer>
 }
@@ -64,7 +64,7 @@ export const createWallet = (...accounts: PrivateKeyAccount[]): InjectedWallet =
   return wallet
 }
 
-/** Pages of this context find a wallet: the one that `current` names at each request. */
+/** Lets pages of this context find a wallet: at each request, the one that `current` returns. */
 export const injectWallet = async (context: BrowserContext, current: () => InjectedWallet): Promise<void> => {
   await context.exposeFunction('__wallet', (method: string, params: unknown[]) => current().answer(method, params))
   await context.addInitScript(script)

@@ -5,7 +5,7 @@ import { createWallet, type InjectedWallet, injectWallet } from './wallet.ts'
 export type Window = {
   context: BrowserContext
   page: Page
-  /** Whether its pages find the wallet. */
+  /** Whether the window's pages find the wallet. */
   hasWallet: boolean
   wallet: InjectedWallet
   /** Faults in the page: exceptions, refused scripts and styles, requests to elsewhere. */
@@ -40,7 +40,7 @@ const open = async (browser: Browser, own: string, hasWallet: boolean): Promise<
   return window
 }
 
-/** Deletes everything that a page can store, so that the next test in this window starts with an empty browser. */
+/** Deletes everything that a page can store, so that the window's next test starts with an empty browser. */
 const clean = async ({ context, page }: Window): Promise<void> => {
   for (const extra of context.pages()) if (extra !== page) await extra.close()
   await page.unrouteAll()
@@ -48,18 +48,18 @@ const clean = async ({ context, page }: Window): Promise<void> => {
   await context.clearPermissions()
   await context.grantPermissions(permissions)
   await context.clearCookies()
-  // The old page stays until another is loaded, and must not write in between.
+  // The old page stays until another one is loaded, and must not write meanwhile.
   await page.evaluate('localStorage.clear(), sessionStorage.clear(), Storage.prototype.setItem = () => {}')
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
 export type Windows = {
   take: (hasWallet: boolean) => Promise<Window>
-  /** Cleaned, and used again by the next test. The window of a failed test is not used again. */
+  /** Cleans the window for the next test. A failed test's window is not reused. */
   release: (window: Window) => Promise<void>
 }
 
-/** Opening a window costs the browser more than a second of processor time, so there are only as many as are open at once. */
+/** Opening a window costs the browser over a second of processor time, so only as many exist as are open at once. */
 export const createWindows = (browser: () => Browser, own: () => string): Windows => {
   const idle: Window[] = []
   return {

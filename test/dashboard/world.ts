@@ -10,23 +10,23 @@ import { openBrowser, showsNotices } from './browser.ts'
 import { createHousehold, type Household } from './household.ts'
 import { createWindows, type Windows } from './windows.ts'
 
-/** One service and one browser for every flow. They are started before the tests. */
+/** One service and one browser for all flows, started before the tests. */
 export type World = {
   readonly browser: Browser
-  /** The wallet that the settings name as an administrator's. */
+  /** The wallet of an administrator by the settings. */
   readonly administrator: PrivateKeyAccount
   readonly service: TestService
   readonly windows: Windows
-  /** One for all flows: the contrast of a text is checked once. */
+  /** One inspector for all flows, so that each text's contrast is checked once. */
   readonly inspector: Inspector
-  /** An account after some use, created once: for tests that do not change it. */
+  /** An account after some use, created once, for tests that do not change it. */
   readonly household: () => Promise<Household>
 }
 
 type WorldOptions = {
-  /** Another one, whose browser is used: for flows that need a service of their own. */
+  /** Another world, whose browser is used: for flows that need a service of their own. */
   beside?: World
-  /** Its browser shows notices. */
+  /** Whether its browser shows notifications. */
   notices?: boolean
   /** Settings of its service. */
   env?: Record<string, string>
@@ -41,12 +41,12 @@ export const createWorld = ({ beside, notices = false, env: settings = {} }: Wor
   beforeAll(async () => {
     // The browser uses the machine's clock, so the service uses it too.
     const env = { ADMIN_ACCOUNTS: administrator.address, ...settings }
-    // A notice is sent once: what a slow machine sends late is not lost.
+    // A notification is sent once: a slow machine's late one is not lost.
     const fixed = { OAUTH_METADATA_TIMEOUT_MS: 60_000 }
     const starting = startService({ clock: createTestClock(new Date()), env, fixed })
     ;[service, browser] = await Promise.all([starting, shared?.browser ?? openBrowser({ notices })])
   })
-  // A test that set the clock back wrote into hours that were counted.
+  // A test that set the clock back wrote into already counted hours.
   afterEach(async () => {
     if (service) await countHours(service.deps.db, service.clock.now())
   })

@@ -19,7 +19,7 @@ export const accounts = pgTable(
     oauthEnabled: boolean().notNull().default(true),
     /** Set by `npm run admin -- grant`. ADMIN_ACCOUNTS names further administrators. */
     isAdmin: boolean().notNull().default(false),
-    /** The team whose balance this row holds. Such a row has no identity and is no principal. Null: the row is a person. */
+    /** The team whose balance this row holds. Such a row has no identity and is not a principal. Null: the row is a person. */
     holderOfWorkspaceId: uuid(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

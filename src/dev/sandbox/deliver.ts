@@ -52,7 +52,7 @@ export const createDeliver =
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** An attacker's guess, who knows the form but not the secret: replaces the longest part that is no attempt id. */
+/** The guess of an attacker who knows the form but not the secret: replaces the longest part other than attempt ids. */
 export const forgedUrl = (url: string): string => {
   const forged = new URL(url)
   const parts = forged.pathname.split('/')

@@ -17,7 +17,7 @@ export const accountFlows = (world: World): void => {
     const unlink = page.getByRole('button', { name: 'Unlink Wallet' })
     await expect.poll(() => unlink.getAttribute('aria-disabled')).toBe('true')
     await page.getByText('This is your only sign-in method').waitFor()
-    // Every page says it, until there is one.
+    // Every page asks for a backup sign-in until one exists.
     await page.getByRole('link', { name: 'Add a backup sign-in' }).waitFor()
     await unlink.click({ force: true })
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
@@ -33,7 +33,7 @@ export const accountFlows = (world: World): void => {
     await page.getByRole('link', { name: 'Add a backup sign-in' }).waitFor({ state: 'detached' })
     const identities = (await person.api.get('/v1/accounts/me')).body.identities
     expect(identities.map((identity: { subject: string }) => identity.subject)).toContain(second.address)
-    // Not the wallet that started this session, because unlinking it would end the session.
+    // Not the wallet that started this session: unlinking it would end the session.
     await page.getByRole('button', { name: 'Unlink Wallet' }).nth(1).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unlink' }).click()
     await page.getByText('Wallet unlinked').waitFor()
@@ -103,7 +103,7 @@ export const accountFlows = (world: World): void => {
     const proof = { provider: 'wallet', message: linked, signature: await second.signMessage({ message: linked }) }
     await owner.api.post('/v1/accounts/me/identities', proof)
     await createMandate(world.service, second, { description: 'Catering', max_total_minor: '2000000' })
-    // More than one page of them, and all newer.
+    // More than one page of mandates, all newer.
     const errand = await createMandate(world.service, owner.wallet, { description: 'Errand', max_total_minor: '2000000' })
     await world.service.deps.db.query(
       `insert into intent_mandates select (jsonb_populate_record(m, jsonb_build_object(

@@ -5,7 +5,7 @@ import { pass } from '../../rails-flows/scene.ts'
 import { visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** Days pass: on a service of its own. */
+/** Flows over several days, on a service of their own. */
 export const anotherDayFlows = (world: World): void => {
   test('an approval that waits since another day shows what is used now', async () => {
     const { service } = world

@@ -26,7 +26,7 @@ const statusOf = async (home: Household): Promise<string> =>
 /** The height of a small phone. */
 const small = { width: 360, height: 740 }
 
-/** The lines of a signed text that a person at this page does not see; and whether the page's bar of answers is not in view. */
+/** The lines of a signed text that a person at this page cannot see, and whether the answer bar is out of view. */
 const linesMissingOn = async (page: Page, message: string): Promise<string[]> => {
   const bar = page.locator('.answer-bar')
   await bar.waitFor()
@@ -265,7 +265,7 @@ export const approvalLinkFlows = (world: World): void => {
       .poll(() => modulesOf(page.getByRole('img', { name: 'Signing link as a QR code' })))
       .toEqual(modulesFor(signingPage))
 
-    // A browser without a wallet in it: first at a desk, then on a phone.
+    // A browser without a wallet: first at a desk, then on a phone.
     const { page: bare, context, close: closeBare } = await visit(world, { wallets: [] })
     await bare.goto(signingPage)
     await bare.getByText('Use a wallet on your phone').click()
@@ -283,7 +283,7 @@ export const approvalLinkFlows = (world: World): void => {
     expect(metamask).toBe(`https://link.metamask.io/dapp/${signingPage.replace('http://', '')}`)
     expect(coinbase).toBe(`https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(signingPage)}`)
     expect(trust).toBe(`https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(signingPage)}`)
-    // No signature is offered that no wallet here can make, and the sign-in begins with the methods that are possible here.
+    // The page offers no signature that no wallet here can make, and sign-in begins with the methods possible here.
     const cookie = { name: 'service_session', value: home.person.cookie, url: world.service.api.url }
     await bare.goto('/sign-in')
     await bare.getByText('Sandbox', { exact: true }).waitFor()

@@ -58,7 +58,7 @@ export const approvalFlows = (world: World): void => {
     await page.getByText('The payment method reports the same name: WANJIRU N**** K****').waitFor()
     await expect.poll(() => page.getByText('Another name was reported before').count()).toBe(0)
 
-    // A name is asked for once a minute at most.
+    // The rail is asked for a name once a minute at most.
     world.service.clock.advance(60)
     world.service.sandbox.rules.add({ effect: 'name_other', times: 1, delay_ms: 0 })
     expect((await person.api.post(`/v1/beneficiaries/${payee}/verify`)).status).toBe(202)
@@ -176,12 +176,12 @@ export const approvalFlows = (world: World): void => {
     await team.payUsually()
     const ids = await team.hold('110000', '140000', '990000')
     const { page, complaints, close } = await visitAs(world, approver)
-    // From the personal workspace, in which nothing waits.
+    // Starts in the personal workspace, in which nothing waits.
     await page.goto('/approvals')
     await page.getByText('Green beans').nth(2).waitFor()
     await expect.poll(() => page.title()).toMatch(/^\(3\) /)
     await expect.poll(() => page.getAttribute('link[rel="icon"]', 'href')).toBe('/icon-waiting.svg')
-    // The one of 33 times the usual amount is on top, and is not ticked.
+    // The payment of 33 times the usual amount is on top, and not ticked.
     await expect.poll(() => page.locator('.inbox-row').first().textContent()).toContain('33 × the usual')
     await page.getByText('Select the other 2. 1 payment to open first').waitFor()
     await expect.poll(() => page.getByRole('checkbox', { name: /open it first/ }).isDisabled()).toBe(true)
@@ -195,7 +195,7 @@ export const approvalFlows = (world: World): void => {
       ids.map(async (id) => (await team.within(approver).get(`/v1/approvals/${id}`)).body.status),
     )
     expect(statuses.sort()).toEqual(['approved', 'approved', 'pending'])
-    // The focus is on what is left, and r rejects it.
+    // The focus is on the remaining row, and r rejects it.
     await expect.poll(() => page.evaluate("document.activeElement?.closest('[data-row]') !== null")).toBe(true)
     await page.keyboard.press('r')
     await page.keyboard.press('Enter')
@@ -212,7 +212,7 @@ export const approvalFlows = (world: World): void => {
     const [first, second] = await team.hold('150000', '230000')
     await amina.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
     const { page, complaints, close } = await visitAs(world, amina)
-    // Nothing tells this page of the other decision.
+    // This page hears nothing of the other decision.
     await page.route('**/v1/notifications/stream*', () => {})
     await page.goto(`/approvals/${first}`)
     await page.getByRole('button', { name: /^Reject/ }).click()
@@ -262,7 +262,7 @@ export const approvalFlows = (world: World): void => {
     await page.goto(`/approvals/${first}`)
     const approve = page.getByRole('button', { name: 'Approve', exact: true })
     await approve.waitFor()
-    // In the lower third of the screen, and large enough for a thumb.
+    // The button is in the lower third of the screen, and large enough for a thumb.
     await expect.poll(async () => (await approve.boundingBox())?.y).toBeGreaterThan((phone.height * 2) / 3)
     expect((await approve.boundingBox())?.height).toBeGreaterThanOrEqual(44)
     await expect
@@ -289,7 +289,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  /** A team in which payments from 5,000 need both of its approvers, besides the policy by which they need one. */
+  /** A team in which payments from 5,000 need both approvers, besides the policy by which they need one. */
   const createStrictTeam = async () => {
     const team = await createTeam(world.service)
     const policy = { name: 'Large payments', approval_threshold_minor: '500000', required_approval_count: 2 }
@@ -305,7 +305,7 @@ export const approvalFlows = (world: World): void => {
     await page.goto('/approvals')
     const { explanation } = payment.decision
     expect(explanation).toContain('Policy "Large payments" requires 2 approvals at or above KES 5,000.00')
-    // The row has the amount already.
+    // The row already has the amount.
     const rule = explanation.replace(/, and KES [\d,.]+ was requested/, '')
     expect(rule).not.toBe(explanation)
     await page.locator('[data-row]').getByText(rule, { exact: true }).waitFor()

@@ -31,7 +31,7 @@ const choose = async (page: Page, name: string, bytes: Uint8Array, mimeType = 't
   await page.getByLabel('File').setInputFiles({ name, mimeType, buffer: Buffer.from(bytes) })
 }
 
-/** Checks the list that the page has read, and gives what the service found. */
+/** Checks the batch on the page, and returns the service's findings. */
 const check = async (page: Page): Promise<Json> => {
   const answer = page.waitForResponse((response) => response.url().includes('dry_run=true'))
   await page.getByRole('button', { name: 'Check the list' }).click()
@@ -93,7 +93,7 @@ export const batchFlows = (world: World): void => {
     await page.getByText('phone: must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits').waitFor()
     await page.getByLabel('Row 3, phone').fill('0722000702')
     await page.getByLabel('Row 3, amount').fill('380')
-    // Corrections that were typed survive a reload.
+    // Typed corrections survive a reload.
     await page.reload()
     await page.getByRole('button', { name: 'Edit row 3' }).click()
     await expect.poll(() => page.getByLabel('Row 3, phone').inputValue()).toBe('0722000702')
@@ -107,7 +107,7 @@ export const batchFlows = (world: World): void => {
     await page.getByText('2 need approval').waitFor()
     await page.getByRole('link', { name: 'View approval' }).click()
     await page.getByText('You approve exactly these lines').waitFor()
-    // Both are first payments: what is true of all is no deviation.
+    // Both are first payments: a fact that is true of all is no deviation.
     await page.getByText('Nothing about one of them is dangerous or unusual.').waitFor()
     const [batch] = (await payer.api.get('/v1/payment-batches')).body.data
     await payer.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
@@ -138,7 +138,7 @@ export const batchFlows = (world: World): void => {
     await page.getByRole('textbox', { name: 'Name' }).fill('April')
     await page.getByRole('button', { name: 'Edit row 1' }).click()
     await takeScreenshots(page, 'batch-again')
-    // On a phone each cell stands below the other: no name is broken into letters, and nothing is out of view.
+    // On a phone cells are stacked: no name is broken into letters, and everything is in view.
     await page.setViewportSize(phone)
     const name = await page.getByRole('cell', { name: 'Baraka Mwangi' }).boundingBox()
     expect(name?.width).toBeGreaterThan(150)
@@ -309,7 +309,7 @@ export const batchFlows = (world: World): void => {
       for (const [, , says] of file.rows) expect([file.name, seen.says]).toEqual([file.name, expect.stringContaining(says)])
     }
     await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toEqual([])
-    // The browser reports each refusal that the page shows.
+    // The browser reports each refusal on the page.
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
     await close()
   })
@@ -452,7 +452,7 @@ export const batchFlows = (world: World): void => {
           idempotency_key: `march by agent ${time}`,
           items: items.map(({ display_name = '', amount_minor }) => ({ beneficiary_id: idOf(display_name), amount_minor })),
         })
-        // A batch that repeats another one whole is named: no second one was created.
+        // A full repeat of another batch is named: no second one was created.
         const said = outcome.faults?.[0]?.message ?? outcome.message
         return outcome.status === 'refused' && /looks like|No second batch was created/.test(said)
           ? 'possible_duplicate'

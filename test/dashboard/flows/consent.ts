@@ -8,7 +8,7 @@ import type { World } from '../world.ts'
 
 const limits = JSON.stringify([{ type: 'payment', per_payment_limit_minor: '100000', daily_limit_minor: '300000' }])
 
-/** The agent's own page, which a browser is sent to with the answer. */
+/** The agent's own page, the redirect's target with the answer. */
 const answerPage = async (page: Page): Promise<URLSearchParams> => {
   await page.waitForURL(`${redirectUri}**`)
   return new URL(page.url()).searchParams

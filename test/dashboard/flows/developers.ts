@@ -94,7 +94,7 @@ export const developerFlows = (world: World): void => {
     expect((await agent.api.post('/v1/payments', { beneficiary_id, amount_minor: '312300' })).status).toBe(201)
     const { page, close } = await visitAs(world, person)
     await page.goto('/developers/keys/new')
-    // Twice the day, rounded up to two digits; three times the usual payment would be more than the day.
+    // Twice the day, rounded up to two digits. Three times the usual payment would exceed the day.
     await expect.poll(() => page.getByLabel('Daily limit').inputValue()).toBe('6,300')
     await expect.poll(() => page.getByLabel('Per-payment limit').inputValue()).toBe('6,300')
     await close()
@@ -225,7 +225,7 @@ export const developerFlows = (world: World): void => {
     const dialog = page.getByRole('dialog', { name: 'Freeze Night bot?' })
     await dialog.getByRole('button', { name: 'Freeze' }).click()
     await dialog.getByRole('alert').waitFor()
-    // The page knows by now that it is frozen.
+    // The page already knows of the freeze.
     await page.locator('main button').filter({ hasText: 'Unfreeze' }).waitFor({ state: 'attached' })
     await page.unroute(path)
     await dialog.getByRole('button', { name: 'Freeze' }).click()
@@ -286,7 +286,7 @@ export const developerFlows = (world: World): void => {
     await team.owner.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
     await amina.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
 
-    // Its owner raises what was refused; what else changed is said as what happened.
+    // The owner raises the limit that refused. Other changes are reported as well.
     const own = await visitAs(world, amina)
     await own.page.goto(`/agents/${bot.grantId}`)
     const mine = own.page.getByRole('list', { name: 'What it did' })
@@ -296,7 +296,7 @@ export const developerFlows = (world: World): void => {
     expect(own.complaints).toEqual([])
     await own.close()
 
-    // An owner of the workspace sees the same with who changed it, and settles what it made together.
+    // An owner of the workspace sees the same, with the actor, and settles records created together.
     const { page, complaints, close } = await visitAs(world, team.owner)
     await page.goto(`/agents/${bot.grantId}`)
     const list = page.getByRole('list', { name: 'What it did' })
@@ -359,7 +359,7 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await ofKeys.waitFor()
-    // Its own workspace's days: Nairobi's.
+    // The days of its own workspace: Nairobi's.
     const day = (shift: number) => new Date(Date.now() + 3 * 3_600_000 + shift * 86_400_000).toISOString().slice(0, 10)
     await page.getByLabel('To', { exact: true }).fill(day(-1))
     await page.getByText('No events match').waitFor()
@@ -425,7 +425,7 @@ export const developerFlows = (world: World): void => {
     await card.getByRole('link', { name: 'Invoice bot' }).click()
     await page.getByText(/^Used this month KES\s4,300.00 of KES\s10,000.00, KES\s5,700.00 left$/).waitFor()
     await page.getByText('Payments on their way or waiting for approval count as used.').waitFor()
-    // The only sum of its payments on the page.
+    // The only total of its payments on the page.
     await expect.poll(() => page.getByText(/KES\s[\d,.]+ spent/).count()).toBe(0)
     world.service.clock.set(new Date())
     expect(complaints).toEqual([])
@@ -489,7 +489,7 @@ export const developerFlows = (world: World): void => {
     await expect.poll(() => page.getByText('Electricity').count()).toBe(0)
     await page.getByText('Show as a table').click()
     await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()
-    // All of them: the list of payments, filtered by the agent; then by who requested them, and by day.
+    // All payments: the list filtered by the agent, then by requester and day.
     await page.getByRole('link', { name: 'View all' }).last().click()
     const totals = page.getByLabel('Totals')
     await totals.getByText('2 payments').waitFor()

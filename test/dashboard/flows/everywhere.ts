@@ -55,7 +55,7 @@ export const everywhere = (world: World): void => {
     await page.getByRole('button', { name: 'Account Meanwhile' }).first().waitFor()
   })
 
-  /** Every script that the document does not name: each lazy page and part. */
+  /** Every script outside the document: each lazy page and part. */
   const laterScripts = async (): Promise<(url: URL) => boolean> => {
     const { text } = await world.service.api.get('/')
     return ({ pathname }) => /^\/assets\/.+\.js$/.test(pathname) && !text.includes(pathname)
@@ -65,7 +65,7 @@ export const everywhere = (world: World): void => {
     const { page, context, complaints, close } = await visitAs(world, await signIn(world.service.api))
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    // A page that was open before opens without a connection.
+    // An earlier visited page opens without a connection.
     await page.getByRole('link', { name: 'Payments' }).click()
     await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
     await context.setOffline(true)
@@ -121,13 +121,13 @@ export const everywhere = (world: World): void => {
   test('the compressed script and style of each page have at most 160 KB, the face 40 KB, and none of them is inline', async () => {
     const assets = fileURLToPath(new URL('../../../dashboard/dist/assets', import.meta.url))
     const scripts = readdirSync(assets).filter((name) => name.endsWith('.js'))
-    // Only a development build of React contains this.
+    // Only a development build of React contains this text.
     for (const name of scripts) expect(readFileSync(`${assets}/${name}`, 'utf8')).not.toContain('jsxDEV')
     const page = await world.service.api.get('/')
     const sizeOf = (names: string[]) => names.reduce((sum, name) => sum + readFileSync(`${assets}/${name}.br`).length, 0)
     const begun = readdirSync(assets).filter((name) => /\.(js|css)$/.test(name) && page.text.includes(name))
     const parts = scripts.filter((name) => !begun.includes(name))
-    /** A part with all that it imports, apart from what every page has. */
+    /** A part with all of its imports, except those of every page. */
     const withImports = (name: string, found = new Set<string>()): Set<string> => {
       if (begun.includes(name) || found.has(name)) return found
       found.add(name)

@@ -40,7 +40,7 @@ export const journeyFlows = (world: World): void => {
     await walk.press(page.getByRole('dialog').getByRole('button', { name: /^Approve KES/ }))
     await page.getByText(/is on its way/).waitFor()
     expect(walk.steps).toBeLessThanOrEqual(10)
-    // The next one to the same payee asks no one.
+    // The next payment to the same payee needs no approval.
     expect((await bot.post('/v1/payments', { beneficiary_id: payee, amount_minor: '40000' })).body.status).toBe('processing')
     expect(complaints).toEqual([])
     await close()
@@ -114,7 +114,7 @@ export const journeyFlows = (world: World): void => {
       await walk.press(button)
       await walk.press(page.getByRole('dialog').getByRole('button', { name: 'Freeze' }))
       await page.getByText('Invoice bot frozen').first().waitFor()
-      // The note of the last time may still be there.
+      // The earlier notification may still be there.
       await expect.poll(async () => (await person.api.get(`/v1/accounts/me/grants/${bot.grantId}`)).body.frozen).toBe(true)
       expect(walk.steps).toBeLessThanOrEqual(2)
       expect((await pay(payee, '100')).body.error).toBe('grant_frozen')
@@ -254,7 +254,7 @@ export const journeyFlows = (world: World): void => {
     const walk = countSteps()
     await page.goto('/')
     await walk.press(page.getByRole('button', { name: /^Search/ }))
-    // The search replaces its first field when it has loaded; one fill at that very moment would reach neither.
+    // Once loaded, the search replaces its first field. A fill at that moment would reach neither.
     await page.getByRole('option').first().waitFor()
     await page.getByRole('combobox').fill('KES 1,963.00')
     const found = page.getByRole('option').filter({ hasText: 'Baraka Stores' })

@@ -84,7 +84,7 @@ export const languageFlows = (world: World): void => {
     const refusal = page.locator('.notice', { hasText: errors.not_found.sentence })
     await refusal.getByText(advice.not_found.person).waitFor()
     expect(await refusal.locator('[lang=en]').textContent()).toBe('There is no such resource.')
-    // Search offers the pages before a word is typed, in this language too.
+    // Search offers pages before a word is typed, in this language too.
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'Mwanzo' }).waitFor()
     await page.keyboard.press('Escape')

@@ -6,7 +6,7 @@ import { createHousehold } from '../household.ts'
 import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** Presses "Show more" whenever it can be pressed, until there are so many rows. */
+/** Presses "Show more" until the list has this many rows. */
 const unfoldTo = (count: number) => `new Promise((done) => {
   const list = document.querySelector('main [aria-label="Payments"]')
   const more = () => [...document.querySelectorAll('main button')].find((button) => button.textContent === 'Show more')
@@ -77,7 +77,7 @@ export const longListFlows = (world: World): void => {
     const calls = await Promise.all(read)
     expect(calls.length, calls.map(({ path }) => path).join('\n')).toBeLessThanOrEqual(9)
     expect(calls.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(150 * 1024)
-    // Any of them is found by the service, whatever the first page has.
+    // The service finds any payment, whatever the first page has.
     await follow(page, '/payments/new')
     await page.getByLabel('Beneficiary').fill('Savannah')
     await page.locator('datalist option[value^="Savannah Supplies Ltd"]').first().waitFor({ state: 'attached' })

@@ -24,7 +24,7 @@ export const overviewFlows = (world: World): void => {
     await page.getByText('0 of 6 done').waitFor()
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await takeScreenshots(page, 'first-steps')
-    // Each step can be taken at once.
+    // Every step is possible at once.
     await page.getByRole('link', { name: 'New agent key' }).click()
     await expect.poll(() => page.getByLabel('Require approval at or above').inputValue()).toBe('5,000')
     await follow(page, '/')
@@ -189,7 +189,7 @@ export const overviewFlows = (world: World): void => {
     )
     expect(heights).toHaveLength(2)
     expect(Math.min(...heights)).toBeGreaterThan(Math.max(...heights) / 2)
-    // Each picture has a scale of three amounts, and says the amount of the day under the pointer.
+    // Each chart has a scale of three amounts, and names the amount of the day under the pointer.
     for (const picture of ['.day-chart', '.balance-line']) {
       const amounts = await page.locator(`${picture} .chart-scale > span`).allTextContents()
       expect(amounts).toHaveLength(3)

@@ -24,7 +24,7 @@ export const paletteFlows = (world: World): void => {
     await open('procurement', /^Procurement agent/, /\/agents\/gra_/)
     await open('office', /^Office expenses/, /\/policies\/pol_/)
     await open('send', /^New payment/, /\/payments\/new/)
-    // In a field as well, where single keys are typing.
+    // Works in a field too, where single keys are typing.
     await page.getByLabel('Amount').fill('1')
     await open('history', /^History/, /\/history/)
     await page.keyboard.press('Control+k')

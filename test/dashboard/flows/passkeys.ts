@@ -12,7 +12,7 @@ const approveLabel = 'Approve with Face ID, fingerprint or security key'
 
 type Scene = Visit & { team: Team; approver: Person; device: VirtualAuthenticator }
 
-/** An approver of a team at a browser with a device that has their passkey. */
+/** An approver of a team, with a browser and a device that has their passkey. */
 const visitWithPasskey = async (world: World, viewport = phone): Promise<Scene> => {
   const team = await createTeam(world.service)
   const approver = await team.join('approver', 'Amina Otieno')
@@ -40,7 +40,7 @@ const signOn = (page: Page, rpId: string, message: string): Promise<unknown> =>
 
 export const passkeyFlows = (world: World): void => {
   let opened: Promise<Scene> | undefined
-  /** One for the tests of this part: to add a passkey costs a second. */
+  /** One scene for the tests of this part: adding a passkey costs a second. */
   const sceneOf = async (): Promise<Scene> => {
     opened ??= visitWithPasskey(world)
     const scene = await opened

@@ -33,7 +33,7 @@ export const paymentFlows = (world: World): void => {
     await page
       .getByText('The per-payment limit of policy "House rules" is KES 15,000.00, and KES 16,000.00 was requested.')
       .waitFor()
-    // Up to the limit it passes with an approval. An amount below the threshold is never proposed: that teaches splitting.
+    // Up to the limit it passes with an approval. The page never proposes an amount below the threshold: that teaches splitting.
     await page.getByText(/Up to KES\s15,000.00 would go through with approval/).waitFor()
     await expect.poll(() => page.getByText(/without approval/).count()).toBe(0)
     await expect.poll(() => page.getByRole('button', { name: /16,000/ }).getAttribute('aria-disabled')).toBe('true')
@@ -107,7 +107,7 @@ export const paymentFlows = (world: World): void => {
     await payee.fill('Alice A')
     const offered = page.locator('datalist option[value^="Alice A"]')
     await expect.poll(() => offered.count()).toBe(2)
-    // The name alone is no one's; what is offered says whose it is.
+    // The name alone identifies nobody. The offer says whose it is.
     await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor({ state: 'hidden' })
     await payee.fill((await page.locator('datalist option[value*="502)"]').getAttribute('value')) ?? '')
     await page.getByText(/^M-PESA to a phone, \*+0502$/).waitFor()
@@ -132,7 +132,7 @@ export const paymentFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
     await page.getByLabel('Send later').check()
     const review = page.getByRole('button', { name: /^Review/ })
-    // Without a time it is neither sent at once nor reviewed.
+    // Without a time the payment is neither sent at once nor reviewed.
     await expect.poll(() => review.getAttribute('aria-disabled')).toBe('true')
     const time = page.getByLabel('Date and time')
     await page.getByText('Nairobi time, at most 90 days ahead. No money is held until then.').waitFor()

@@ -108,7 +108,7 @@ export const policyFlows = (world: World): void => {
       .toMatchObject({ ...limits, status: 'archived' })
   })
 
-  /** A team whose policy asks for two people, with an approver who has been there for longer, and a change that its owner asked for. */
+  /** A team whose policy needs two people, with a longer-serving approver, and a change requested by its owner. */
   const loosening = async (terms: object, change: object | 'archive') => {
     world.service.clock.set(new Date())
     const team = await createTeam(world.service)

@@ -6,11 +6,11 @@ import { newPerson, startUrl } from '../../identity/sign-in/providers.ts'
 import { visit } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** Ends at a path that the service always has, so that these tests need none of the pages. */
+/** A path that the service always has, so that these tests need none of the pages. */
 const end = '/healthz'
 const whoAmI = (page: Page): Promise<Json> => page.evaluate(`fetch('/v1/accounts/me').then((answer) => answer.json())`)
 
-/** The service's own pages around a sign-in by a provider, and the sandbox's page for it. First of all flows: the person they offer is new. */
+/** The service's own pages around a sign-in by a provider, and the sandbox's page. Runs first: the person they offer is new. */
 export const providerFlows = (world: World): void => {
   test('a new person who signs in by both buttons, as an offered person, has one account', async () => {
     const { page, complaints, close } = await visit(world)

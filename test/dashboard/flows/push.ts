@@ -40,10 +40,10 @@ export const pushFlows = (world: World): void => {
     const notice = (await push.shown()).find(({ tag }) => tag === first)
     expect(noBreak(notice?.title)).toBe('KES 1,500.00 to "Roastery Kiambu"')
     expect(notice?.body).toMatch(/^Waits for your decision\. Name at the rail: /)
-    // A browser takes a notice that does not ask for this down after 25 seconds.
+    // Without this, a browser removes a notification after 25 seconds.
     expect(notice?.requireInteraction).toBe(true)
 
-    // Pressed, it opens the approval.
+    // A press opens the approval.
     expect(await push.press(first)).toBe(`${world.service.api.url}/approve/${first}`)
     await expect.poll(async () => (await push.shown()).map(({ tag }) => tag).toSorted()).toEqual([second, third].toSorted())
     const opened = await context.newPage()
@@ -54,7 +54,7 @@ export const pushFlows = (world: World): void => {
     await opened.getByRole('heading', { name: 'Approved' }).waitFor()
     expect(walk.steps).toBe(2)
     await opened.close()
-    // Decided elsewhere: the notice goes by itself.
+    // After a decision elsewhere, the notification disappears by itself.
     await team.within(approver).post(`/v1/approvals/${third}/decide`, { decision: 'reject' })
     await world.service.settle()
     await push.deliver()

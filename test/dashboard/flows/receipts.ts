@@ -4,7 +4,7 @@ import { newPayer, receiptOf } from '../../verifier/receipts.ts'
 import { phone, visit } from '../visit.ts'
 import type { World } from '../world.ts'
 
-/** The page on which a stranger checks a receipt. */
+/** The page for checking a receipt as a stranger. */
 export const receiptFlows = (world: World): void => {
   test('a stranger checks a receipt in the browser: the true one holds, a changed one does not, and it is sent nowhere', async () => {
     const { service } = world

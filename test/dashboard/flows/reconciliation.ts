@@ -24,7 +24,7 @@ export const reconciliationFlows = (world: World): void => {
     const { page } = admin
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    // In a browser that knows nothing of this administrator: how many, how much, and since when.
+    // In a browser new to this administrator: how many, how much, and since when.
     const waiting = page.getByRole('region', { name: 'Needs a decision' })
     await waiting.getByText('3 items in suspense').waitFor()
     await waiting.getByText(/^KES\s950, the oldest /).waitFor()
@@ -35,7 +35,7 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Reconciliation' }).click()
     const items = page.getByRole('button', { name: /^Resolve: The statement lists it, and the books do not/ })
     await items.nth(2).waitFor()
-    // The difference of the same line is a part of the item, not one of its own.
+    // The same line's difference is part of the item, not an item of its own.
     await expect.poll(() => page.getByRole('button', { name: /^Resolve:/ }).count()).toBe(3)
     await page.getByText('No statement differs from the books').waitFor()
     expect(await world.inspector.inBothThemes(page)).toEqual([])
@@ -47,7 +47,7 @@ export const reconciliationFlows = (world: World): void => {
     await items.last().click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('What was found').fill('a payment made in the portal')
-    // The proof of the sign-in has become old: the page asks for another one, and then does what was asked of it.
+    // The sign-in's proof has become old: the page asks for another one, and then carries out the request.
     await deps.db.query(`update sessions set proven_at = proven_at - interval '11 minutes'`)
     await dialog.getByRole('button', { name: 'Resolve' }).click()
     await page
@@ -122,9 +122,9 @@ export const reconciliationFlows = (world: World): void => {
       '/v1/admin/suspense/resolve',
       '/v1/admin/reconciliation-differences/resolve',
     ])
-    // The difference of the line that was left out is now an item of its own.
+    // The excluded line's difference is now an item of its own.
     expect([(await openOf('suspense_items')).length, (await openOf('reconciliation_differences')).length]).toEqual([0, 1])
-    // The page has read the list again once one is left.
+    // The page has reread the list once one is left.
     const single = page.getByRole('button', { name: /^Resolve: / })
     await expect.poll(() => single.count()).toBe(1)
     await single.click()
@@ -155,7 +155,7 @@ export const reconciliationFlows = (world: World): void => {
     const file = { name: 'april.csv', mimeType: 'text/csv', buffer: Buffer.from(statement.replaceAll('QXX', 'QWW')) }
     await dialog.getByLabel('Statement', { exact: true }).setInputFiles(file)
     expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
-    // Google was there before this session began: what is linked in a session does not prove it.
+    // Google was linked before this session began: a method linked in a session does not prove it.
     await deps.db.query(
       `update identities set created_at = created_at - interval '1 day', origin_session_id = null where provider = 'google'`,
     )

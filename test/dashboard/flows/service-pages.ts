@@ -10,7 +10,7 @@ import type { World } from '../world.ts'
 const isWide = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 
-/** The schemas that a part of the document refers to, and those that they refer to. */
+/** The schemas that a part of the document refers to, directly or not. */
 const only = (components: Json, part: unknown): Json => {
   const kept: Json = {}
   const add = (node: unknown): void => {
@@ -31,11 +31,11 @@ const only = (components: Json, part: unknown): Json => {
  */
 const knownOfTrying = ['landmark-no-duplicate-main']
 
-/** Pages that are not the dashboard's: each is accessible in both themes, fits a phone, and leads back. */
+/** Pages outside the dashboard: each is accessible in both themes, fits a phone, and leads back. */
 export const servicePages = (world: World): void => {
   const { inspector } = world
 
-  /** Every finding of axe but the known ones, and what is too wide for a phone. */
+  /** Every finding of axe except the known ones, and parts too wide for a phone. */
   const problemsOf = async (page: Page, name: string, known: readonly string[] = []): Promise<string[]> => {
     const all = await inspector.inBothThemes(page)
     const findings = all.filter((finding) => !known.some((rule) => finding.includes(` ${rule}: `)))
@@ -80,7 +80,7 @@ export const servicePages = (world: World): void => {
     timeout: 180_000,
   }, async () => {
     const { page, complaints, close } = await visit(world)
-    // One small operation: the browser takes a minute to lay out and to check the whole document.
+    // One small operation: laying out and checking the whole document takes the browser a minute.
     const { paths, components, tags: _, ...rest } = (await world.service.api.get('/openapi.json')).body
     const small = { ...rest, paths: { '/v1/banks': paths['/v1/banks'] }, components: only(components, paths['/v1/banks']) }
     await page.route('**/openapi.json', (route) => route.fulfill({ json: small }))
@@ -89,7 +89,7 @@ export const servicePages = (world: World): void => {
     // The script of the reference has 4 MB.
     await tryIt.waitFor()
     await expect.poll(() => page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
-    // A bank is a reference within the reference that the answer is.
+    // A bank is a reference within the answer's reference.
     await page.getByText('Show Schema').first().click()
     await page.getByText('What `bank_code` takes.').first().waitFor()
     expect(await problemsOf(page, 'docs')).toEqual([])

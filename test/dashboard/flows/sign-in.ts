@@ -10,7 +10,7 @@ export const signInFlows = (world: World): void => {
     page.on('response', (response) => response.status() >= 400 && refused.push(response.url()))
     await page.goto('/beneficiaries?from=link')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    // The page knows that the person is not signed in without a request.
+    // Without a request the page knows that nobody is signed in.
     expect(refused).toEqual([])
     await page.getByRole('button', { name: 'Continue with Test Wallet' }).click()
     await page.getByText('Your account is ready').waitFor()
@@ -40,7 +40,7 @@ export const signInFlows = (world: World): void => {
     await page.getByRole('link', { name: /Amina Otieno/ }).click()
     await page.getByRole('heading', { name: 'Account' }).waitFor()
     expect(new URL(page.url()).search).toBe('')
-    // It is the person's own address, so it is never masked.
+    // The person's own address is never masked.
     await page.getByText('amina@example.com', { exact: true }).nth(1).waitFor()
     await expect.poll(() => page.locator('main').textContent()).not.toMatch(/[*…]@|@[*…]/)
     await close()

@@ -22,7 +22,7 @@ export const statementOutcomeFlows = (world: World): void => {
       return id
     }
     const nairobi = (at: Date) => new Date(at.getTime() + 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
-    /** Another payment by the same rail, which succeeds: the line of it in a statement. */
+    /** Another payment by the same rail that succeeds, with its line in a statement. */
     const neighbour = async (): Promise<string> => {
       await pay(payer, { payment_rail: 'MPESA_B2B', destination: '400299' })
       await service.settle()
@@ -50,7 +50,7 @@ export const statementOutcomeFlows = (world: World): void => {
       reconcileStatement(service.deps, shellOperator('a test'), { source: 'whole.csv', text: whole })
     await reconcile(text)
     await reconcile(`Short Code:,174379\n${text}`)
-    // Sent after everything that the statement lists: it proves nothing about this one.
+    // Sent after all of the statement's lines, which prove nothing about it.
     const late = await lost('400203', '170000')
     await pass(service, 1_000)
 
@@ -62,7 +62,7 @@ export const statementOutcomeFlows = (world: World): void => {
     await page.goto('/reconciliation/unknown')
     await page.getByText(/^KES\s1,300 to/).waitFor()
     await expect.poll(() => page.getByText(/^The provider was last asked /).count()).toBe(3)
-    // Files that prove nothing about them say why.
+    // Files without proof about them say why.
     await page
       .getByText(/about 2 payments of unknown outcome: it does not name the account that it is of/)
       .first()
@@ -124,7 +124,7 @@ export const statementOutcomeFlows = (world: World): void => {
     await dialog.getByText(/may still answer: decide from/).waitFor()
     await pass(service, 1_200)
     await dialog.getByRole('button', { name: 'Record as failed' }).click()
-    // The proof of the sign-in has become old meanwhile.
+    // The sign-in's proof has become old meanwhile.
     const again = page.getByRole('dialog', { name: 'Confirm that it is you' })
     await again.getByRole('button', { name: /Test Wallet/ }).click()
     await page.getByText('Every payment has a known outcome').waitFor()

@@ -21,7 +21,7 @@ const link = async (api: Client) => {
   return wallet
 }
 
-/** All that outlives a session, added in it. */
+/** Adds everything that outlives a session. */
 const addAll = async (world: World, { api }: Person) => {
   const wallet = await link(api)
   await addPasskey(api, world.service.deps.config.publicUrl)
@@ -32,7 +32,7 @@ const addAll = async (world: World, { api }: Person) => {
 
 const namesIn = (page: Page) => page.getByRole('dialog').locator('.item-title > :first-child').allTextContents()
 
-/** Nothing of it signs in, approves, calls the API or is accepted. */
+/** None of the additions signs in, approves, calls the API or is accepted. */
 const expectGone = async (world: World, owner: Person, { wallet, key, invitation }: Awaited<ReturnType<typeof addAll>>) => {
   await expect.poll(async () => (await key.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   expect((await signIn(world.service.api, wallet)).accountId).not.toBe(owner.accountId)
@@ -47,7 +47,7 @@ const signInLater = async (world: World, person: Person): Promise<Person> => {
 }
 
 export const theftFlows = (world: World): void => {
-  /** A member of a team presses "Create key" in a session that is eleven minutes old, and is asked who they are. */
+  /** A team member presses "Create key" in an eleven-minute-old session, and is asked to prove their identity. */
   const askedFor = async (member: Person, visited: Visit, name: string) => {
     world.service.clock.advance(11 * 60)
     const { page } = visited
@@ -86,7 +86,7 @@ export const theftFlows = (world: World): void => {
   test('or with a passkey from before the session; to close the dialog makes nothing', async () => {
     const team = await createTeam(world.service)
     const member = await team.join('member', 'Njeri Mwangi')
-    // The browser keeps the workspace that its first page had.
+    // The browser keeps its first page's workspace.
     await standIn(member, team.workspaceId)
     const before = await visitAs(world, member)
     const device = await addAuthenticator(before.page)
@@ -129,7 +129,7 @@ export const theftFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
     await page.getByRole('button', { name: 'Link Test Wallet' }).click()
     const asked = page.getByRole('dialog', { name: 'Confirm that it is you' })
-    // Only what the account has is offered, and what is not linked signs nothing.
+    // The page offers only the account's methods. Others sign nothing.
     await asked.getByRole('button', { name: 'Confirm with Test Wallet' }).click()
     await asked.getByText('is not linked to your account').waitFor()
     await expect.poll(() => asked.getByRole('button', { name: /Google|GitHub|passkey/ }).count()).toBe(0)

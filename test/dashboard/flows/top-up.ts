@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 export const topUpFlows = (world: World): void => {
   const shared = shareVisit(world)
   const begin = async (phoneNumber: string) => {
-    // The page counts down from when the service began.
+    // The page counts down from the service's start.
     world.service.clock.set(new Date())
     const visited = await shared.at('/top-up')
     const { page } = visited

@@ -11,41 +11,41 @@ import { desk, follow, openEachApproval, phone, type Viewport, type Visit, visit
 import type { World } from '../world.ts'
 
 type Step = (page: Page) => Promise<unknown>
-/** The steps from a page to a further state of it. A dialog that they open is closed again afterwards. */
+/** The steps from a page to a further state. Dialogs that they open are closed afterwards. */
 type Opened = {
   name: string
   steps: readonly Step[]
-  /** The text to wait for where no dialog opens. */
+  /** The text to wait for if no dialog opens. */
   shows?: string | RegExp
   on?: Viewport
 }
 type View = {
   name: string
   path: string
-  /** Loaded from the server. The others are reached by navigation inside the loaded page. */
+  /** Whether it is loaded from the server. Default: navigation inside the loaded page. */
   loaded?: boolean
-  /** Before the page is opened: what happens to its requests. */
+  /** Prepares the page's requests before it is opened. */
   prepare?: Step
-  /** It stays incomplete, with placeholders for what has not arrived. */
+  /** Whether it stays incomplete, with placeholders for missing data. */
   loading?: boolean
-  /** The text to wait for where the page never has what it should show. */
+  /** The text to wait for if the page never gets its data. */
   shows?: string | RegExp
   opened?: readonly Opened[]
-  /** A page for developers, which shows the API's own names. */
+  /** Whether it is for developers, and shows the API's own names. */
   technical?: boolean
 }
 
 const press =
   (name: string | RegExp): Step =>
   (page) =>
-    // In the dialog where one is open: nothing else can be pressed then.
+    // In the open dialog, if any: nothing else can be pressed then.
     page.locator('dialog').or(page.locator('body:not(:has(dialog))')).getByRole('button', { name }).first().click()
 const fill =
   (label: string, text: string): Step =>
   (page) =>
     page.getByLabel(label, { exact: true }).fill(text)
 
-/** From now on these requests are answered like this, fail, or are never answered. */
+/** Sets later requests' fate: this answer, a failure, or no answer. */
 const answering =
   (path: string, json: unknown, status = 200): Step =>
   (page) =>
@@ -250,7 +250,7 @@ const teamViews = async (team: Team): Promise<{ views: View[]; member: Person }>
   return { views, member }
 }
 
-/** Layout shifts since then without an action of the person. */
+/** Layout shifts since a time without a person's action. */
 const layoutShift = (since: number) => `new Promise((resolve) => {
   let sum = 0
   new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput && entry.startTime >= ${since}) sum += entry.value }).observe({ type: 'layout-shift', buffered: true })
@@ -262,11 +262,11 @@ const settled = async (page: Page) => {
   await page.locator('.skeleton, main[aria-busy="true"]').first().waitFor({ state: 'detached' })
 }
 
-/** Texts that no page may show: ids, codes and field names of the API, and the traces of missing values. */
+/** Texts that no page may show: ids, codes, the API's field names, and traces of missing values. */
 const notForPeople =
   /\b[a-z]{2,4}_[0-9a-hjkmnp-tv-z]{26}\b|\b[a-z]+_[a-z_]+\b|\b[A-Z]{3,}_[A-Z0-9_]+\b|\bPESALINK\b|\bundefined\b|\bnull\b|\bNaN\b|Invalid Date|\buntil in\b|\b(some|no|any|every)body\b/
 
-/** The texts that are seen, without those set as code: what a wallet signs, addresses, keys. */
+/** The visible texts, except those set as code: signed texts, addresses, keys. */
 const textsIn = (within: string) => `(() => {
   const texts = []
   const walker = document.createTreeWalker(document.querySelector('${within}'), NodeFilter.SHOW_TEXT)
@@ -380,7 +380,7 @@ export const everyView = (world: World): void => {
     const newcomer = await signIn(world.service.api)
     const administrator = await signIn(world.service.api, world.administrator)
     const everywhere = ['/', '/payments', '/beneficiaries', '/agents', '/statements', '/spending', '/approvals', '/workspace']
-    // A page that a role sees as another one does is looked at once.
+    // Roles that see the same page share one check.
     for (const [role, person, paths] of [
       ['approver', approver, ['/', '/payments', '/approvals', '/history']],
       ['viewer', viewer, [...everywhere, '/top-up', '/payments/new', '/workspace/activity']],
@@ -400,7 +400,7 @@ export const everyView = (world: World): void => {
   test("the same is true for the sign-in and the service's own pages around it", async () => {
     const person = await signIn(world.service.api)
     const { body } = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
-    // It shows the account's id too, because a chosen name could deceive.
+    // The page shows the account's id too, because a chosen name could deceive.
     const link = { name: 'link', path: body.authorization_url, loaded: true, shows: /^Link Google to/, technical: true }
     const google = { name: 'google', steps: [press('Continue with the sandbox’s Google')], shows: /Amina Otieno/ }
     const ended = { name: 'sign-in-ended', path: '/sign-in?reason=session_ended', shows: 'Your session has ended', loaded: true }

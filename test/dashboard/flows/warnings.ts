@@ -24,7 +24,7 @@ export const warningFlows = (world: World): void => {
   })
   afterAll(() => pushes.close())
 
-  /** An approver with a browser that takes notices, and an agent that lists approvals. */
+  /** An approver with a browser that takes notifications, and an agent that lists approvals. */
   const createScene = async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
@@ -73,7 +73,7 @@ export const warningFlows = (world: World): void => {
 
   test('each type of warning is told in the inbox, on the page, in the dialog, at the link, in the notice and to an agent, with Approve in view on the smallest phone', async () => {
     const { team, approver, noticeOf } = await createScene()
-    // The name of the beneficiary is known: no check of it changes what is stored below.
+    // The beneficiary's name is known: no check changes the rows below.
     await world.service.settle()
     const long = 'Savannah Coffee Roasters and Green Bean Traders of Kiambu and Nairobi Limited'
     const factOf = (type: Fact['type']): Fact => {
@@ -81,7 +81,7 @@ export const warningFlows = (world: World): void => {
       const item = { index: null, ...about, at: '2026-11-20T08:00:00.000Z', payment_id: null }
       return { type, level: levels[type], count: 1, items: [item] }
     }
-    // A notice has room for a few at a time.
+    // A notification has room for only a few.
     const parts = [told.slice(0, 3), told.slice(3, 6), told.slice(6, 9), told.slice(9), told]
     const ids = await team.hold(...parts.map((_, at) => String(110_000 + at * 100)))
     const factsOf = (at: number) => inOrder((parts[at] ?? []).map(factOf))
@@ -158,7 +158,7 @@ export const warningFlows = (world: World): void => {
     expect(plain(await rows.first().textContent())).toMatch(/^Landlord no. 770 .*Another name: registered to "/)
     expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(3000)
     await takeScreenshots(page, 'approval-long-list')
-    // On a phone the rows that are not drawn keep their height, so its last row is where a thousand rows end.
+    // On a phone, undrawn rows keep their height, so the last row is where a thousand rows end.
     await page.setViewportSize(small)
     await page.goto(`/payments/batches/${created.body.id}`)
     await page.getByRole('link', { name: '4. Fundi 4', exact: true }).waitFor()

@@ -103,7 +103,7 @@ export const workspaceFlows = (world: World): void => {
     const there = await visitAs(world, approver)
     await there.page.goto('/')
     await there.page.getByText('Wanjiku Kamau asked to move KES 20,000').waitFor()
-    // It is decided in the inbox too, which is then not empty.
+    // A decision in the inbox works too, which is then not empty.
     await there.page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Approvals' }).click()
     await there.page.getByRole('heading', { name: 'Approvals' }).waitFor()
     await there.page.getByText('Wanjiku Kamau asked to move KES 20,000').waitFor()
