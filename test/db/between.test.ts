@@ -31,7 +31,7 @@ describe('a streaming standby', () => {
       `select query from pg_stat_activity where application_name = 'payments-service' and query like '%from "payments"%'`,
     )
     expect(readers.length).toBeGreaterThan(0)
-    // A standby that is paused has nothing new: the primary answers.
+    // A paused standby has nothing new, so the primary answers.
     await ask(pair.standby.url, 'select pg_wal_replay_pause()')
     expect((await pay()).status).toBe(201)
     expect(await paid()).toBe(21)

@@ -20,15 +20,15 @@ const short: Readonly<Record<string, string>> = {
 }
 
 /**
- * The same for a pooler that opens the connections: what its configuration runs on each. Quotes are doubled, as it stands in quotes there. PgBouncer
- * opens no connection for a text of more than 506 bytes.
+ * The same settings for a pooler that opens the connections: the query that its configuration runs on each. Quotes are doubled,
+ * as its configuration needs. PgBouncer opens no connection if the text has more than 506 bytes.
  */
 export const connectQueryOf = (settings: Readonly<Record<string, string>>): string =>
   Object.entries(settings)
     .map(([name, value]) => ['set ', name, '=', short[value] ?? value].join(''))
     .join(';')
 
-/** Debian's programs, which the Postgres from npm comes without: pg_basebackup among them. */
+/** Debian's programs, including pg_basebackup, which npm's Postgres lacks. */
 export const findDebianPostgres = async (): Promise<string | undefined> => {
   const root = '/usr/lib/postgresql'
   const majors = existsSync(root) ? (await readdir(root)).map(Number).filter((major) => major >= 15) : []
@@ -129,7 +129,7 @@ export const startPair = async (binaries: string) => {
   return { primary, standby, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** From 1.21 on it keeps prepared statements. */
+/** Whether it keeps prepared statements: from 1.21 on. */
 export const canKeepStatements = async (program: string): Promise<boolean> => {
   const [, major = '0', minor = '0'] = /PgBouncer (\d+)\.(\d+)/.exec((await run(program, ['--version'])).stdout) ?? []
   return Number(major) > 1 || Number(minor) >= 21
@@ -137,7 +137,7 @@ export const canKeepStatements = async (program: string): Promise<boolean> => {
 
 type PoolerOptions = { keepsStatements?: boolean; servers?: number; prepared?: boolean }
 
-/** In transaction mode, in front of one database. `servers`: how many connections to Postgres its clients share. `prepared`: by `connect_query`. */
+/** A pooler in transaction mode for one database. `servers`: shared connections to Postgres. `prepared`: by `connect_query`. */
 export const startPgbouncer = async (
   program: string,
   databaseUrl: string,

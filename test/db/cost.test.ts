@@ -57,11 +57,11 @@ afterAll(() => service.close())
 
 let serial = 95_000_000
 
-/** One that uses something up gets one of its own. */
+/** The scene of an operation. An operation that uses something up gets a scene of its own. */
 const sceneFor = async ({ uses }: Operation): Promise<Scene> =>
   uses ? { ...scene, ...uses.take((await send(uses.request(scene))).body) } : scene
 
-/** With no statement besides the service's own. */
+/** Sends a request with only the service's own statements. */
 const send = async ({ method, path, credential = '', body, accept }: LoadRequest): Promise<Answer> => {
   const api = createClient(
     service.api.url,
@@ -89,7 +89,7 @@ const most: Readonly<Record<string, Cost>> = {
   'accounts.get': [4, 2],
   'accounts.update': [9, 6],
   'accounts.history': [3, 3],
-  // One statement of these three reads the zones that the workspace had, because days that are over never change.
+  // One of these three statements reads the workspace's earlier zones, because past days never change.
   'accounts.history_summary': [3, 3],
   'accounts.statement': [4, 4],
   'workspaces.statement': [4, 4],
@@ -118,7 +118,7 @@ const most: Readonly<Record<string, Cost>> = {
   'policies.list': [3, 3],
   'policies.get': [3, 2],
   'policies.simulate': [4, 2],
-  // It reads its events in parts.
+  // The list reads its events in parts.
   'notifications.list': [8, 6],
   'payments.create': [17, 7],
   'payments.list': [2, 2],
@@ -128,7 +128,7 @@ const most: Readonly<Record<string, Cost>> = {
   'payments.receipt': [8, 4],
   'payments.cancel': [15, 7],
   'approvals.list': [6, 4],
-  // It notes who opened it.
+  // The request records the reader.
   'approvals.get': [9, 5],
   'approvals.message': [3, 2],
   'approvals.decide': [14, 8],
@@ -143,7 +143,7 @@ const most: Readonly<Record<string, Cost>> = {
 const within = ([statements, trips]: Cost, limit: Cost | undefined): boolean =>
   limit !== undefined && statements <= limit[0] && trips <= limit[1]
 
-/** The least of a few times: what answers come together is a matter of chance. */
+/** The least cost of a few tries: which answers come together is a matter of chance. */
 const costOf = async (operation: Operation, limit: Cost | undefined): Promise<Cost> => {
   await sentFor(operation)
   let least: Cost = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -162,7 +162,7 @@ test('no operation sends more statements, or takes more trips, than it may', asy
     found[name] = within(cost, most[name]) ? (most[name] as Cost) : cost
   }
   expect(found).toEqual(most)
-  // This proves that one more is noticed.
+  // This proves that the test detects one more.
   expect(within([3, 2], [2, 2]) || within([2, 3], [2, 2]) || within([2, 2], undefined)).toBe(false)
 })
 

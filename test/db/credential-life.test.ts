@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 
 const now = new Date('2026-03-01T09:00:00.000Z')
 const days = (count: number) => new Date(now.getTime() + count * 86_400_000)
-/** Before, at and after the moment in question: the moment itself counts as ended. */
+/** Times before, at and after the moment in question. The moment itself counts as ended. */
 const times = [days(-1), now, new Date(now.getTime() + 1), days(1)]
 const idleDays = 7
 

@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 type Column = { table: string; name: string; type: string; nullable: boolean; generated: boolean; values: string | null }
 
-/** `values`: what a check of this column alone allows. */
+/** `values`: the values that a check of this column alone allows. */
 const columns = `
   select c.relname as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as type, not a.attnotnull as nullable,
     a.attgenerated <> '' or a.attidentity <> '' as generated,

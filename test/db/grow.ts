@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { growDatabase } from './grown.ts'
 
-/** `npm run grow -- <address of an empty, migrated database> [rows of each table]`: to look at plans, sweeps and pages. Never of a database in use. */
+/** `npm run grow -- <address of an empty, migrated database> [rows per table]`: for plans, sweeps, pages. Not for production. */
 const [url, rows = '100000'] = process.argv.slice(2)
 if (url === undefined || !/^[1-9]\d{0,6}$/.test(rows)) {
   console.error('npm run grow -- <address of an empty, migrated database> [rows of each table]')

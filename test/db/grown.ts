@@ -21,7 +21,7 @@ const waiting = [
   `update beneficiaries set name_check_due_at = null`,
 ]
 
-/** A database that has grown: as many rows in every table, in the states in which sweeps look for what is due. */
+/** Grows a database: many rows in every table, in the states in which sweeps look for due rows. */
 export const growDatabase = async (client: pg.Client, rows: number): Promise<void> => {
   await fillTables(client, rows)
   for (const update of waiting) await client.query(update)

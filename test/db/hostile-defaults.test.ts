@@ -12,7 +12,7 @@ import { startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { findPgbouncer, startPgbouncer } from './between.ts'
 
-/** Each of these changed an answer, a result or a plan, or ended connections. */
+/** Each of these settings changed an answer, a result or a plan, or ended connections. */
 const hostile: Readonly<Record<string, string>> = {
   default_transaction_isolation: 'serializable',
   default_transaction_read_only: 'on',
@@ -37,7 +37,7 @@ const hostile: Readonly<Record<string, string>> = {
   enable_sort: 'off',
   plan_cache_mode: 'force_custom_plan',
   jit: 'on',
-  // These no client may set, or not for the operator.
+  // A client cannot set these, or must leave them to the operator.
   synchronous_commit: 'off',
 }
 

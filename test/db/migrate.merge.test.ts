@@ -34,7 +34,7 @@ const opened = async (create: () => Promise<TestDatabase>): Promise<TestDatabase
   return database
 }
 
-/** Our migrations, and one more for each text, whose names are `further`. */
+/** Our migrations, and one more for each text, with names in `further`. */
 const withFurther = async (...texts: string[]): Promise<{ migrations: string; further: string[] }> => {
   const copy = await mkdtemp(join(folder, 'migrations-'))
   await cp(migrationsFolder, copy, { recursive: true })
@@ -88,7 +88,7 @@ describe('a migration beside a long reader', () => {
     await reader.end()
 
     expect(await migrated).toEqual(further)
-    // One that waited for the migration's place until the reader ended would have been ended by its statement's time-out.
+    // A request that waited behind the migration until the reader's end would have hit its statement timeout.
     expect(new Set(statuses)).toEqual(new Set([201]))
     expect(holders[0]).toContain('a long reader')
     expect((await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })).status).toBe(201)
@@ -127,7 +127,7 @@ describe('a migration beside transactions that read its tables', () => {
     await one.query('begin; lock table payments in access share mode')
     await other.query('begin; lock table grants in access share mode')
     let hasRead = false
-    /** Until so many of the database's statements wait for a table; no longer than the read, which a try that ended lets through. */
+    /** Waits until this many statements wait for a table, no longer than the read, which a failed try lets through. */
     const untilWaiting = (count: number) =>
       expect
         .poll(async () => {
@@ -139,13 +139,13 @@ describe('a migration beside transactions that read its tables', () => {
         .toBe(true)
     const first = Promise.withResolvers<void>()
     const migrated = migrate(database.url, { folder: migrations, pauseMs: 0, onContended: () => first.resolve() })
-    // The migration has the first table and waits for the second.
+    // The migration has the first table, and waits for the second.
     await untilWaiting(1)
     const read = one.query('select from accounts').finally(() => {
       hasRead = true
     })
     await untilWaiting(2)
-    // From here on it waits for the third table, and who has that one waits for the first.
+    // From here it waits for the third table, whose holder waits for the first.
     await other.query('commit')
     await read
     await first.promise
@@ -292,7 +292,7 @@ describe('a role that serves beside the role that owns', () => {
       await service.settle()
       expect((await person.api.get(`/v1/payments/${paid.body.id}`)).body.status).toBe('succeeded')
       expect((await person.api.get('/v1/notifications')).body.data.length).toBeGreaterThan(3)
-      // The periods of divided tables it creates and drops by functions of the owner.
+      // The owner's functions create and drop the periods of divided tables.
       expect(
         await rowsOf(served.url, `select create_periods('events', 'week', now() + interval '90 days') > 5 as created`),
       ).toEqual([{ created: true }])
@@ -341,7 +341,7 @@ describe('MIGRATE=off', patience, () => {
     const { applied } = JSON.parse((await admin('migrate')).stdout)
     expect(applied).toContain('0000_create_schema')
     expect(JSON.parse((await admin('migrate')).stdout)).toEqual({ applied: [] })
-    // Statements have their sums before the first process of the release starts.
+    // Statements have their totals before the release's first process starts.
     expect(
       await rowsOf(
         database.url,

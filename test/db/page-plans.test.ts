@@ -64,7 +64,7 @@ test.for([
   const text = textOf(name)
   const plan = await planOf(text)
   expect(plan).toMatch(new RegExp(`"Index Name":"${index}"[^}]*"Index Cond":"[^"]*status = `))
-  // This proves that the order of the page is not enough.
+  // This proves that the page's order is not enough.
   const table = text.match(/from "(\w+)"/)?.[1]
   expect(await planOf(`select * from ${table} where workspace_id = $1 and status = $2 order by id desc limit $3`)).not.toContain(
     `"${index}"`,
@@ -88,7 +88,7 @@ test('payees of one verification find their page in the index that has it', asyn
     clock: systemClock,
     statementTimeoutMs: 10_000,
   })
-  // The statement of what the API asks for, with its flags, is made when it is first used.
+  // The query of the API's request, with its flags, is built on first use.
   const filter = { limit: 25, verification: 'match' as const }
   expect(await listBeneficiaries(db, newId(), { before: null, take: 20 }, filter)).toEqual([])
   await db.close()

@@ -36,7 +36,7 @@ const payOnce = async () => {
   if (answer.status !== 201) throw new Error(answer.text)
 }
 
-/** Each until its result is booked. */
+/** Makes payments, each until its result is booked. */
 const pay = async (count: number) => {
   for (let left = count; left > 0; left -= 40) {
     await Promise.all(Array.from({ length: Math.min(40, left) }, payOnce))
@@ -63,7 +63,7 @@ const sizes = async (): Promise<Map<string, number>> => {
 /** Tables whose rows expire after days: events, callback bodies, the request log. */
 const temporary = new Set(['events', 'callback_bodies', 'request_log'])
 
-// docs/scaling.md plans with these: more in a row that every payment writes is found here. The goals are 6,000 and 3,500; the second is missed.
+// docs/scaling.md plans with these: the test finds larger payment rows. The goals are 6,000 and 3,500; the second is missed.
 test('a payment with its result takes few bytes, and fewer for ever', async () => {
   const count = 400
   await pay(200)
@@ -78,7 +78,7 @@ test('a payment with its result takes few bytes, and fewer for ever', async () =
   const each = [...after.keys()].map((table) => [table, Math.round(bytes((other) => other === table))])
   if (process.env.SHOW_BYTES) console.info(each.filter(([, size]) => size !== 0))
   expect(bytes(() => true)).toBeLessThan(5_700)
-  // A table's last page counts whole, so each of them adds 20 bytes of a payment or none. The index of amounts takes 36, the claim of
-  // a receipt, which keeps it from being credited or booked twice, 205.
+  // A table's last page counts whole, so each table adds up to 20 bytes per payment. The index of amounts takes 36, a receipt's
+  // claim, which prevents a second credit or booking, 205.
   expect(bytes((table) => !temporary.has(table))).toBeLessThan(3_950)
 })

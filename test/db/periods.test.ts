@@ -22,7 +22,7 @@ const partsOf = async (table: string): Promise<string[]> =>
     )
   ).map(({ part }) => part)
 
-/** A period of the past, as a service that has run for years has them. */
+/** A past period, as a service has them after years. */
 const past = (table: string, begins: string, ends: string) =>
   query(`create table ${table}_past partition of ${table} for values from (first_id_at('${begins}')) to (first_id_at('${ends}'))`)
 const inPast = (begins: string) => newId().replace(/^.{13}/, firstIdAt(new Date(begins)).slice(0, 13))
@@ -147,7 +147,7 @@ describe('a period whose retention is over', () => {
   test('of delivered bodies leaves where a retention is set, not before all of it is processed, and what was booked stays booked', async () => {
     await past('callback_bodies', '2026-01-01', '2026-02-01')
     await fund(service, person, 100_000n)
-    // A delivery of January: the row keeps its result, and its body lies in that month.
+    // A January delivery: the row keeps its result, and its body is in that month.
     const id = inPast('2026-01-20T12:00:00Z')
     const [given] = await query<{ id: string }>(
       `select d.id from callback_deliveries d join rail_attempts a on a.id = d.attempt_id join topups t on t.id = a.subject_id
@@ -167,7 +167,7 @@ describe('a period whose retention is over', () => {
       clock: service.clock,
       env: { DELIVERY_BODY_RETENTION_DAYS: '90' },
     })
-    // The body is sealed for another delivery, so this one cannot be processed, and its month has to wait.
+    // The body is sealed for another delivery, so this one cannot be processed, and its month must wait.
     await other.deps.jobs.sweep()
     expect(await isThere('callback_bodies', id)).toBe(true)
     await query('update callback_deliveries set processed_at = received_at where id = $1', [id])

@@ -11,11 +11,11 @@ import { openStream } from '../harness/stream.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { canKeepStatements, findPgbouncer, startPgbouncer } from './between.ts'
 
-/** Fewer than there are callers at once, so that each connection to Postgres serves many of them in turn. */
+/** Fewer than concurrent callers, so that each connection to Postgres serves many of them in turn. */
 const servers = 4
 const settings = settingsOf(7_000)
 
-/** Two processes behind one pooler; a sentence where there is no such pooler. */
+/** Two processes behind one pooler. A sentence if no such pooler exists. */
 const openScene = async (keepsStatements: boolean) => {
   const program = findPgbouncer()
   if (program === undefined) return 'PgBouncer is not installed: nothing was tried with a pooler'
@@ -44,7 +44,7 @@ type Scene = Exclude<Awaited<ReturnType<typeof openScene>>, string>
 const note = statement('test.pooled-note')`insert into test_notes (number, lone) values ($1, $2) returning number`
 const noted = statement('test.pooled-notes')`select number from test_notes where number = any($1::int[]) order by number`
 
-/** One transaction of three rows. `fault`: its second row is refused, or its commit. */
+/** One transaction of three rows. `fault`: its second row or its commit is refused. */
 const writeNotes = (db: Database, from: number, fault: 'row' | 'commit' | null) =>
   inTx(db, async (tx) => {
     await tx.query(note, [from, null])
@@ -66,7 +66,7 @@ const newPayer = async (service: TestService): Promise<Payer> => {
   return { person, agent: (await createKey(person)).api, beneficiary: await newBeneficiary(person.api) }
 }
 
-/** Pays, asks and is refused, and finds what is its own and nothing else. */
+/** Pays, asks, is refused, and finds exactly its own records. */
 const payOnce = async ({ person, agent, beneficiary }: Payer, mark: string) => {
   const pay = (amount_minor: string) =>
     agent.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor, metadata: { mark: `${mark} ${amount_minor}` } })

@@ -28,7 +28,7 @@ const paid = await person.api.post('/v1/payments', {
 })
 const paymentId = String(parseId('payment', String(paid.body.id)))
 
-/** Every table that is declared, so that a type of column that is new here is compared too. */
+/** Every declared table, so that a new type of column is compared too. */
 const allTables = async (): Promise<PgTable[]> => {
   const files = globSync('src/db/tables/*.ts').map((file) => basename(file, '.ts'))
   const modules = await Promise.all(

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { namedStatements } from '../../src/db/statement.ts'
 
-// Commands load these.
+// Commands load these modules.
 import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/attempts/attempt.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
@@ -16,13 +16,13 @@ import { openService } from '../harness/service.ts'
 import { fillTables } from './filled.ts'
 
 const service = await openService()
-// Its requests send no statement besides the service's own.
+// Requests of this client send only the service's own statements.
 const person = await signIn(createClient(service.api.url))
 await credit(service, person.accountId, 1_000_000n)
 const beneficiary = await newBeneficiary(person.api)
 const key = await createKey(person)
 
-/** Tables that stay small, or that a statement reads as a whole; every other table grows with use. */
+/** Tables that stay small, or that a statement reads as a whole. Every other table grows with use. */
 const small = new Set([
   'dashboard_files',
   'installation',
@@ -39,7 +39,7 @@ const small = new Set([
   'verify_points',
 ])
 
-/** Reads that scan a table on purpose, with what limits how often. */
+/** Reads that scan a table on purpose, with the reason why they are rare. */
 const knowingly = new Set([
   'metrics.rows reads all of stream_places: a row for each open stream, once for each reading of the metrics',
   'request_log.trim reads all of request_log: an index of seven days, six times an hour',
@@ -53,7 +53,7 @@ const knowingly = new Set([
   'oauth.prune_lapsed_clients reads all of oauth_authorizations: with the rows of oauth_clients',
 ])
 
-/** Lists that an administrator pages through, of all tenants: newest first, so that a page without rare filters ends early. */
+/** Administrators' paged lists of all tenants: newest first, so that a page without rare filters ends early. */
 const paged = new Set([
   'accounts.list',
   'adjustments.list',
@@ -75,10 +75,10 @@ type Plan = {
   Plans?: Plan[]
 }
 
-/** `rows`: those of its table. */
+/** `rows`: the table's rows. */
 type Index = { name: string; partial: boolean; leads: string; rows: number }
 
-/** Partial indexes that grow with their tables: to read one of them whole is to read the table. */
+/** Partial indexes that grow with their tables: reading one of them whole is reading the table. */
 const growing = new Set([
   'payments_paid',
   'payments_idempotency_key',
@@ -104,8 +104,8 @@ const explain = async (client: pg.Client, text: string, reads: Reads): Promise<s
 }
 
 /**
- * An index without a condition is read from one end to the other: where scans are switched off, that is how a whole table is read. Not one
- * that contains only the rows that are looked for, and not the first rows in its order.
+ * With scans disabled, a whole table is read by an index without a condition. Exceptions: an index of only the wanted rows, and
+ * the first rows in its order.
  */
 const readsAll =
   (indexes: ReadonlyMap<string, Index>): Reads =>
@@ -115,10 +115,10 @@ const readsAll =
     return !indexes.get(plan['Index Name'] ?? '')?.partial && !(limited && plan.Filter === undefined)
   }
 
-/** An expression is written in one way in an index and in another in a plan. */
+/** An index and a plan write one expression differently. */
 const plain = (expression: string): string => expression.replaceAll(/[\s()]/g, '')
 
-/** So is one without a condition on its first column, which is the tenant's; in an empty table, or a part that is empty, it costs the same as any other. */
+/** So does an index without a condition on its first column, the tenant's. In empty tables or parts all indexes cost alike. */
 const readsTenants = (indexes: ReadonlyMap<string, Index>): Reads => {
   const all = readsAll(indexes)
   return (plan, limited) => {
@@ -143,7 +143,7 @@ const settings = 'set enable_seqscan = off; set enable_bitmapscan = off; set ena
 const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> => {
   await client.query(settings)
   const scanning: string[] = []
-  // Not those of tests that ran in this process before: their tables are not here.
+  // Excludes earlier tests of this process, whose tables do not exist here.
   for (const { name, text } of namedStatements().filter((statement) => !statement.name.startsWith('test.'))) {
     for (const table of await explain(client, text, reads)) scanning.push(`${name} reads all of ${table}`)
   }
@@ -153,7 +153,7 @@ const scansOfAll = async (client: pg.Client, reads: Reads): Promise<string[]> =>
 const known = [...knowingly].map((sentence) => sentence.split(':')[0])
 const isKnown = (sentence: string): boolean => known.includes(sentence.replace(/\+\w+/, ''))
 
-/** The names that the sources give to their statements; a parameter that may be missing, or a turn of joined lookups, adds to a name. */
+/** The statements' names in the sources. An optional parameter, or a turn of joined lookups, extends a name. */
 const namesInSources = (): string[] =>
   globSync('src/**/*.ts').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/\b(?:statement|prepare|prepareText<[^()]*>\(\))\(\s*'([\w.]+)'/g)].map(
@@ -166,7 +166,7 @@ test('no named statement is left out of what is explained here', () => {
   const named = namesInSources()
   expect(named.length).toBeGreaterThan(200)
   expect(named.filter((name) => !explained.has(name))).toEqual([])
-  // This proves that one more is noticed.
+  // This proves that the test detects one more.
   expect(explained.has('payments.forgotten')).toBe(false)
 })
 
@@ -295,7 +295,7 @@ test('the totals that a policy starts from are read by workspace, payee and day:
     expect(conditions).toHaveLength(1)
     for (const column of ['workspace_id =', 'payee_id = ANY', 'day >=', 'day <']) expect(conditions[0]).toContain(column)
   }
-  // One row for all payees together stands for as many as there are.
+  // One row for all payees together stands for any number.
   await person.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '10000' })
   const another = await newBeneficiary(person.api, { destination: '254733000777' })
   await person.api.post('/v1/payments', { beneficiary_id: another, amount_minor: '10000' })
@@ -319,10 +319,10 @@ test('sums of money at a provider continue from a stored point: a comparison rea
   }
 })
 
-/** And what the listener for events asks every ten seconds, whatever is requested. */
+/** The listener for events also sends this every ten seconds, whatever is requested. */
 const control = /^(begin|commit|rollback|savepoint|release|notify|select 1$)/
 
-/** Statements that were sent without a name, and so were planned for this request alone. */
+/** Statements without a name, which were planned for this request alone. */
 const unnamedDuring = async (request: () => Promise<unknown>): Promise<string[]> => {
   const spy = vi.spyOn(pg.Client.prototype, 'query')
   try {

@@ -8,12 +8,10 @@ import { type Sent, sentDuring } from '../harness/sent.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { growDatabase } from './grown.ts'
 
-/** A sweep that reads what waits, row by row, exceeds the bound already with these. More: `GROWN_ROWS=100000`. */
+/** A sweep that reads waiting rows one by one exceeds the bound already with these. More: `GROWN_ROWS=100000`. */
 const rows = Number(process.env.GROWN_ROWS ?? '5000')
 const maxBlocks = 2_000
-/**
- * Reads everything there is. Changes of a policy that wait are few: someone asked for each, and it waits a day.
- */
+/** Sweeps that read everything. Few policy changes wait: a person requested each, and it waits a day. */
 const readsAllThatWaits = new Map([['policies.complete.spending_policies', 2 * rows]])
 
 let database: TestDatabase
@@ -48,7 +46,7 @@ const literal = (value: unknown): string => {
   return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
 }
 
-/** The blocks that a statement touches by the plan that the service runs it with. Nothing of it stays. */
+/** The blocks that a statement touches with the service's plan. Its effects are undone. */
 const blocksOf = async ({ text, values }: Statement): Promise<number> => {
   await client.query('begin')
   try {
@@ -66,13 +64,13 @@ const blocksOf = async ({ text, values }: Statement): Promise<number> => {
 const isExplained = ({ text }: Statement) => /^\s*(select|with|update|delete|insert)\b/i.test(text)
 
 test('no sweep of a grown database touches more blocks than its bound, when much waits and little is due', async () => {
-  // The first run does what has become due by the tables' filling.
+  // The first run does the work that became due by filling the tables.
   await service.deps.jobs.sweep().catch(() => undefined)
   const { statements } = await sentDuring(() => service.deps.jobs.sweep())
   const different = [...new Map(statements.filter(isExplained).map((one) => [one.text, one])).values()]
   expect(different.length).toBeGreaterThan(40)
   const touched: [string, number][] = []
-  // The rails work, so it was not asked for.
+  // The rails work, so this statement was not sent.
   const waiting = namedStatements().find(({ name }) => name === 'payments.waiting_for_rail')
   const zero = '00000000-0000-0000-0000-000000000000'
   if (!waiting) throw new Error('there is no such statement')

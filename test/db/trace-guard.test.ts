@@ -9,7 +9,7 @@ import { createTestClock } from '../harness/clock.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { untraced } from '../harness/trace-guard.ts'
 
-// Every test database has this check: this test proves that it finds violations.
+// Every test database has this check. This test proves that it finds violations.
 
 let database: TestDatabase
 let db: Database

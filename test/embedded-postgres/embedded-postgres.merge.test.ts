@@ -34,7 +34,7 @@ const newFolder = async (mode = 0o755) => {
   return folder
 }
 
-// Creating a cluster is most of a first start's time, and most tests are about later starts.
+// Creating a cluster is most of a first start's time, but most tests are about later starts.
 let made: string
 beforeAll(async () => {
   made = await mkdtemp(join(tmpdir(), 'embedded-made-'))
@@ -58,7 +58,7 @@ const start = async (dataDir: string, port?: number): Promise<EmbeddedPostgres> 
   return server
 }
 
-/** A process of its own that starts the database, says where, and stops it when its standard input closes. */
+/** A process of its own that starts the database, prints its address, and stops it when standard input closes. */
 const startElsewhere = async (dataDir: string, ids: { uid?: number; gid?: number } = {}, from = module.href) => {
   const script = `
     import { startEmbeddedPostgres } from ${JSON.stringify(from)}
@@ -133,7 +133,7 @@ describe('embedded Postgres', () => {
     const folder = await usedFolder()
     const killed = await startElsewhere(folder)
     await end(killed.child, 'SIGKILL')
-    // The orphan still runs: the next start has to handle it.
+    // The orphan still runs, and the next start must handle it.
     expect(await read(killed.url)).toBe('still here')
     const next = await start(folder)
     expect(await read(next.url)).toBe('still here')

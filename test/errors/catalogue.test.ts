@@ -12,7 +12,7 @@ describe.each(errorCodes)('%s', (code) => {
 
   test('has sentences for a program, its author and a person', () => {
     for (const text of [row.sentence, row.fix, advice?.person]) expect(text).toMatch(/^[A-Z`].*\.$/)
-    // A page shows it without its code.
+    // A page shows the advice without its code.
     expect(advice?.person).not.toMatch(/[`_{]|\/v1/)
   })
 

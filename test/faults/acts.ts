@@ -6,8 +6,8 @@ import { type Person, prove } from '../harness/people.ts'
 import type { Cast, Puppet, World } from './world.ts'
 
 /**
- * `survivor` takes requests and callbacks and runs no jobs. `heir` runs jobs, and is paused while the victim acts.
- * `atRest`: until the heir has ended everything that is due.
+ * `survivor` takes requests and callbacks and runs no jobs. `heir` runs jobs, and is paused during the victim's act. `atRest`:
+ * waits until the heir has ended all due work.
  */
 export type Stage = {
   world: World
@@ -19,8 +19,8 @@ export type Stage = {
 }
 
 /**
- * An act that moves money, prepared for a process that is killed in the middle of it. `again`: the same request at another
- * process, if it was a request. `ended`: whether the act has ended, by any process.
+ * An act that moves money, prepared for a process that is killed in the middle. `again`: the same request at another process, if
+ * the act is a request. `ended`: whether any process has ended the act.
  */
 export type Ready = {
   /** The victim's steps before the act, without a kill. */
@@ -30,7 +30,7 @@ export type Ready = {
   ended: () => Promise<boolean>
 }
 
-/** The heir runs jobs during this call, and is paused when it has returned. */
+/** The heir runs jobs during this call, and is paused when it returns. */
 export type Act = { name: string; prepare: (stage: Stage) => Promise<Ready> }
 
 let serial = 0
@@ -61,7 +61,7 @@ const hasEnded = (api: Client, path: string) => async (): Promise<boolean> =>
 
 type Body = Record<string, unknown>
 
-/** A request: done by the victim, and again with the same key at the survivor. `ended` gets the survivor's answer. */
+/** A request by the victim, repeated with the same key at the survivor. `ended` gets the survivor's answer. */
 const request = (
   { survivor }: Stage,
   api: Client,
@@ -143,7 +143,7 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
 
 const batchPath = '/v1/payment-batches'
 
-/** Three payments; the last one fails at the provider, as a third of them do. */
+/** Three payments. The last one fails at the provider, like a third of all. */
 const batchOf = ({ cast }: Stage, last: string, fields: Body = {}): Body => {
   const { MPESA_B2C, MPESA_B2B } = cast.beneficiaries
   const items = [MPESA_B2C, MPESA_B2B, last].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '10000' }))
@@ -229,7 +229,7 @@ const batches: readonly Act[] = [
             .post(`/v1/approvals/${approval}/decide`, { decision: 'approve' })
             .catch(() => undefined)
           const [approved, cancelled] = await Promise.all([approving, api.post(`${batchPath}/${id}/cancel`)])
-          // One of the two at most has an effect; an answer that was lost may be either's.
+          // At most one of the two takes effect. A lost answer may be either's.
           if (approved?.status === 200 && cancelled.status === 200) problem = 'it was approved and cancelled'
           if (![200, 409].includes(cancelled.status)) problem = `cancelling: ${cancelled.text}`
         },
@@ -248,7 +248,7 @@ const batches: readonly Act[] = [
       let twins: string | undefined
       return {
         act: async (victim) => {
-          // The survivor's waits for the victim's, or for its end.
+          // The survivor's request waits for the victim's, or for its end.
           const [first, twin] = await Promise.all([at(victim.url).catch(() => undefined), at(stage.survivor.url)])
           twins = twin.text
           return first
@@ -292,7 +292,7 @@ const batches: readonly Act[] = [
 
 type Kind = 'payment' | 'topup'
 
-/** Work that is due, for the process that runs it. A right to send that it did not use is seen in the journal of its machine. */
+/** Due work for the process that runs it. The machine's send log shows an unused right to send. */
 const sends = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
@@ -302,7 +302,7 @@ const sends = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string
   },
 })
 
-/** Deliveries of the provider that no process has processed. */
+/** The provider's deliveries that no process has processed. */
 const books = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string>): Act => ({
   name,
   prepare: async (stage) => {
@@ -318,7 +318,7 @@ const books = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string
       ).length > 0
     return {
       before: async (victim) => {
-        // The receiver of deliveries is paused, or the victim would send and book in one act.
+        // The receiver of deliveries is paused. Otherwise the victim would send and book in one act.
         await survivor.pause()
         await victim.drain()
         survivor.resume()
@@ -330,7 +330,7 @@ const books = (name: string, kind: Kind, begin: (stage: Stage) => Promise<string
   },
 })
 
-/** Everything that becomes due by time alone, at once: expiries and queries. */
+/** All work that becomes due by time alone: expiries and queries. */
 const sweep: Act = {
   name: 'a sweep: an approval and a top-up run out, a payment whose callback was lost is asked about',
   prepare: async (stage) => {

@@ -71,11 +71,11 @@ describe.runIf(isFull)('a base backup and the write-ahead log after it', () => {
     await before.settle()
     await baseBackup(first.url, join(original, 'cluster', 'data'), copy)
 
-    // After the backup, before the moment: acknowledged, and waits to be sent.
+    // After the backup, before the moment: acknowledged, and waiting to be sent.
     const acknowledged = await pay(person, payee('254722000302'))
     const [moment] = await before.deps.db.query<{ at: string }>('select clock_timestamp()::text as at')
     await before.deps.db.query('select pg_sleep(0.05)')
-    // After the moment: the provider pays both, and the restored database knows of neither.
+    // After the moment: the provider pays both, and the restored database knows neither.
     await pay(person, payee('254722000303'))
     await before.settle()
     expect([ordersTo(before, '254722000302').length, ordersTo(before, '254722000303').length]).toEqual([1, 1])

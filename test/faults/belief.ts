@@ -4,8 +4,8 @@ import { connected } from '../harness/connected.ts'
 type Row = Record<string, string>
 
 /**
- * The invariants in separate SQL, written without the service's code, to find what `verify` overlooks. Each query names
- * what breaks a promise.
+ * The invariants in independent SQL, without the service's code, to find gaps in `verify`. Each query returns the breaches of a
+ * promise.
  */
 const promises: Readonly<Record<string, string>> = {
   'I1 every transfer moves between two accounts': `select id::text as subject from ledger_transfers where debit_account_id = credit_account_id or amount_minor <= 0`,
@@ -56,7 +56,7 @@ const attemptOfMovement = `
     case when p.late_success_at is not null or exists (select from suspense_items s where s.subject_id = a.subject_id) then 'seen' end as seen
   from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id`
 
-/** Compares the provider's movements with our records: every movement belongs to one attempt, and to no payment twice. */
+/** Compares the provider's movements with our records: every movement belongs to one attempt, and no payment has two. */
 const compare = (
   attempts: readonly Row[],
   movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],
@@ -84,7 +84,7 @@ const compare = (
   return faults
 }
 
-/** Everything that is broken, one line each; empty if every promise is kept. */
+/** All breaches, one line each. Empty if every promise is kept. */
 export const findFaults = (
   databaseUrl: string,
   movements: readonly Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'>[],

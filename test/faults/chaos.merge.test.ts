@@ -15,7 +15,7 @@ import { report } from './report.ts'
 import { type Cast, castAt, isFull, startWorld, type World } from './world.ts'
 
 const seconds = Number(process.env.FAULT_SECONDS ?? '600')
-/** It ends with so many payments, if they are made before its time is over. */
+/** Ends after this many payments, if its time is not over before. */
 const enough = Number(process.env.FAULT_PAYMENTS ?? '1000000')
 const processes = Number(process.env.FAULT_PROCESSES ?? '3')
 
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 type Running = { url: string; process: ServerProcess }
 
-/** The first process has the address for callbacks; all keep their addresses over restarts. */
+/** The first process has the callback address. All keep their addresses over restarts. */
 const fleet = async () => {
   const ports = await Promise.all(Array.from({ length: processes }, freePort))
   const operators = [world.operatorPort, ...(await Promise.all(Array.from({ length: processes - 1 }, freePort)))]
@@ -50,7 +50,7 @@ const fleet = async () => {
 
 const parties = ['254722000001', '254711000001', '254711000002', '254711000004', '254711000007', '254700001032']
 
-/** Every kind of request, again and again, until it is stopped; each write is repeated with its key until it is answered. */
+/** Sends every kind of request repeatedly until it is stopped. Each write is repeated with its key until it is answered. */
 const load = async (
   urls: () => string[],
   random: ReturnType<typeof createRandom>,
@@ -91,13 +91,13 @@ const missingOf = async ({ payments, topups }: Record<'payments' | 'topups', str
   return row?.missing ?? -1
 }
 
-/** How the payments ended, and what a person must look at. */
+/** The payments' ends, and a person's open tasks. */
 const ends = `
   select status, count(*)::int from payments group by 1
   union all select 'late_success', count(*)::int from payments where late_success_at is not null
   union all select 'suspense', count(*)::int from suspense_items where resolved_at is null`
 
-/** A contradiction of a failure would be a success of money that never moved: only the provider's statement shows that. */
+/** A contradicted failure would be a success without money: only the provider's statement could show that. */
 const lie = (effect: string, times: number) => ({ effect, times, ...(effect === 'contradict' && { party: '254722000001' }) })
 
 test.runIf(isFull)(

@@ -14,9 +14,9 @@ import { type Scenario, type Stage, scenarios } from './scenarios.ts'
 
 const isFull = process.env.FAULTS === 'full'
 const maxMessages = 400
-/** How many of the messages are tried: all in the full suite, one of each scenario in an ordinary run, another each time. */
+/** The number of tried messages: all in the full suite, one random message per scenario in an ordinary run. */
 const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(maxMessages) : '1'))
-/** The number that each of them sends at least, so that the chosen message exists in an ordinary run; most send about forty. */
+/** The least number of messages per scenario, so that the chosen one exists in an ordinary run. Most send about forty. */
 const usualMessages = isFull ? 42 : 8
 const pointsOf = (name: string, shape: string): number[] => {
   if (pointCount >= maxMessages) return Array.from({ length: maxMessages }, (_, index) => index + 1)
@@ -70,12 +70,12 @@ const converge = async (act: Awaited<ReturnType<Scenario['prepare']>>) => {
   }
 }
 
-/** How many connections the process knows to be lost. */
+/** The number of connections that the process knows to be lost. */
 const losses = (): number => service.log.filter((line) => /connection .*was lost/.test(line)).length
 
 const faultsNow = async () => [...(await findFaults(database.url, service.sandbox.movements())), ...(await findBreaches(service))]
 
-/** After every wait: unknown outcomes are queried, and what was never sent is sent again. */
+/** After every wait, unknown outcomes are queried, and unsent payments are sent again. */
 const afterwards = async (): Promise<void> => {
   for (const seconds of [125, 60, 120]) {
     service.clock.advance(seconds)
@@ -84,7 +84,7 @@ const afterwards = async (): Promise<void> => {
   }
 }
 
-/** In an ordinary run, each act loses its connection in one of the two ways, by the seed. */
+/** In an ordinary run, each act loses its connection in one of two ways, chosen by the seed. */
 const tried = scenarios.map((scenario, index) => ({
   ...scenario,
   ways: Object.entries(shapes).filter((_, way) => isFull || way === (propertySeed + index) % 2),

@@ -14,7 +14,7 @@ import { isFull } from './world.ts'
 
 /** 10,000 payments in the full suite, a few in an ordinary run. */
 const count = Number(process.env.FAULT_PAYMENTS ?? (isFull ? '10000' : '150'))
-/** Requests that are under way at once. */
+/** Concurrent requests. */
 const atOnce = 250
 const patienceMs = isFull ? 3_600_000 : 120_000
 
@@ -44,7 +44,7 @@ const newPayer = async (): Promise<Payer> => {
   return { ...person, beneficiary, newest: newest.id }
 }
 
-/** All events of an account since it began to pay, as the list gives them. */
+/** All events of an account since its first payment, in list order. */
 const listed = async (someone: Payer): Promise<Listed[]> => {
   const events: Listed[] = []
   for (let after = someone.newest; ; ) {
@@ -56,7 +56,7 @@ const listed = async (someone: Payer): Promise<Listed[]> => {
   }
 }
 
-/** Reads the stream at one process or the other, disconnects after a few events, and resumes after the last one, until there are no more. */
+/** Reads the stream at either process, disconnects after a few events, and resumes after the last one, until none are left. */
 const readByStreams = async (someone: Payer, name: string, total: Promise<number>): Promise<Listed[]> => {
   const random = createRandom(propertySeed, name)
   const events: Listed[] = []
@@ -118,7 +118,7 @@ test(
     const payOneAfterAnother = async () => {
       while (sent < count) {
         sent += 1
-        // Half of them on one account.
+        // Half of the payments are on one account.
         const payer = [busy, busy, busy, ...others][random.below(6)] ?? busy
         counts.set(payer, (counts.get(payer) ?? 0) + 1)
         const body = { beneficiary_id: payer.beneficiary, amount_minor: '10000' }
@@ -126,7 +126,7 @@ test(
         expect(status, text).toBe(201)
       }
     }
-    // Sent and settled at both processes, while others are still being made.
+    // Both processes send and settle while others are created.
     const settling = (async () => {
       for (let round = 0; paying; round += 1) {
         await at(round).settle()
@@ -154,7 +154,7 @@ test(
       report('events_read_in_order', ids.length * readers.length)
     }
     report('payments_in_order', count)
-    // Checks read whole tables: longer than a request may take.
+    // Checks read whole tables, which takes longer than a request may.
     const { deps, clock, database } = processes[0]
     const patient = connect({ url: database.url, poolSize: 1, clock, logger: deps.logger, statementTimeoutMs: 600_000 })
     const breaches = await findBreaches(processes[0], patient).finally(() => patient.close())

@@ -88,12 +88,12 @@ test('a standby that lagged is promoted: the loss is noticed within five seconds
 
   await servers.failOver()
   await until(answers)
-  // An ordinary run shares its processors with other tests, and proves only that it is noticed.
+  // An ordinary run shares its processors with other tests, and proves only the detection.
   await until(() => service.deps.lossDetection.state() === 'lost', isFull ? 5_000 : 60_000)
   await until(async () => (await statuses()).unknown === 30)
   await service.settle()
   await pass(service, 600)
-  // The lost payment alone was not sent: its order is missing, and none is there twice.
+  // Only the lost payment was not sent: its order is missing, and no order is there twice.
   expect(service.sandbox.orders()).toHaveLength(30)
   expect(new Set(service.sandbox.movements().map(({ key }) => key)).size).toBe(service.sandbox.movements().length)
 
@@ -138,7 +138,7 @@ test('a synchronous standby is promoted: every acknowledged payment is there, is
   await servers.failOver()
   await until(answers)
   await until(() => service.deps.lossDetection.state() === 'trusted')
-  // Each connection that is found dead lets the service look at the server again, and it sends nothing meanwhile.
+  // After each dead connection the service checks the server again, and sends nothing meanwhile.
   await until(async () => {
     await pass(service, 5)
     return (await statuses()).succeeded === 30

@@ -50,7 +50,7 @@ const person = async () => {
   return { api, pay }
 }
 
-/** The server and every process of it. */
+/** Signals the server and all of its processes. */
 const signalAll = async (signal: NodeJS.Signals): Promise<void> => {
   const running = await runningPostmaster(join(folder, 'cluster', 'data'))
   if (!running) throw new Error('no server is running')

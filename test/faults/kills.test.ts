@@ -14,12 +14,12 @@ import { createRandom } from './random.ts'
 import { report } from './report.ts'
 import { castAt, isFull, type Puppet, startWorld, type World } from './world.ts'
 
-/** Within this time another process must have ended the interrupted work, once it may take it. */
+/** Another process must end the interrupted work within this time, once it may take the work. */
 const recoverWithinMs = isFull ? 10_000 : 30_000
 const maxMessages = 200
-/** Fewer than any of them sends, so that the chosen message exists in an ordinary run. */
+/** Fewer messages than any act sends, so that the chosen one exists in an ordinary run. */
 const usualMessages = isFull ? 40 : 8
-/** Every message in the full suite, one of one act in an ordinary run. FAULT_POINTS: so many of each act. */
+/** Every message in the full suite, one message of one act in an ordinary run. FAULT_POINTS: this many per act. */
 const pointCount = Number(process.env.FAULT_POINTS ?? (isFull ? String(maxMessages) : '1'))
 const random = createRandom(propertySeed, 'kills')
 const tried = isFull ? acts : acts.filter((_, index, all) => index === propertySeed % all.length)
@@ -32,7 +32,7 @@ const pointsOf = (name: string): number[] => {
 let folder: string
 let world: World
 let stage: Stage
-/** Started while another one is still in use, because a start takes longer than everything else here. */
+/** Started while another one is in use, because a start takes longer than everything else here. */
 let next: Promise<Puppet>
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ const until = async (met: () => Promise<boolean>, withinMs: number): Promise<num
   return performance.now() - from
 }
 
-/** kill -9 when the victim sends its message number `at`, which still arrives or does not, by the seed. */
+/** Kills (-9) the victim when it sends message number `at`, which still arrives or does not, by the seed. */
 const killAt = (victim: Puppet, at: number): void =>
   world.proxy.arm(({ number }) => {
     if (number !== at) return 'forward'
@@ -91,8 +91,8 @@ const killAt = (victim: Puppet, at: number): void =>
   })
 
 /**
- * An attempt that a process was sending when it died stays leased to that process until its time is up; then another takes it at once.
- * The provider's time, and with it the time of all processes, is advanced to that moment.
+ * A dead process's attempt stays leased to it until its time is up; then another process takes it at once. This advances the
+ * provider's time, and with it all processes' time, to that moment.
  */
 const passLease = async (): Promise<boolean> => {
   const [held] = await world.sql<{ until: Date }>(
@@ -105,7 +105,7 @@ const passLease = async (): Promise<boolean> => {
   return true
 }
 
-/** Waits until the act has ended. Each wait has its bound; in between, time passes only for another process's lease. */
+/** Waits until the act has ended. Each wait has its bound. In between, time passes only for another process's lease. */
 const recover = async (ready: Ready): Promise<{ slowestMs: number; leases: number }> => {
   stage.heir.resume()
   for (let leases = 0; ; leases += 1) {
@@ -143,7 +143,7 @@ const killOnce = async (act: Act, at: number) => {
   }
 }
 
-/** For a person who looks for the reason: what has not ended, and how far its sending came. */
+/** For a person who looks for the reason: unfinished work, and how far its sending came. */
 const underWay = () =>
   world.sql(
     `select a.kind, a.rail, a.state, a.checks, a.created_at, a.next_check_at, coalesce(p.status, t.status) as status
@@ -151,7 +151,7 @@ const underWay = () =>
      where a.state not in ('resolved', 'not_sent') order by a.created_at desc limit 5`,
   )
 
-/** How many sends may have left, as far as anybody knows. */
+/** The number of sends that may have left. */
 const leftOpen = async (): Promise<number> =>
   (await world.sql<{ count: number }>("select count(*)::int from rail_attempts where state = 'lost'"))[0]?.count ?? 0
 
@@ -160,7 +160,7 @@ test.each(tried)(
   async (act) => {
     let [kills, slowestMs, leases] = [0, 0, 0]
     const leftBefore = await leftOpen()
-    // An act that fails behind others may fail because of what those left.
+    // An act that fails after others may fail because of their leftovers.
     const held = await underWay()
     if (held.length > 0) process.stderr.write(`${act.name}: under way before it: ${JSON.stringify(held)}\n`)
     for (const at of pointsOf(act.name)) {

@@ -11,9 +11,9 @@ import { killAll, type ServerProcess } from '../start/process.ts'
 import { report } from './report.ts'
 import { isFull, startWorld, type World } from './world.ts'
 
-/** So many items of one batch. A third goes to a payee whom the provider refuses. */
+/** The number of items in one batch. The provider refuses the payee of a third. */
 const itemsCount = isFull ? 999 : 90
-/** A single payment of the same account, and of another one, ends within this time while the batch is being sent. */
+/** A single payment, of the same account or another, must end within this time while the batch is being sent. */
 const singleWithinMs = isFull ? 20_000 : 120_000
 
 let folder: string
@@ -49,7 +49,7 @@ const funded = async (url: string, topups: number) => {
   return person
 }
 
-/** How long a single payment takes from its request to its end. */
+/** The time of a single payment from its request to its end. */
 const payOnce = async (api: Client, beneficiary_id: string, n: number): Promise<number> => {
   const from = performance.now()
   const order = { beneficiary_id, amount_minor: '1000', narrative: `single ${n}` }
@@ -93,7 +93,7 @@ test(`a payroll of ${itemsCount}, asked for with one key at two processes, of wh
   await until('some items are sent', async () => (await world.provider.orders()).length > itemsCount / 5, 60_000)
   one.kill('SIGKILL')
   await one.ended
-  // Neither starves: singles of this account and of another one end, and the batch goes on.
+  // Neither starves: single payments of both accounts end, and the batch continues.
   const [beforeSingles, took] = [endedIn((await batch()).counts), [] as number[]]
   const singles = 5
   for (let n = 0; n < singles; n += 1)

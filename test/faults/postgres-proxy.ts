@@ -2,15 +2,15 @@ import { createServer, connect as dial, type Socket } from 'node:net'
 
 /** A message of the frontend: its type letter and, for Query and Parse, the statement's text. */
 export type Message = { number: number; type: string; text: string }
-/** `cut`: every connection is reset before this message arrives. `swallow`: the same, and it never arrives though its sender waits. */
+/** `cut`: resets all connections before this message. `forward_then_cut`: resets them at its answer. `mute`: see `mute()`. */
 export type Fate = 'forward' | 'cut' | 'forward_then_cut' | 'mute'
 
 export type PostgresProxy = {
   url: string
-  /** Counts messages from now on, of all connections together, and asks what to do with each. */
+  /** Counts messages of all connections from now on, and asks for the fate of each. */
   arm: (decide: (message: Message) => Fate) => void
   disarm: () => number
-  /** Nothing passes any more in either direction, and no connection is closed. */
+  /** Passes nothing any more in either direction, and closes no connection. */
   mute: () => void
   /** Cuts every connection and lets new ones through. */
   heal: () => void
@@ -26,8 +26,8 @@ const textOf = (type: string, body: Buffer): string => {
 }
 
 /**
- * Stands between a service and PostgreSQL, splits what the service sends into protocol messages, and counts them. The first message of
- * a connection (start-up, SSL request) has no type and is passed on.
+ * Stands between a service and PostgreSQL, splits the service's bytes into protocol messages, and counts them. A connection's
+ * first message (start-up, SSL request) has no type and is passed on.
  */
 export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresProxy> => {
   const target = new URL(databaseUrl)
@@ -45,7 +45,7 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
     for (const pair of [...pairs]) destroy(pair)
   }
 
-  // Without delay: the messages of one statement are written one by one, and each would wait for the confirmation of the one before.
+  // Without delay: each message of a statement is written separately, and would wait for the previous one's confirmation.
   const server = createServer({ noDelay: true }, (client) => {
     const upstream = dial({ host: target.hostname, port: Number(target.port), noDelay: true })
     const pair = { client, server: upstream }
@@ -58,7 +58,7 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
     upstream.on('data', (bytes) => {
       if (muted) return
       if (!answersAreLost) client.write(bytes)
-      // The server has answered: the request took effect, and the answer does not arrive.
+      // The server has answered: the request took effect, but the answer does not arrive.
       else cutAll()
     })
     client.on('data', (bytes) => {

@@ -11,9 +11,9 @@ import { openRails } from '../../src/process/rails.ts'
 import { openSendLog } from '../../src/process/send-log.ts'
 
 /*
- * The service in a separate process, made of the same parts as `src/server.ts`, that works only on command: so a test knows
- * what it is doing when it is killed, and nothing in the background adds to the messages that are counted. `POST /drain` and
- * `POST /sweep` at the address that it prints.
+ * The service in a separate process, from the same parts as `src/server.ts`, that works only on command. So a test knows its work
+ * at the time of a kill, and no background work adds to the counted messages. `POST /drain` and `POST /sweep` at the printed
+ * address.
  */
 const clock = createMovableClock()
 const config = await loadConfigWithPorts({ ...readEnvironment(), JOBS: 'off' })

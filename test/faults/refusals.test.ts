@@ -20,7 +20,7 @@ const sound = async () =>
 const pay = (key: string, api = person.api) =>
   api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '100000' }, { key })
 
-/** The database fails in the middle of a payment's transaction, with this code, a given number of times. */
+/** Makes the database fail in the middle of a payment's transaction, with this code, a number of times. */
 const failWith = async (code: string): Promise<void> => {
   await service.deps.db.query(
     `create or replace function fail_for_a_test() returns trigger language plpgsql as $$ begin raise exception 'a test' using errcode = '${code}'; end $$`,

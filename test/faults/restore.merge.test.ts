@@ -32,7 +32,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   await credit(before.service, person.accountId, 10_000_000n)
   await pay(person, payee('254722000101'))
   await before.service.settle()
-  // Waits to be sent when the backup is made.
+  // A payment that waits to be sent during the backup.
   const waiting = await pay(person, payee('254722000102'))
   await before.service.stop()
   const backup = await copyDatabase(original)
@@ -60,7 +60,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
   const run = await reconcileStatement(restored.deps, operator, { source: 'since the backup', text })
   expect(run).toMatchObject({ lines: 3, matched: 1, differences: 2 })
 
-  // The person at the console finds the waiting payment among what the books lack, and ends it with its receipt.
+  // The person at the console finds the waiting payment among the books' differences, and ends it with its receipt.
   const admin = (await signIn(restored.api, before.admin.wallet)).api
   const items: { id: string; provider_receipt: string }[] = (await admin.get('/v1/admin/suspense?status=open')).body.data
   const receipt = movementsTo(restored, '254722000102')[0]?.receipt
@@ -71,7 +71,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
     evidence: 'the statement since the backup lists it',
   })
   expect([ended.status, ended.body.status]).toEqual([200, 'succeeded'])
-  // Its receipt has one owner: the item ended with it.
+  // Its receipt has one owner, so the item ended with it.
   const open: { id: string }[] = (await admin.get('/v1/admin/suspense?status=open')).body.data
   expect([match !== undefined, open.some(({ id }) => id === match?.id)]).toEqual([true, false])
 

@@ -6,7 +6,7 @@ import type { TestService } from '../harness/service.ts'
 
 export type Stage = { service: TestService; person: Person; administrator: Person; strict: string; plain: string }
 
-/** One act that moves money. `prepare` runs without faults and returns the act, which may be cut anywhere and is then repeated. */
+/** One act that moves money. `prepare` runs without faults and returns the act, which may be cut anywhere, then repeats. */
 export type Scenario = { name: string; prepare: (stage: Stage) => Promise<() => Promise<Pick<Answer, 'status' | 'body'>>> }
 
 let serial = 0
@@ -50,7 +50,7 @@ const unknownPayment = async (stage: Stage): Promise<string> => {
   return id
 }
 
-/** Runs the due work, as a process does in the background; a lost database is an error. */
+/** Runs due work, like a process in the background. A lost database is an error. */
 const work = (stage: Stage, task: () => Promise<unknown>) => async () => {
   try {
     await task()

@@ -19,7 +19,7 @@ import { isFull } from './world.ts'
 const run = promisify(execFile)
 const recoverWithinMs = 10_000
 
-/** A separate server that is frozen, killed and filled; all other tests share one. */
+/** A separate server to freeze, kill and fill. All other tests share one. */
 describe.runIf(isFull)('the database server', () => {
   let folder: string
   let server: EmbeddedPostgres
@@ -52,7 +52,7 @@ describe.runIf(isFull)('the database server', () => {
     if (!running) throw new Error('no server is running')
     return running.pid
   }
-  /** The server and every process of it. */
+  /** Signals the server and all of its processes. */
   const signalAll = async (signal: NodeJS.Signals): Promise<void> => {
     const pid = await postmaster()
     const { stdout } = await run('pgrep', ['-P', String(pid)])
@@ -102,7 +102,7 @@ describe.runIf(isFull)('the database server', () => {
     await sound()
   }, 240_000)
 
-  /** False, with a warning, where none can be mounted. */
+  /** False, with a warning, if no disk can be mounted. */
   const mounted = async (disk: string, size: string): Promise<boolean> => {
     await mkdir(disk)
     try {
@@ -175,7 +175,7 @@ describe.runIf(isFull)('the database server', () => {
           expect([status, body.error]).toEqual([503, 'unavailable'])
           refused = `log ${tries}`
         }
-        // Switches to the next file of the log, until there is no space for 16 MB.
+        // Switches to the next log file, until no space for 16 MB is left.
         await service.deps.db.query('select pg_switch_wal()').catch(() => undefined)
       }
       expect(refused).not.toBe('')

@@ -47,7 +47,7 @@ test.skipIf(missing)(
       const { code } = await run.ended
       return { code, said: run.stdout() + run.stderr() }
     }
-    // On a loaded machine the proxy may take the primary out for a moment.
+    // On a loaded machine the proxy may remove the primary for a moment.
     await expect.poll(() => command('migrate')).toMatchObject({ code: 0, said: expect.stringContaining('0000_create_schema') })
     const service = spawnServer({ ...shared, MIGRATE: 'off' })
     const { url } = await service.ready()
@@ -62,7 +62,7 @@ test.skipIf(missing)(
 
     await servers.failOver()
     await expect.poll(async () => (await createClient(url).get('/readyz')).status).toBe(200)
-    // Repeated until a connection was opened again: the answers in between are 503.
+    // Repeated until a connection is open again. The answers in between are 503.
     const answers: number[] = []
     await expect
       .poll(async () => {
@@ -71,7 +71,7 @@ test.skipIf(missing)(
       })
       .toBe(201)
     expect(answers.slice(0, -1).every((status) => status === 503)).toBe(true)
-    // A result that arrived while no server wrote is lost with its 503, and asked for when the send counts as lost: 45 seconds after it.
+    // A result that met no writable server is lost with its 503, and is queried once the send counts as lost: after 45 seconds.
     for (const answer of [before, await pay('after')])
       await expect.poll(() => statusOf(`/v1/payments/${answer.body.id}`), { timeout: 100_000 }).toBe('succeeded')
     expect((await command('verify')).code).toBe(0)

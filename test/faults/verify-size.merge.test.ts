@@ -32,11 +32,11 @@ afterAll(async () => {
   await service.close()
 })
 
-/** The n-th id of its kind, in the order of time, and older than every real one. */
+/** The n-th id of its kind, in time order, and older than every real one. */
 const made = (tag: string): string =>
   `('01900000-' || lpad(to_hex(n >> 16), 4, '0') || '-7000-8${tag}-' || lpad(to_hex(n & 65535), 12, '0'))::uuid`
 
-/** Copies the rows of a real payment this many times, each with its own ids, in every table that grows with payments. */
+/** Copies the rows of a real payment this many times, with their own ids, in every table that grows with payments. */
 const multiply = async (paymentId: string): Promise<void> => {
   const id = parseId('payment', paymentId)
   const columnsOf = async (table: string): Promise<string[]> =>

@@ -12,14 +12,14 @@ import { type ServerProcess, spawnServer } from '../start/process.ts'
 import { findFaults } from './belief.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
 
-/** Whether the whole suite runs, or the part for an ordinary test run. */
+/** Whether the whole suite runs. Default: the part for an ordinary run. */
 export const isFull = process.env.FAULTS === 'full'
 
 export type World = Awaited<ReturnType<typeof startWorld>>
 
 const key = () => `faults:${randomBytes(32).toString('base64')}`
 
-/** The provider in a process of its own: it counts every submission, also when a process of the service dies. */
+/** The provider in a process of its own: it counts every submission, even when a process of the service dies. */
 const startProvider = async (folder: string) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -35,9 +35,9 @@ const startProvider = async (folder: string) => {
     movements: async (): Promise<(Pick<Movement, 'rail' | 'key' | 'reference' | 'receipt'> & { amount_minor: string })[]> =>
       (await control.get('/movements')).body.data,
     orders: async (): Promise<{ key: string; reference: string }[]> => (await control.get('/orders')).body.data,
-    /** Time for the provider and for every service that follows it. */
+    /** Advances time for the provider and every service that follows it. */
     advance: (seconds: number) => control.post('/clock', { advance_seconds: seconds }),
-    /** How far its time, and that of every service that follows it, is ahead of ours. */
+    /** How far the provider's time, and that of every service that follows it, is ahead of ours. */
     ahead: async (): Promise<number> => (await control.get('/clock')).body.offset_ms,
   }
 }
@@ -54,7 +54,7 @@ const puppetOf = async (process: ServerProcess, port: string): Promise<Puppet> =
   return { url: `http://127.0.0.1:${port}`, process, drain: command('drain'), sweep: command('sweep') }
 }
 
-/** A database with a proxy before it, a provider, and any number of processes of the service. */
+/** A database with a proxy before it, a provider, and any number of service processes. */
 export const startWorld = async (folder: string) => {
   const database: TestDatabase = await createTestDatabase()
   const proxy: PostgresProxy = await startPostgresProxy(database.url)
@@ -86,7 +86,7 @@ export const startWorld = async (folder: string) => {
     const url = /API\s+\S+[^\n]*/.test(child.stdout()) ? `http://127.0.0.1:${variables.PORT}` : ''
     return { ...child, url }
   }
-  /** One that takes commands, behind the proxy. */
+  /** A process that takes commands, behind the proxy. */
   const startPuppet = async (): Promise<Puppet> => {
     const port = String(await freePort())
     const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
@@ -104,7 +104,7 @@ export const startWorld = async (folder: string) => {
     startPuppet,
     sql: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
       (await sql.query<Row>(text, values)).rows,
-    /** Stops a process that works by itself, at a moment when it is in no transaction: stopped in one, it would hold its locks. */
+    /** Stops a self-working process outside transactions: inside one, it would hold its locks. */
     pause: async (process: ServerProcess): Promise<void> => {
       for (let tries = 0; tries < 200; tries += 1) {
         process.kill('SIGSTOP')
@@ -119,9 +119,9 @@ export const startWorld = async (folder: string) => {
       }
       throw new Error('the process was never idle')
     },
-    /** Every broken promise, by SQL of the suite's own, by the provider's own count and by `npm run admin -- verify`. */
+    /** Every broken promise, by the suite's own SQL, the provider's own count and `npm run admin -- verify`. */
     faults: async (): Promise<string[]> => {
-      // The test server has no autovacuum, which keeps the statistics of a real one.
+      // The test server lacks autovacuum, which maintains a real server's statistics.
       if (isFull) await sql.query('analyze')
       const breaches = await findFaults(database.url, await provider.movements())
       if (!isFull) return breaches

@@ -33,7 +33,7 @@ const openAtWork = async () => {
 }
 const service = await openAtWork()
 await registerAtEmulator(service.deps)
-// A reader's installation: the client by the first line of the quickstart, and what the guides for wallets and MCP name.
+// A reader's installation: the client by the quickstart's first line, and the packages of the guides for wallets and MCP.
 writeFileSync(join(folder, 'package.json'), '{}')
 const install = ['install', '--no-audit', '--no-fund', `${service.api.url}/client.tgz`]
 await promisify(execFile)('npm', install, { cwd: folder })
@@ -42,7 +42,7 @@ for (const name of ['viem', '@modelcontextprotocol'])
 const paymentsPy = await (await fetch(`${service.api.url}/payments.py`)).text()
 
 type Looks = () => Promise<void>
-/** The persons beside the programs look at what waits for them after each answer of a service. */
+/** The people beside the programs handle waiting requests after each answer of a service. */
 const withPeople = (of: TestService) => {
   const looks = new Set<Looks>()
   const work = workAfterAnswers(of, async () => {
@@ -68,8 +68,8 @@ const programs: Readonly<Record<Language, { command: string; args: string[]; fil
 type Answer = 'approve' | 'reject' | 'expire'
 
 /**
- * The person beside the program: decides what is waiting in the dashboard or lets it expire, follows an address that the program asks to open, and pays in under
- * an account number that it prints.
+ * The person beside the program: decides pending requests in the dashboard or lets them expire, follows an address that the
+ * program asks to open, and pays in under a printed account number.
  */
 const personOf = (person: Person, of: TestService, output: () => string, answer: Answer): Looks => {
   const done = new Set<string>()
@@ -92,7 +92,7 @@ const personOf = (person: Person, of: TestService, output: () => string, answer:
     await fetch(`${of.sandboxUrl}/control/deposits`, { method: 'POST', headers, body })
   }
   const decideAll = async () => {
-    // Its session has ended with the days that passed.
+    // The session has ended with the days that passed.
     if (done.has('expired')) return
     const { data } = (await person.api.get('/v1/approvals?status=pending', { headers: look })).body
     for (const { id } of data) {
@@ -111,7 +111,7 @@ const personOf = (person: Person, of: TestService, output: () => string, answer:
   }
 }
 
-/** A few at a time: they mostly wait, but an overloaded service refuses requests. */
+/** A few at a time: programs mostly wait, but an overloaded service refuses requests. */
 let free = 8
 const queued: (() => void)[] = []
 const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -128,12 +128,12 @@ const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
 
 const fundedMinor = 10_000_000n
 
-/** The key that the README and the quickstart tell to create: it pays new beneficiaries without asking. */
+/** The key of the README and the quickstart: it pays new beneficiaries without asking. */
 const readmeKey = { new_payees: 'allow' }
-/** The same, with an approval from KES 200.00 on. */
+/** The same key, with approvals from KES 200.00 on. */
 const askingKey = { ...readmeKey, approval_threshold_minor: '20000' }
 
-/** A reader of a guide: with money, and the key that the guide creates. */
+/** A reader of a guide, with money and the guide's key. */
 const newReader = async (spending_controls: object, of = service): Promise<{ person: Person; key: string }> => {
   const person = await signIn(of.api)
   await credit(of, person.accountId, fundedMinor)
@@ -142,7 +142,7 @@ const newReader = async (spending_controls: object, of = service): Promise<{ per
   return { person, key }
 }
 
-/** A guide's program in a folder of its own, which finds the service at `url`. */
+/** A guide's program in its own folder, with the service at `url`. */
 const place = ({ guide, language, code }: Snippet, url = service.api.url): string => {
   const { file, before } = programs[language]
   const folderOfIt = mkdtempSync(join(folder, `${guide}-${language}-`))
@@ -202,7 +202,7 @@ describe.concurrent('every program that uses a key works with the key that the R
     const { code, out, err } = await inTurn(() => run(snippet, { controls: readmeKey }))
     expect(code, out + err).toBe(0)
     expect(out + err).not.toMatch(absent)
-    // Nothing waits for a person: what the guide shows about an approval is not printed.
+    // Nothing waits for a person, so the guide's lines about an approval are not printed.
     const shown = snippet.printed.filter((line) => !/approv/.test(line) || /allow/.test(line))
     expect(out).toMatch(patternOf(shown.filter((line) => !/ask_a_person|A person decides/.test(line))))
   })
@@ -243,7 +243,7 @@ describe.concurrent('the payroll of the guide, killed in the middle and run agai
   const payroll = snippets.find(({ guide, language }) => guide === 'salaries' && language === 'ts')
   if (!payroll) throw new Error('the guide has no payroll')
 
-  /** Runs it until it has sent this many requests, and kills it; without a number until it ends. */
+  /** Runs it until it has sent this many requests, and kills it. Without a number, runs it to its end. */
   const runUntil = async (folderOfIt: string, key: string, proxy: FaultyProxy, requests?: number) => {
     const child = start('ts', folderOfIt, key)
     let out = ''
@@ -287,7 +287,7 @@ describe.concurrent('the payroll of the guide, killed in the middle and run agai
       available_minor: (fundedMinor - paid).toString(),
       held_minor: '0',
     })
-    // By the provider's own count.
+    // Uses the provider's own count.
     const orders = await service.deps.db.query<{ reference: string }>(
       'select a.reference from rail_attempts a join payments p on p.id = a.subject_id where p.batch_id = $1',
       [parseId('payment_batch', batches[0].id)],

@@ -8,7 +8,7 @@ const readGuide = (name: string) => readFileSync(new URL(`../../docs/guides/${na
 const guide = readGuide('permissions')
 const namesIn = (text: string): string[] => [...text.matchAll(/`([a-z]+\.[a-z]+)`/g)].map(([, name]) => name ?? '')
 
-/** The cells of the rows of the tables of permissions and of roles. */
+/** The cells in the tables of permissions and of roles. */
 const [tables = ''] = guide.split('\n## How each record is stopped')
 const rows = [...tables.matchAll(/^\| (.+) \| (.+) \|$/gm)].map(([, first = '', second = '']) => [first, second] as const)
 

@@ -43,7 +43,7 @@ export const guides = readdirSync(guidesFolder)
   .sort()
 
 const readme = fileURLToPath(new URL('../../README.md', import.meta.url))
-/** Its other programs start the service; what the first payment prints stands in its last line. */
+/** Its other programs start the service. The first payment's output is in its last line. */
 const firstPayment: Snippet[] = blocksIn('README', readme)
   .filter(({ language }) => language === 'js')
   .map(({ guide, text }) => ({
@@ -56,6 +56,6 @@ const firstPayment: Snippet[] = blocksIn('README', readme)
 export const snippets: readonly Snippet[] = [...firstPayment, ...guides.flatMap(snippetsIn)]
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-/** The lines in order, with anything between them; "…" stands for what differs each time. */
+/** The lines in order, with anything between them. "…" stands for values that differ each time. */
 export const patternOf = (lines: readonly string[]): RegExp =>
   new RegExp(lines.map((line) => line.split('…').map(literal).join('.*')).join('[\\s\\S]*'))

@@ -7,12 +7,12 @@ const waitingNow = `select count(*)::int as waiting from pg_locks where locktype
   and database = (select oid from pg_database where datname = current_database())`
 
 export type Hold = {
-  /** Resolves when at least so many transactions wait for account locks. */
+  /** Resolves once at least this many transactions wait for account locks. */
   waiting: (count: number) => Promise<void>
   release: () => Promise<void>
 }
 
-/** Another transaction that holds an account's lock until it is released: other transactions that need the account wait. */
+/** Another transaction that holds an account's lock until it is released. Transactions that need the account wait. */
 export const holdAccount = async (service: TestService, accountId: string): Promise<Hold> => {
   const account = parseId('account', accountId)
   if (!account) throw new Error('not an account id')

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TestService } from './service.ts'
 
-/** A request with this header is a look of the test itself: nothing is worked off after it. */
+/** Marks a request as the test's own look, after which no work is done. */
 export const look = { 'x-test-look': '1' } as const
 
 /**
- * The service works beside programs as a process does, but never by time: after each answer it works off what is left to do, and then
- * `after` runs, such as a person who looks at what waits for them.
+ * Makes the service work beside programs, as a process does, but never by time. After each answer it finishes all due work, and
+ * then runs `after`, such as a person who handles waiting requests.
  */
 export const workAfterAnswers = (service: TestService, after: () => Promise<void> = async () => undefined) => {
   let isDue = false

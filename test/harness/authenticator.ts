@@ -1,12 +1,12 @@
 import { createHash, createPublicKey, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { Client, Json } from './client.ts'
 
-// A security key in software (CTAP2): what Chromium's virtual authenticator does in the browser's tests, for tests over HTTP.
+// A security key in software (CTAP2), for tests over HTTP. Chromium's virtual authenticator does the same in browser tests.
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
 const base64url = (data: Buffer | string) => Buffer.from(data).toString('base64url')
 
-/** The few forms of CBOR (RFC 8949) that a registration has. */
+/** The few forms of CBOR (RFC 8949) in a registration. */
 const head = (major: number, value: number): Buffer => {
   if (value < 24) return Buffer.from([(major << 5) | value])
   return value < 256 ? Buffer.from([(major << 5) | 24, value]) : Buffer.from([(major << 5) | 25, value >> 8, value & 255])
@@ -26,12 +26,12 @@ export type AuthenticatorOptions = {
   origin?: string
   rpId?: string
   userVerified?: boolean
-  /** Flags beside those of presence and verification: 0x08 that it may be synced, 0x10 that it is; others are invented. */
+  /** Flags other than presence and verification: 0x08 for "may be synced", 0x10 for "is synced"; others are invented. */
   flags?: number
   /** Zero for authenticators that do not count. */
   count?: number
   kind?: 'EC' | 'RSA'
-  /** An attestation statement whose certificates name this address. Left out: none, as the page asks. */
+  /** An attestation statement whose certificates name this address. Default: none, as the page asks. */
   revocationList?: string
 }
 
@@ -58,7 +58,7 @@ const keyOf = (kind: 'EC' | 'RSA'): { privateKey: KeyObject; cose: Buffer } => {
   return { privateKey, cose: cbor(new Map(cose)) }
 }
 
-/** DER (X.690), as certificates are written. */
+/** DER (X.690), the encoding of certificates. */
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
   const size = content.length
@@ -71,8 +71,8 @@ const commonName = (name: string) => sequence(der(0x31, sequence(hex('0603550403
 const extension = (oid: string, value: Buffer) => sequence(hex(oid), der(0x04, value))
 
 /**
- * An `android-key` attestation statement whose certificates the attacker made: they name `revocationList`, an address that a library which verifies
- * statements fetches.
+ * An `android-key` attestation statement with an attacker's certificates. They name `revocationList`, an address that a verifying
+ * library fetches.
  */
 const androidKeyStatement = (key: KeyObject, signed: { authData: Buffer; client: Buffer }, revocationList: string) => {
   const sign = (data: Buffer) => createSign('sha256').update(data).sign(key)
@@ -108,7 +108,7 @@ const androidKeyStatement = (key: KeyObject, signed: { authData: Buffer; client:
   ])
 }
 
-/** A passkey that can be registered and that signs texts, as a browser on the page of `publicUrl` would return it. */
+/** A passkey that registers and signs texts, in the form of a browser on the page of `publicUrl`. */
 export const newAuthenticator = (publicUrl: string, { kind = 'EC' }: Pick<AuthenticatorOptions, 'kind'> = {}) => {
   const { privateKey, cose } = keyOf(kind)
   const id = randomBytes(16)

@@ -1,12 +1,12 @@
-/** A browser's state after a request and its redirects: its last address, and the addresses on the way. */
+/** A browser's state after a request and its redirects: its last address, and those on the way. */
 export type BrowserPage = { status: number; url: string; html: string; headers: Headers; visited: string[] }
 
 export type Browser = {
   /** Cookies by name, as this browser would send them to the service. */
   cookies: Map<string, string>
-  /** Follows redirects, as a browser does when a person types an address or follows a link. */
+  /** Follows redirects, like a browser after a typed address or a followed link. */
   open: (url: string, headers?: Record<string, string>) => Promise<BrowserPage>
-  /** One request, no redirect followed. */
+  /** Sends one request without following redirects. */
   step: (url: string, headers?: Record<string, string>) => Promise<BrowserPage>
 }
 
@@ -20,7 +20,7 @@ const keepCookies = (cookies: Map<string, string>, headers: Headers): void => {
   }
 }
 
-/** A browser without a window: cookies and redirects, one jar for every address, for the tests' service is the only site. */
+/** A browser without a window: cookies and redirects. One jar for every address, because the service is the tests' only site. */
 export const createBrowser = (start: Record<string, string> = {}): Browser => {
   const cookies = new Map(Object.entries(start))
   const step: Browser['step'] = async (url, headers = {}) => {

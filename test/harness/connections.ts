@@ -1,26 +1,26 @@
 import { Socket } from 'node:net'
 
-// Which hosts this process connects to. A library may open connections of its own, and swallow the error of one that is refused: so every
-// refused one is noted too, and fails the test that it belongs to (`setup.ts`). Connections of `fetch`, `http`, `tls` and `pg` all begin here.
+// The hosts that this process connects to. A library may open connections of its own, and swallow a refusal's error: so every
+// refusal is recorded too, and fails its test (`setup.ts`). Connections of `fetch`, `http`, `tls` and `pg` all begin here.
 
 type Port = string | number
 type Target = { path?: string; host?: string; port?: Port; lookup?: unknown }
 
 type Guard = { refused: string[]; ports: ReadonlySet<number> | null; isInstalled?: true }
-// One for all files of a worker: modules are loaded once, but a setup file runs for each.
+// One guard for all files of a worker: modules are loaded once, but a setup file runs for each.
 const guard: Guard = { refused: [], ports: null }
 
 const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\]|0\.0\.0\.0|)$/.test(host)
 
-/** Why a connection is not one that the service is configured to open; undefined for one that is. */
+/** Why the service's configuration does not allow a connection. Undefined for an allowed one. */
 const faultOf = ({ path, host = '', port, lookup }: Target): string | undefined => {
   if (path) return undefined
-  // A lookup of its own: the guarded fetcher of clients' documents has checked the addresses that it returns.
+  // A connection with its own lookup: the guarded fetcher of clients' documents has checked the returned addresses.
   const known = lookup !== undefined || isLoopback(host)
   return known && (lookup !== undefined || guard.ports === null || guard.ports.has(Number(port))) ? undefined : `${host}:${port}`
 }
 
-/** The forms of arguments that `Socket.connect` takes; `net.connect` has made an array of them already. */
+/** Reads the argument forms of `Socket.connect`; `net.connect` has already made an array of them. */
 const targetOf = (given: unknown): Target => {
   const [first, second] = Array.isArray(given) ? (Array.isArray(given[0]) ? given[0] : given) : [given]
   if (typeof first === 'object' && first !== null) return first
@@ -42,10 +42,10 @@ export const watchConnections = (): void => {
   } as Socket['connect']
 }
 
-/** The hosts that were refused since this was asked last. */
+/** The refused hosts since the last call. */
 export const takeRefused = (): string[] => guard.refused.splice(0)
 
-/** Until the next call: of this machine too, only these ports may be connected to. */
+/** Until the next call, only these ports of this machine are allowed. */
 export const connectOnlyTo = (ports: readonly number[] | null): void => {
   guard.ports = ports && new Set(ports)
 }

@@ -1,6 +1,6 @@
 import type { Json } from './client.ts'
 
-/** The API document with its named parameters and refusals in the operations themselves, as a reader of one operation sees it. */
+/** The API document with named parameters and refusals put into the operations, for a reader of one operation. */
 export const resolveParts = (document: Json): Json => {
   const { parameters, responses } = document.components
   const resolved = ({ $ref, ...own }: Json, parts: Json): Json => ($ref ? { ...parts[$ref.split('/').at(-1)], ...own } : own)

@@ -15,7 +15,7 @@ export const prepareTemplate = async (url: string): Promise<void> => {
   await installTraceGuard(url)
 }
 
-/** A server and a migrated template on it. Returns the teardown. */
+/** Starts a server with a migrated template. Returns the teardown. */
 const setUpDatabases = async (project: TestProject) => {
   const folder = await openRunFolder()
   const server = await startTestServer(folder.postgres).catch(async (error: unknown) => {

@@ -36,7 +36,7 @@ const read = (raw: string): Pick<Received, 'headers' | 'subject' | 'text' | 'mes
   return { headers, subject: encodedWords(header('Subject')), text, messageId: header('Message-ID') }
 }
 
-/** A mail server over TCP. `answers`: what it says to an address instead of taking its mail. */
+/** A mail server over TCP. `answers`: its answer to an address instead of accepting mail. */
 export const startMailServer = async () => {
   const received: Received[] = []
   const answers = new Map<string, string>()

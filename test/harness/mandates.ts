@@ -2,7 +2,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Answer, Client, Json } from './client.ts'
 import type { TestService } from './service.ts'
 
-/** Valid terms, for an hour; `fields` replace single ones. */
+/** Valid terms for an hour. `fields` replaces single terms. */
 export const mandateTerms = (
   service: Pick<TestService, 'clock'>,
   fields: Record<string, unknown> = {},
@@ -15,7 +15,7 @@ export const mandateTerms = (
 
 export type SignedMandate = { address: string; terms: Record<string, unknown>; nonce: string; signature: string; message: string }
 
-/** Prepared by the service, signed by the wallet, not yet sent. */
+/** Terms prepared by the service and signed by the wallet, but not sent. */
 export const signedMandate = async (
   api: Client,
   wallet: PrivateKeyAccount,
@@ -30,7 +30,7 @@ export const signedMandate = async (
 export const sendMandate = (api: Client, { address, terms, nonce, signature }: SignedMandate): Promise<Answer> =>
   api.post('/v1/intent-mandates', { address, terms, nonce, signature })
 
-/** A mandate that exists. */
+/** Creates a mandate. */
 export const createMandate = async (
   service: Pick<TestService, 'api' | 'clock'>,
   wallet: PrivateKeyAccount,

@@ -1,14 +1,14 @@
 import type { Scheduler, Task } from '../../src/dev/sandbox/scheduler.ts'
 
 export type ManualScheduler = Scheduler & {
-  /** Lets `advanceMs` pass and runs everything that becomes due, in order, with what those tasks schedule; waits for each. */
+  /** Lets `advanceMs` pass and runs everything that becomes due, in order, including newly scheduled tasks. Waits for each. */
   runDue: (advanceMs?: number) => Promise<void>
   /** Runs until nothing is left, however late. */
   runAll: () => Promise<void>
   pending: () => number
 }
 
-/** Time that passes only when a test says so: no sleeps, and every delivery has been answered when the call returns. */
+/** Time that passes only on the test's command: no sleeps, and every delivery is answered when the call returns. */
 export const createManualScheduler = (): ManualScheduler => {
   let nowMs = 0
   let queue: { dueMs: number; task: Task }[] = []

@@ -37,7 +37,7 @@ export const newMcpProvider = (service: Client, person: { api: Client }, decisio
     saveCodeVerifier: (verifier: string) => {
       kept.verifier = verifier
     },
-    // Asked for by the newer client: where its metadata came from must be the same when the answer comes back.
+    // Newer clients need it: the metadata's source must be the same when the answer comes back.
     saveDiscoveryState: (state: Json) => {
       kept.discovery = state
     },
@@ -49,7 +49,7 @@ export const newMcpProvider = (service: Client, person: { api: Client }, decisio
       const id = new URL(authorizations.headers.get('location') ?? '', service.url).searchParams.get('authorization') ?? ''
       kept.answer = new URL((await decide(person, id, decision)).body.redirect_to).searchParams
     },
-    /** The application passes what the browser brought back to its transport. */
+    /** The application passes the browser's answer to its transport. */
     takeAnswer: () => {
       const answer = kept.answer ?? new URLSearchParams()
       delete kept.answer

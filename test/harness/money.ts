@@ -8,7 +8,7 @@ import type { Client } from './client.ts'
 import type { Person } from './people.ts'
 import type { TestService } from './service.ts'
 
-/** The account of the ledger that holds the balance of an account, or of a workspace. */
+/** The ledger account that holds the balance of an account or a workspace. */
 const holderOf = async ({ deps: { db } }: TestService, balanceOf: string): Promise<Uuid> => {
   const id = parseId('account', balanceOf) ?? parseId('workspace', balanceOf)
   if (!id) throw new Error('neither an account id nor a workspace id')
@@ -29,7 +29,7 @@ export const credit = async (service: TestService, balanceOf: string, amountMino
   })
 }
 
-/** Writes rows past the triggers of the schema: what no version of the service writes, or more than it writes in an hour. */
+/** Writes rows past the schema's triggers: rows that no version of the service writes, or more of them than in an hour. */
 export const unguarded = ({ deps: { db } }: TestService, text: string, values: unknown[]): Promise<unknown> =>
   db.transaction(async (tx) => {
     await tx.query('set local session_replication_role = replica')
@@ -50,7 +50,7 @@ export const shareBalance = (service: TestService, workspaceId: string): Promise
 
 let serial = 0
 
-/** A beneficiary with a phone of its own, unless a destination is given. */
+/** A beneficiary with a phone of its own. `fields` may give a destination. */
 export const newBeneficiary = async (api: Client, fields: Record<string, unknown> = {}): Promise<string> => {
   serial += 1
   const destination = `2547${String(20_000_000 + serial).padStart(8, '0')}`
@@ -67,7 +67,7 @@ export const newBeneficiary = async (api: Client, fields: Record<string, unknown
 
 const largestTopupMinor = 25_000_000n
 
-/** Money for the workspace that the person works in, by a real top-up: the phone gets a prompt, and the provider reports the payment. Whole shillings. */
+/** Money for the person's current workspace in whole shillings, by a real top-up: a prompt, and the provider's report. */
 export const fund = async (service: TestService, person: Pick<Person, 'api'>, amountMinor: bigint): Promise<void> => {
   for (let left = amountMinor; left > 0n; left -= largestTopupMinor) {
     const part = left < largestTopupMinor ? left : largestTopupMinor

@@ -3,7 +3,7 @@ import { oauthScopes } from '../../src/modules/oauth/scopes.ts'
 import type { Answer, CallOptions, Client, Json } from './client.ts'
 import type { Person } from './people.ts'
 
-/** A POST of a form, as OAuth's endpoints take it; a list repeats its name. */
+/** Posts a form, as OAuth's endpoints require. A list repeats its name. */
 export const postForm = (
   api: Client,
   path: string,
@@ -20,7 +20,7 @@ export const redirectUri = 'http://127.0.0.1:9876/callback'
 
 export type OAuthClient = { id: string; secret: string | undefined; credentials: Record<string, string> }
 
-/** A client that registered itself; public by default. */
+/** A client that registered itself. Default: public. */
 export const registerClient = async (api: Client, metadata: Record<string, unknown> = {}): Promise<OAuthClient> => {
   const answer = await api.post('/v1/oauth/register', {
     client_name: 'Test agent',
@@ -80,7 +80,7 @@ export const decide = (
   decision: Record<string, unknown> = { decision: 'approve' },
 ): Promise<Answer> => person.api.post(`/v1/oauth/authorizations/${id}/decision`, decision)
 
-/** The query of the answer that the client gets. */
+/** The query of the client's redirect. */
 export const answerOf = (decided: Answer): URLSearchParams => {
   if (decided.status !== 200) throw new Error(`not decided: ${decided.status} ${decided.text}`)
   return new URL(decided.body.redirect_to).searchParams
@@ -88,7 +88,7 @@ export const answerOf = (decided: Answer): URLSearchParams => {
 
 export type ConsentOptions = { request?: AccessOptions; decision?: Record<string, unknown> }
 
-/** From the request to the code. */
+/** The steps from the request to the code. */
 export const obtainCode = async (person: { api: Client }, client: { id: string }, options: ConsentOptions = {}) => {
   const pkce = newPkce()
   const id = await requestConsent(person, client, pkce, options.request)
@@ -115,7 +115,7 @@ export const redeemCode = (
 export const refresh = (api: Client, client: OAuthClient, token: string, fields: Record<string, string | undefined> = {}) =>
   postForm(api, '/v1/oauth/token', { grant_type: 'refresh_token', refresh_token: token, ...client.credentials, ...fields })
 
-/** An agent that a person authorized, for every scope unless `request` names others: `api` uses its access token. */
+/** An agent authorized by a person, by default for every scope. `api` uses its access token. */
 export type Agent = {
   client: OAuthClient
   tokens: Json
@@ -132,7 +132,7 @@ export const authorizeAgent = async (
   options: ConsentOptions & { client?: OAuthClient; redeem?: Record<string, string | string[] | undefined> } = {},
 ): Promise<Agent> => {
   const client = options.client ?? (await registerClient(api))
-  // Without a scope it would ask for reading only.
+  // Without a scope the client would request reading only.
   const request = { scope: oauthScopes.join(' '), ...options.request }
   const { code, pkce } = await obtainCode(person, client, { ...options, request })
   const answer = await redeemCode(api, client, code, pkce, options.redeem)

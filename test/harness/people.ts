@@ -1,7 +1,7 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { type Client, withCall } from './client.ts'
 
-/** A person with a wallet, signed in by it: the session's cookie is the credential of `api`. */
+/** A person signed in with a wallet. The session's cookie is the credential of `api`. */
 export type Person = { wallet: PrivateKeyAccount; accountId: string; cookie: string; api: Client }
 
 export const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
@@ -11,7 +11,7 @@ export const sessionCookieOf = (headers: Headers): string => {
   return header?.slice('service_session='.length).split(';')[0] ?? ''
 }
 
-/** The sign-in's message for a wallet, ready to be signed. */
+/** The sign-in message for a wallet, ready to sign. */
 export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): Promise<string> => {
   const answer = await client.post('/v1/auth/wallet/nonce', { address: wallet.address })
   if (answer.status !== 200) throw new Error(`no message to sign: ${answer.status} ${answer.text}`)
@@ -20,7 +20,7 @@ export const walletMessage = async (client: Client, wallet: PrivateKeyAccount): 
 
 export const nonceIn = (message: string): string => /\nNonce: (\w+)\n/.exec(message)?.[1] ?? ''
 
-/** Signs in again within the session: the answer proves it where the wallet counts. */
+/** Signs in again within the session: the answer proves the session if the wallet counts. */
 export const prove = async ({ api, wallet }: Pick<Person, 'api' | 'wallet'>) => {
   const message = await walletMessage(api, wallet)
   return api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
@@ -50,7 +50,7 @@ export const signIn = async (client: Client, wallet = newWallet()): Promise<Pers
 /** A key created over HTTP; `api` uses it. */
 export type Key = { id: string; key: string; grantId: string; api: Client }
 
-/** `creator`: a person, or another key, which becomes its parent. */
+/** `creator`: a person, or the key that becomes the parent. */
 export const createKey = async (creator: { api: Client }, fields: Record<string, unknown> = {}): Promise<Key> => {
   const answer = await creator.api.post('/v1/accounts/me/api-keys', { name: 'Agent', ...fields })
   if (answer.status !== 201) throw new Error(`no key was made: ${answer.status} ${answer.text}`)

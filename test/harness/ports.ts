@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that the system assigns to outgoing connections, and above those that the service chooses for port 0. */
+/** Below the ports that the system assigns to outgoing connections, and above those that the service picks for port 0. */
 const [lowest, highest] = [20_000, 32_000]
 const blockSize = 100
 let next = 0
@@ -18,7 +18,7 @@ const canListen = async (port: number, keep: boolean): Promise<boolean> => {
   return listens
 }
 
-/** The first port of a block is listened on until this process ends: the others are then its own among all tests of this machine. */
+/** Listens on the first port of a block until this process ends, which reserves the block among this machine's tests. */
 const takeBlock = async (): Promise<void> => {
   const first = lowest + blockSize * randomInt((highest - lowest) / blockSize)
   if (!(await canListen(first, true))) return takeBlock()
@@ -26,7 +26,7 @@ const takeBlock = async (): Promise<void> => {
   end = first + blockSize
 }
 
-/** A port that nothing takes between this check and the listening: no other test, no outgoing connection and no service. Each is given once. */
+/** A port that no other test, connection or service takes between this check and the listening. Each is given once. */
 export const freePort = async (): Promise<number> => {
   if (next === end) await takeBlock()
   const port = next++

@@ -5,7 +5,7 @@ import { freePort } from './ports.ts'
 
 type Member = { port: number; restPort: number }
 
-/** haproxy with the file of `deploy/`, before the members of a cluster: one port that leads to the primary. */
+/** haproxy with the file of `deploy/`, before a cluster's members: one port that leads to the primary. */
 export const startHaproxy = async (members: readonly Member[]) => {
   const port = await freePort()
   const settings = ['ONE', 'TWO', 'THREE'].flatMap((name, at): [string, string][] => {

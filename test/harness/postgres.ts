@@ -5,7 +5,7 @@ import { inject } from 'vitest'
 import { connected } from './connected.ts'
 
 export type TestServer = {
-  /** A role that may create databases, connected to any database but the template. */
+  /** A role that may create databases, connected to any database except the template. */
   adminUrl: string
   template: string
   /** The prefix of every database of this run, so that the teardown finds them all. */
@@ -20,7 +20,7 @@ declare module 'vitest' {
 
 export type TestDatabase = { url: string; drop: () => Promise<void> }
 
-/** A migrated database of its own for a test file: a copy of the run's template. */
+/** A migrated database for a test file: a copy of the run's template. */
 export const createTestDatabase = async (): Promise<TestDatabase> => {
   const { adminUrl, template, prefix } = inject('testServer')
   const name = `${prefix}${randomBytes(6).toString('hex')}`
@@ -36,7 +36,7 @@ export const createEmptyDatabase = async (): Promise<TestDatabase> => {
   return { url: databaseUrl(adminUrl, name), drop: () => connected(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
-/** A copy of a database as it is now, which must have no connections: a backup, to be restored from. */
+/** A copy of a database without connections, as a backup for a restore. */
 export const copyDatabase = async (source: TestDatabase): Promise<TestDatabase> => {
   const { adminUrl, prefix } = inject('testServer')
   const name = `${prefix}${randomBytes(6).toString('hex')}`
@@ -44,21 +44,21 @@ export const copyDatabase = async (source: TestDatabase): Promise<TestDatabase> 
   return { url: databaseUrl(adminUrl, name), drop: () => connected(adminUrl, (admin) => dropDatabase(admin, name)) }
 }
 
-/** By files: page by page through the log costs twice as much. */
+/** Clones by files: page by page through the log costs twice as much. */
 const cloneTemplate = async (admin: pg.Client, name: string, template: string) => {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
       return
     } catch (error) {
-      // 55006: another connection, autovacuum for one, is in the template at this moment.
+      // 55006: another connection, such as autovacuum's, is in the template at the moment.
       if (attempt === 20 || !(error instanceof pg.DatabaseError) || error.code !== '55006') throw error
       await wait(50)
     }
   }
 }
 
-// FORCE: a pool that a test left open must not keep the run's databases alive.
+// FORCE: an open pool of a test must not keep the run's databases alive.
 export const dropDatabase = async (admin: pg.Client, name: string): Promise<void> => {
   await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
 }

@@ -15,7 +15,7 @@ const sources = {
   sandbox: 'src/dev/sandbox/run.ts',
 }
 
-/** Most of a start from the sources is loading them; here there are dozens of starts. `server` is what `npm start` runs, with `admin` from the same bundle. */
+/** Bundles, for dozens of starts: loading sources is most of a start. `server` is `npm start`'s, with `admin` in one bundle. */
 export const programs = {
   server: join(root, 'scripts/start.js'),
   admin: join(root, 'build/admin.js'),
@@ -25,7 +25,7 @@ export const programs = {
   sandbox: join(folder, 'sandbox.js'),
 } satisfies Record<'server' | 'admin' | keyof typeof sources, string>
 
-/** For the environment of a program: compiled code is kept from one start to the next. */
+/** Environment of a program that keeps compiled code between starts. */
 export const compiledOnce = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile') }
 
 /** Once per run, before the first test file. */
@@ -34,7 +34,7 @@ export const buildPrograms = async (): Promise<void> => {
   await Promise.all([
     ensureBundled(),
     ensureClientPacked(),
-    // In a process of its own: it loads the service.
+    // A process of its own, because it loads the service.
     promisify(execFile)(process.execPath, [join(root, 'scripts/build-docs.ts')]),
     ensureBundle({ input, folder, sources: ['src', 'scripts', 'client/src', sources.puppet, 'package-lock.json'] }),
   ])

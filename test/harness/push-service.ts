@@ -11,8 +11,8 @@ import {
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A push service and the browsers behind it, written from RFC 8030, 8188, 8291 and 8292 and not from the library that sends: what both get
-// wrong in the same way would otherwise pass.
+// A push service and the browsers behind it, written from RFC 8030, 8188, 8291 and 8292 and not from the sending library:
+// otherwise an error of both would pass.
 
 const hmac = (key: Buffer, ...parts: (Buffer | string | Uint8Array)[]): Buffer => {
   const mac = createHmac('sha256', key)
@@ -68,7 +68,7 @@ const senderOf = ({ authorization = '' }: IncomingHttpHeaders, origin: string): 
 
 export type Received = { text: string; headers: IncomingHttpHeaders; sender: string }
 
-/** A browser's subscription, as `toJSON()` gives it, and what was delivered to it. */
+/** A browser's subscription, in the form of `toJSON()`, and its delivered messages. */
 export type PushBrowser = {
   subscription: { endpoint: string; keys: { p256dh: string; auth: string } }
   received: Received[]
@@ -79,7 +79,7 @@ export type PushBrowser = {
 export type PushService = {
   url: string
   browser: () => PushBrowser
-  /** Requests that were no push message by the RFCs, and why. */
+  /** Requests that are not push messages by the RFCs, with the reason. */
   refused: string[]
   close: () => Promise<void>
 }

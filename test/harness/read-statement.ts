@@ -1,7 +1,7 @@
 import { type ReadStatement, readInPortions } from '../../src/modules/exceptions/reconciliation/statement-rules.ts'
 import type { OwnTitles } from '../../src/modules/exceptions/reconciliation/statement-titles.ts'
 
-/** A statement as a whole. */
+/** Reads a whole statement. */
 export const readStatement = (text: string, columns: OwnTitles = {}): ReadStatement => {
   const reading = readInPortions(text, { CURRENCY: 'KES', STATEMENT_COLUMNS: columns })
   for (;;) {

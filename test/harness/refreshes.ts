@@ -7,7 +7,7 @@ const handleOf = (refreshToken: string): string => refreshToken.slice('service_o
 
 const held = `select count(*)::int as held from ${waitingForLock}`
 
-/** Counts the requests for tokens that reach these services from now on. */
+/** Counts these services' incoming token requests from now on. */
 const countArrivals = (services: readonly TestService[]) => {
   let count = 0
   const note = ({ url }: { url?: string }) => {
@@ -31,7 +31,7 @@ const until = async (isReached: () => boolean | Promise<boolean>): Promise<void>
   throw new Error('the requests never came to wait')
 }
 
-/** Holds a grant's row until all the refreshes have arrived, and one of them waits for the row. */
+/** Holds a grant's row until all refreshes have arrived and one of them waits for the row. */
 export const whileHeld = async <T>(
   services: readonly [TestService, ...TestService[]],
   refreshToken: string,
@@ -47,7 +47,7 @@ export const whileHeld = async <T>(
     ])
     const running = work()
     await until(() => arrivals.count() >= running.length)
-    // Answered after what arrived before it was begun.
+    // Answered only after all earlier arrivals.
     for (const { api } of services) await api.get('/healthz')
     await until(async () => ((await watcher.query<{ held: number }>(held)).rows[0]?.held ?? 0) > 0)
     await hold.query('rollback')

@@ -16,13 +16,13 @@ const run = promisify(execFile)
 /** A primary and a standby by streaming replication, behind one address that leads to one of them. */
 export type Replicated = {
   url: string
-  /** The two servers themselves: what was the primary, then its standby. */
+  /** The two servers themselves: first the original primary, then its standby. */
   urls: readonly [string, string]
-  /** From now on the standby gets nothing more. */
+  /** Stops replication: the standby gets nothing more. */
   cutReplication: () => Promise<void>
-  /** Commits wait for no standby any more. */
+  /** Commits no longer wait for a standby. */
   asynchronous: () => Promise<void>
-  /** The primary is killed, the standby becomes the primary, and the address leads to it. */
+  /** Kills the primary. The standby becomes the primary, and the address leads to it. */
   failOver: () => Promise<void>
   close: () => Promise<void>
 }
@@ -35,7 +35,7 @@ const until = async (what: string, holds: () => Promise<boolean>): Promise<void>
   }
 }
 
-/** The files of a running server: `pg_basebackup` is not among the programs that npm installs. */
+/** Copies a running server's files. The programs that npm installs lack `pg_basebackup`. */
 const copyFiles = (url: string, from: string, to: string): Promise<void> =>
   connected(url, async (client) => {
     await client.query(`select pg_backup_start('standby', true)`)
@@ -49,7 +49,7 @@ const copyFiles = (url: string, from: string, to: string): Promise<void> =>
     await cp(join(from, 'cluster', 'password'), join(to, 'cluster', 'password'))
   })
 
-/** Connections are passed to `port`, and cut when that changes. */
+/** Passes connections to `port`, and cuts them when it changes. */
 const startSwitch = async (first: number) => {
   let port = first
   const sockets = new Set<Socket>()

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export type RoundRobin = {
   port: number
   add: (port: number) => void
-  /** New connections go to the others; those that are open stay. */
+  /** New connections go to the other processes. Open ones stay. */
   remove: (port: number) => void
   close: () => Promise<void>
 }

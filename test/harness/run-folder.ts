@@ -8,7 +8,7 @@ import { isRunning } from '../../src/lib/operating-system.ts'
 const memory = '/dev/shm'
 const neededBytes = 2 * 1024 ** 3
 
-/** Creating and dropping a database is a thousand files: on a disk that costs six times as much of a processor as in memory. */
+/** A database's creation and drop handle a thousand files: on a disk, six times the processor time of memory. */
 const placeForFiles = async (): Promise<string> => {
   const space = await statfs(memory).catch(() => undefined)
   return space && space.bavail * space.bsize >= neededBytes ? memory : tmpdir()
@@ -17,8 +17,8 @@ const placeForFiles = async (): Promise<string> => {
 const postgresIn = (folder: string) => join(folder, 'postgres')
 
 /**
- * A folder for everything temporary of a run: the server's data, and what tests and their processes write. It becomes the folder for
- * temporary files of this process and of those that it starts.
+ * A folder for a run's temporary files: the server's data, and files of tests and their processes. It becomes the temporary
+ * folder of this process and of those that it starts.
  */
 export const openRunFolder = async (): Promise<{ postgres: string; remove: () => Promise<void> }> => {
   const before = process.env.TMPDIR
@@ -26,7 +26,7 @@ export const openRunFolder = async (): Promise<{ postgres: string; remove: () =>
   for (const place of places) await removeAbandoned(place)
   const [place = tmpdir()] = places
   const folder = await mkdtemp(join(place, `payments-test-${process.pid}-`))
-  // Like the system's own: the server, and what tests start as another user, get in.
+  // With the system folder's mode, so that the server, and programs of another user, have access.
   await chmod(folder, 0o1777)
   process.env.TMPDIR = folder
   return {
@@ -53,7 +53,7 @@ const removeAbandoned = async (place: string): Promise<void> => {
       }
       await rm(folder, { recursive: true, force: true })
     } catch {
-      // A folder of another user.
+      // The folder belongs to another user.
     }
   }
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 
 const ordinary = '20260304'
 
-/** From PROPERTY_SEED: a number, or `random` for another one in each run. */
+/** PROPERTY_SEED's value: a number, or `random` for another one in each run. */
 export const chooseSeed = (wanted = ordinary): number => {
   const chosen = wanted === 'random' ? randomInt(1_000_000_000) : Number(wanted)
   if (wanted === '' || !Number.isSafeInteger(chosen) || chosen < 0)

@@ -7,8 +7,7 @@ export type Sent = { statements: { name: string | undefined; text: string; value
 const control = /^(begin|commit|rollback|savepoint|release|notify)\b/
 
 /**
- * The statements that this process sends while `work` runs. Statements that are issued on one connection before the next tick leave
- * in one system call.
+ * This process's statements while `work` runs. Statements issued on one connection before the next tick leave in one system call.
  */
 export const sentDuring = async (work: () => Promise<unknown>): Promise<Sent> => {
   const statements: Sent['statements'] = []

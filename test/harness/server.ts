@@ -3,7 +3,7 @@ import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 
 export type RunningServer = { kind: 'configured' | 'container' | 'embedded'; adminUrl: string; stop: () => Promise<void> }
 
-/** TEST_DATABASE_URL, else a container when a Docker daemon answers, else the Postgres that npm installed, with its data in `dataDir`. */
+/** TEST_DATABASE_URL, else a container if a Docker daemon answers, else npm's Postgres with its data in `dataDir`. */
 export const startTestServer = async (dataDir: string): Promise<RunningServer> => {
   const configured = process.env.TEST_DATABASE_URL
   if (configured) return { kind: 'configured', adminUrl: configured, stop: async () => undefined }
@@ -11,7 +11,7 @@ export const startTestServer = async (dataDir: string): Promise<RunningServer> =
     try {
       return await startContainer()
     } catch (error) {
-      // Tests still run when the daemon has no registry to pull from.
+      // Tests still run if the daemon has no registry to pull from.
       console.warn(`tests: no container (${error instanceof Error ? error.message : error}), taking the embedded PostgreSQL`)
     }
   }
@@ -48,7 +48,7 @@ const startContainer = async (): Promise<RunningServer> => {
   return { kind: 'container', adminUrl, stop: async () => void (await container.stop()) }
 }
 
-/** Asks the daemon itself: a docker command or a socket file without a daemon behind it is common. */
+/** Asks the daemon itself, because a docker command or a socket file without a daemon is common. */
 const dockerAnswers = () => {
   const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   const target = host.startsWith('unix://')

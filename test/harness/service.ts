@@ -24,12 +24,12 @@ export type TestService = Service & {
   clock: TestClock
   sandbox: RailSandbox
   sandboxUrl: string
-  /** The provider's time: for what is late on purpose. */
+  /** The provider's time, for deliveries that are late on purpose. */
   scheduler: ManualScheduler
   database: TestDatabase
-  /** Every line that was logged, as it was written. */
+  /** Every logged line, unchanged. */
   log: string[]
-  /** Works off jobs and lets the provider deliver, in turn, until nothing is left to do. */
+  /** Runs jobs and lets the provider deliver, in turn, until nothing is left. */
   settle: () => Promise<void>
   close: () => Promise<void>
 }
@@ -42,12 +42,12 @@ export type TestOptions = {
   /** Settings that no variable changes. */
   fixed?: Partial<Config>
   railTimeoutMs?: number
-  /** A second process on the same database: everything but the database is its own. */
+  /** A second process on the same database. It shares nothing else. */
   database?: TestDatabase
   /** A pooler in front of the database. */
   through?: { url: string; pooler?: Pooler }
   clock?: TestClock
-  /** Uses that service's provider instead of its own: a process that takes over. */
+  /** The provider of that service instead of its own, for a process that takes over. */
   provider?: TestService
   /** The memory of an earlier life of the process, and the log of this one's recovery point and sends. */
   sendLog?: SendLogFile
@@ -59,7 +59,7 @@ const startProvider = async (clock: TestClock, home: string) => {
   return { scheduler, sandbox, sandboxUrl: await sandbox.listen() }
 }
 
-/** The emulator's own time-out is short: a test that needs calls to hang for longer sets it. */
+/** The emulator's own timeout is short. A test whose calls hang for longer sets it. */
 const withTimeout = (sandbox: RailSandbox, ms: number | undefined): SandboxOptions =>
   ms === undefined
     ? sandbox
@@ -70,7 +70,7 @@ const withTimeout = (sandbox: RailSandbox, ms: number | undefined): SandboxOptio
         },
       }
 
-/** The whole service on a database of its own, with the provider's emulator beside it, under a clock that the test moves. */
+/** The whole service on a database of its own, with the provider's emulator beside it, on a clock that the test moves. */
 export const startService = async (options: TestOptions = {}): Promise<TestService> => {
   const database = options.database ?? (await createTestDatabase())
   const clock = options.clock ?? createTestClock()
@@ -88,7 +88,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...sharedKeys,
     ...options.env,
   })
-  // Tests send many requests at once on slow machines, and most test neither the answer of a process that sheds load nor that of a late one.
+  // Tests send many requests at once on slow machines, and most test neither load shedding nor late answers.
   const patient = { SHED_LOAD: false, DATABASE_STATEMENT_TIMEOUT_MS: 60_000, REQUEST_TIMEOUT_MS: 60_000 }
   const config = { ...settings, ...patient, ...options.fixed }
   const log: string[] = []
@@ -139,7 +139,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   }
 }
 
-/** The service of a test file: it closes after the file's last test, and after everything that was begun later. */
+/** A test file's service. It closes after the file's last test, and after everything that was opened later. */
 export const openService = async (options: TestOptions = {}): Promise<TestService> => {
   const service = await startService(options)
   afterAll(() => service.close())

@@ -1,11 +1,11 @@
-/** A signature as wallets and people copy it, which is read wherever one is taken. */
+/** Signature forms that wallets and people copy. Every reader of signatures accepts them. */
 export const copiedForms: readonly (readonly [string, (signature: string) => string])[] = [
   ['without 0x', (signature) => signature.slice(2)],
   ['with 0X', (signature) => `0X${signature.slice(2).toUpperCase()}`],
   ['with a space before and a line end after it', (signature) => ` ${signature}\r\n`],
 ]
 
-/** Two of them at once. */
+/** Two of these forms at once. */
 export const copied = (signature: string): string => ` 0X${signature.slice(2).toUpperCase()}\r\n`
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -14,7 +14,7 @@ const high = (signature: string) => {
   return `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}`
 }
 
-/** Forms of some libraries, which are refused by a sentence that names them. */
+/** Forms of some libraries. Each is refused by a sentence that names it. */
 export const refusedForms: readonly (readonly [string, (signature: string) => string, string])[] = [
   ['compact', (signature) => signature.slice(0, 130), 'EIP-2098'],
   ['with a high s', high, 'high (EIP-2)'],

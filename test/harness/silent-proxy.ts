@@ -3,16 +3,16 @@ import { type AddressInfo, createServer, connect as dial, type Socket } from 'no
 
 export type SilentProxy = {
   url: string
-  /** From now on nothing is answered on existing and new connections; none is closed. */
+  /** Stops answers on existing and new connections, without closing any. */
   silence: () => void
-  /** The same, as soon as this text was passed on to the server. */
+  /** The same, once this text was passed on to the server. */
   silenceAfter: (text: string) => void
-  /** New connections work; the silent ones stay silent, as behind a firewall that dropped their state. */
+  /** New connections work. The silent ones stay silent, as behind a firewall that dropped their state. */
   serveNew: () => void
   close: () => Promise<void>
 }
 
-/** A proxy before a server of any protocol that can stop its connections from answering. */
+/** A proxy for any protocol that can stop its connections from answering. */
 export const startSilentProxy = async (targetUrl: string): Promise<SilentProxy> => {
   const target = new URL(targetUrl)
   const sockets = new Set<Socket>()

@@ -5,7 +5,7 @@ export type StreamEvent = { id: string; type: string; data: Json }
 export type EventStream = {
   status: number
   headers: Headers
-  /** Everything as it came over the wire. */
+  /** All text from the wire. */
   text: () => string
   /** Every event so far, including those that `next` skipped. */
   seen: StreamEvent[]
@@ -34,8 +34,8 @@ const fieldOf = (block: string, name: string): string | undefined => {
 }
 
 /**
- * An EventSource for tests. Everything is awaited: `next` resolves with an event that has arrived or arrives later, and otherwise fails
- * with a list of what arrived. Answers other than a stream are returned with their status.
+ * An EventSource for tests. Everything is awaited: `next` resolves with an event that has arrived or arrives later, and otherwise
+ * fails with a list of the arrivals. Answers other than a stream are returned with their status.
  */
 export const openStream = async (client: Client, options: StreamOptions = {}): Promise<EventStream> => {
   const { bearer, cookie } = { ...client.credentials, ...options }

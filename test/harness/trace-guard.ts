@@ -1,8 +1,8 @@
 import { connected } from './connected.ts'
 
 /**
- * The tables that contain money or rights, and the columns that may change without a trace: times of last use, times when work is due,
- * copies of other columns.
+ * The tables of money or rights, with the columns that may change without a trace: times of last use, due times, copies of other
+ * columns.
  */
 const guarded: Readonly<Record<string, readonly string[]>> = {
   ledger_transfers: [],
@@ -15,7 +15,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   intent_mandates: ['updated_at'],
   beneficiaries: ['updated_at', 'name_check_due_at', 'name_checks', 'name_checked_at', 'result_name', 'similar_to_id'],
   spending_policies: ['updated_at'],
-  // A refresh moves the end of an OAuth grant; its limit stands in the grant that the consent made.
+  // A refresh moves the end of an OAuth grant. Its limit is in the consent's grant.
   grants: ['last_used_at', 'expires_at'],
   api_keys: ['last_used_at'],
   accounts: ['updated_at', 'email'],
@@ -29,7 +29,7 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   suspense_items: [],
 }
 
-/** SQLSTATE of a transaction without an event and an audit row. The harness fails a test file whose service logged it. */
+/** SQLSTATE of a transaction without an event or audit row. The harness fails a test file whose service logged it. */
 export const untraced = 'TR001'
 
 const guardOf = ([table, free]: [string, readonly string[]]): string => {
@@ -40,8 +40,8 @@ const guardOf = ([table, free]: [string, readonly string[]]): string => {
 }
 
 /**
- * Installs a check into a database for tests: a transaction that writes a guarded table and neither an event nor an audit row fails at
- * its commit. Single statements without a transaction are left out: tests prepare rows with them, and pruning deletes by them.
+ * Installs a check for tests: a transaction that writes a guarded table and neither an event nor an audit row fails at its
+ * commit. Single statements outside transactions are exempt: tests prepare rows and pruning deletes by them.
  */
 export const installTraceGuard = (url: string): Promise<void> =>
   connected(url, async (client) => {

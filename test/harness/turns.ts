@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-// How long one request keeps every other one waiting: the processor time of the longest turn of the event loop while it is served. The request
-// is sent by another process, so that only the service's own work is measured; processor time, so that a busy machine does not count.
+// How long one request keeps every other one waiting: the processor time of the longest event-loop turn during it. Another
+// process sends it, so that only the service's own work is measured. Processor time, so that a busy machine does not count.
 
 const sender = `
 process.on('message', async ({ url, options }) => {
@@ -25,8 +25,8 @@ const workMs = (): number => {
 }
 
 /**
- * How much longer a fixed piece of work takes than on the machine whose turns docs/security.md shows; at least 1. The 22 ms of that machine are
- * reckoned, not measured: 65 ms on one where the same requests took about three times as long in all.
+ * How much slower a fixed piece of work is than on the machine of docs/security.md; at least 1. That machine's 22 ms are
+ * computed, not measured: 65 ms on one where the same requests took about three times as long.
  */
 export const slowness = (): number => {
   const times = Array.from({ length: 9 }, workMs).toSorted((a, b) => a - b)

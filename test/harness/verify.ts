@@ -3,7 +3,7 @@ import type { Db } from '../../src/db/client.ts'
 import { checks, factsOf, verify } from '../../src/operate/verify/verify.ts'
 import type { TestService } from './service.ts'
 
-/** The broken promises of the data now; empty on correct data. `promise: subject`, one for each line. */
+/** The data's broken promises now, as lines of `promise: subject`. Empty on correct data. */
 export const findBreaches = async (
   service: TestService,
   db: Db = service.deps.db,
@@ -15,7 +15,7 @@ export const findBreaches = async (
   return broken
 }
 
-/** Those of the promises that `named` names, or of all where it names what was found: a fifth of a second of a processor each time. */
+/** The breaches of the promises in `named`, or of all promises if `named` is a breach: a fifth of a second of processor time. */
 export const findBreachesOf = async (service: TestService, db: Db, named: string): Promise<string[]> => {
   const [promise = ''] = named.split(': ')
   const chosen = checks.filter((check) => new RegExp(promise).test(check.promise))

@@ -10,7 +10,7 @@ const measured = Object.keys(operationsOf(service.routes))
 test('every operation is in the table of the bench, or has a stated reason why not', () => {
   expect(operations.length).toBeGreaterThan(100)
   const named = new Set(measured.map((name) => name.split(',')[0] ?? ''))
-  // One that stands twice, or that no route has, makes these differ as well.
+  // A repeated operation, or one without a route, fails this too.
   expect([...named, ...notMeasured].sort(), 'see test/bench/operation-list.ts').toEqual([...operations].sort())
 })
 

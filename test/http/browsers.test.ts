@@ -99,7 +99,7 @@ describe('the headers of every answer', () => {
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe-inline|unsafe-eval|\*|https:/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
-    // The service's time, which the sandbox moves: pages count from it.
+    // The service's time, which the sandbox moves. Pages count from it.
     expect(headers.get('date')).toBe(service.clock.now().toUTCString())
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
@@ -201,7 +201,7 @@ describe('the files of the dashboard', () => {
     expect(old.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect(old.headers.get('cache-control')).toContain('immutable')
     expect(old.headers.get('x-content-type-options')).toBe('nosniff')
-    // A process of another version serves what only the new one has in its folder.
+    // A process of another version serves a file that only the new one's folder has.
     expect(await statusOf('new-cccccccc.js')).toBe(200)
     service.clock.advance(days(8))
     await deploy('new-cccccccc.js', 'same-bbbbbbbb.css')

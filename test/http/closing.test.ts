@@ -41,7 +41,7 @@ test('a service that closes answers the requests under way, ends its streams and
 
 test('a connection that was opened before the end and brings its request after it is answered', async () => {
   const service = await startService()
-  // A slow machine must not take longer than a connection may be silent.
+  // A slow machine must not exceed a connection's allowed silence.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const { hostname, port } = new URL(service.api.url)
@@ -49,7 +49,7 @@ test('a connection that was opened before the end and brings its request after i
   await once(late, 'connect')
   const closing = service.close()
   while (service.http.server.listening) await turn()
-  // Longer than between two looks at the connections that are left.
+  // Longer than the interval between two checks of the remaining connections.
   vi.advanceTimersByTime(120)
   await turn()
   await turn()

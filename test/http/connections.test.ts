@@ -14,10 +14,10 @@ afterAll(async () => {
 })
 
 const { config } = service.deps
-/** The database, the providers (payments' and sign-in's), and the two listeners of the service itself. */
+/** The database, the providers (of payments and sign-in), and the service's own two listeners. */
 const configured = [service.database.url, service.sandboxUrl, config.publicUrl, config.operatorUrl]
 const ports = configured.map((url) => Number(new URL(String(url)).port || 5432))
-/** An address of this machine that the service has no business with. */
+/** An address of this machine that the service must not contact. */
 const elsewhere = 'http://127.0.0.1:61234/latest/meta-data'
 
 const operations = async () => {
@@ -48,7 +48,7 @@ test('no route connects to a host that is not configured: the whole story of the
   expect(takeRefused()).toEqual([])
 })
 
-/** The value with each text replaced by an address: all at once, and the fields each by itself. */
+/** The value with its texts replaced by an address: all at once, and each field by itself. */
 const planted = (value: Json): Json[] => {
   const everywhere = (one: Json): Json => {
     if (typeof one === 'string') return elsewhere
@@ -60,7 +60,7 @@ const planted = (value: Json): Json[] => {
   return [everywhere(value), ...fields.map((key) => ({ ...value, [key]: everywhere(value[key]) }))]
 }
 
-/** They end the caller's own session, or never end themselves. */
+/** These operations end the caller's own session, or never end themselves. */
 const leftOut = new Set(['accounts.close', 'sign_in.logout', 'notifications.stream'])
 
 test('an address in any field of any request is fetched by nobody, whatever is answered', async () => {
@@ -81,7 +81,7 @@ test('an address in any field of any request is fetched by nobody, whatever is a
   }
   await service.settle()
   expect(takeRefused()).toEqual([])
-  // Few were refused for want of a credential: the rest got as far as what reads the fields.
+  // Few were refused for a missing credential: the rest reached the code that reads the fields.
   expect(answered.length).toBeGreaterThan(300)
   expect(answered.filter((status) => status === 401).length / answered.length).toBeLessThan(0.1)
 })

@@ -17,7 +17,7 @@ test('on every route that needs a credential, a request without one gets the add
       method === 'GET' || method === 'DELETE' ? {} : { body: {} },
     )
     expect([path, answer.status, answer.body.error]).toEqual([path, 401, 'authentication_required'])
-    // The MCP server is a resource of its own.
+    // The MCP server is a separate resource.
     expect(answer.headers.get('www-authenticate')?.replace('/mcp"', '"')).toContain(metadata())
   }
 })

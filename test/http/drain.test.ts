@@ -6,7 +6,7 @@ import { registerDrain } from '../../src/http/drain.ts'
 
 const waiting = 12
 
-/** Connections that ask at once, each to a handler that keeps the process busy for that long. */
+/** Concurrent requests on connections, each to a handler that keeps the process busy for that long. */
 const askBusy = async (busyMs: number): Promise<{ answered: Promise<string[]>; close: () => Promise<void> }> => {
   const app = fastify({ return503OnClosing: false })
   registerDrain(app as never)

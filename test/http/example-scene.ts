@@ -23,7 +23,7 @@ type Texts = Record<string, string>
 type OperationInput = { path?: Texts; query?: Texts; body?: Json; form?: Texts }
 type Operation = { path: string; method: string; id: string }
 
-/** Calls of one story, each operation once: what was sent, and what the service answered. */
+/** The calls of one story, each operation once: requests with the service's answers. */
 const createStage = (operations: readonly Operation[]) => {
   const examples: RecordedExamples = {}
   const find = (id: string): Operation => {
@@ -58,7 +58,7 @@ const createStage = (operations: readonly Operation[]) => {
   return { examples, play, keep }
 }
 
-/** An event of long ago: the stream says that it goes on without what was missed. */
+/** An old event: the stream says that it continues without the missed ones. */
 const forgotten = 'evt_01h455vb4pex5vsknk084sn02q'
 
 /** A household in Nairobi, its agent, its clerk and the service's administrators, through the whole API. */
@@ -104,7 +104,7 @@ export const playExamples = async (
     body: { name: 'My phone', credential: authenticator.create(asked.challenge) },
   })
   await play('passkeys.list', api)
-  // It proves sessions that begin later.
+  // The passkey proves later sessions.
   pass()
   const elsewhere = await signIn(open, wallet)
   const { challenge } = await play('sessions.prepare_proof', elsewhere.api)
@@ -564,7 +564,7 @@ const opaque = new Set([
   'next_cursor',
 ])
 
-/** A warning's code is a word; a provider's authorization code is random, as are a passkey's own id and its signatures. */
+/** A warning's code is a word. A provider's authorization code is random, as are a passkey's own id and its signatures. */
 const isOpaque = (name: string, text: string) =>
   opaque.has(name) ||
   (name === 'code' && /^[\w-]{24,}$/.test(text)) ||
@@ -582,6 +582,6 @@ const replaced = (text: string, replacements: readonly Replacement[]): string =>
 
 /** The value in the form in which the document may show it. */
 export const redacted = (value: Json): Json => rewrite(value, (text) => replaced(text, private_))
-/** Without what differs from run to run: ids, times, signatures, addresses. */
+/** The value without parts that differ from run to run: ids, times, signatures, addresses. */
 export const lasting = (value: Json): Json =>
   rewrite(value, (text, name) => (isOpaque(name, text) ? '…' : replaced(text, [...private_, ...passing])))

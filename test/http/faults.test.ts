@@ -114,7 +114,7 @@ test('a database that takes no writes is not ready, though it answers', async ()
   const refused = await person.api.post('/v1/workspaces', { name: 'A write' })
   expect([refused.status, refused.body.error, refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
   takeWrites()
-  // The connection that could not write was given up: the next write has another one.
+  // The connection that could not write was given up: the next write uses another one.
   await expect.poll(async () => (await person.api.post('/v1/workspaces', { name: 'A write' })).status).toBe(201)
   await reconnect()
   await expect.poll(async () => (await service.api.get('/readyz')).status).toBe(200)
@@ -139,7 +139,7 @@ test('connections without an answer are closed: 503 in time, a new connection at
   const refusedInTime = async (ask: () => Promise<{ status: number }>) => {
     const from = performance.now()
     expect((await ask()).status).toBe(503)
-    // Without the setting it is fifteen seconds.
+    // The default is fifteen seconds.
     expect(performance.now() - from).toBeLessThan(12_000)
   }
   proxy.silence()
@@ -161,7 +161,7 @@ test('connections without an answer are closed: 503 in time, a new connection at
   const again = await pay('committed')
   expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
   expect((await payer.api.get('/v1/payments')).body.data).toHaveLength(2)
-  // The reader of events and its listener came back as well.
+  // The reader of events and its listener came back too.
   expect((await stream.next('payment.created')).data.data.id).toBe(again.body.id)
   stream.close()
   await behind.close()

@@ -111,7 +111,7 @@ test.each([
   ])
 })
 
-/** Header values that fetch would not let through go over a socket. */
+/** Sends header values over a socket that fetch would refuse. */
 const sendKey = async (api: Client, key: string): Promise<{ status: number; body: Answer['body'] }> => {
   const body = JSON.stringify(payee)
   const head = [

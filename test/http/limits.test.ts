@@ -43,7 +43,7 @@ describe('requests in a minute', () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, index) => keys[index % 4]?.api.get('/v1/credentials/current')),
     )
-    // Three of its twelve made keys.
+    // Three of the twelve requests created keys.
     expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(9)
     expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(31)
     const other = await createKey(person)
@@ -118,7 +118,7 @@ test('behind a trusted proxy, the address is the one that it forwards', async ()
   for (let index = 0; index < 6; index += 1) expect((await ask(`203.0.113.${index}`)).status).toBe(200)
   const answers = [await ask('198.51.100.7'), await ask('198.51.100.7'), await ask('198.51.100.7')]
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 429])
-  // Some proxies write the port of the connection, or brackets: it is the same client.
+  // Some proxies write the connection's port, or brackets: it is the same client.
   for (const from of ['198.51.100.7:51234', '198.51.100.7:51235']) expect((await ask(from)).status).toBe(429)
   for (const port of [1, 2]) expect((await ask(`[2001:db8::${port}]:5123${port}`)).status).toBe(200)
   for (const from of ['[2001:db8::3]', '"[2001:db8::4]:443"', '2001:db8::5']) expect((await ask(from)).status).toBe(429)
@@ -128,7 +128,7 @@ test('behind a trusted proxy, the address is the one that it forwards', async ()
   expect(await service.deps.db.query(`select ip from audit_log where action = 'sign_in.start'`)).toMatchObject([
     { ip: '192.0.2.44' },
   ])
-  // Only the last hop is the proxy's own; the client may have invented the ones before it.
+  // Only the last hop is the proxy's own. The client may have invented the earlier ones.
   expect((await ask('203.0.113.99, 198.51.100.7')).status).toBe(429)
   await service.close()
 })
@@ -141,7 +141,7 @@ test('while the shared counter cannot be reached each process counts for itself:
   await service.close()
 })
 
-/** Speaks as much of Redis's protocol as a counter needs: a greeting, INFO, and a script that answers a count and the time that is left. */
+/** The parts of Redis's protocol for a counter: a greeting, INFO, and a script that answers a count and the remaining time. */
 const startCounter = async () => {
   let count = 0
   let received = ''
@@ -186,7 +186,7 @@ test('a shared counter without an answer delays a request for a tenth of a secon
   expect(answers.at(-1)?.status).toBe(429)
   // The fastest answer counts, because the others may wait for a processor.
   expect(Math.min(...answers.map(({ ms }) => ms))).toBeLessThan(1_000)
-  // Its connection was closed, and until there is another one nothing waits.
+  // The counter's connection was closed, and until another one exists nothing waits.
   await expect.poll(async () => (await ask()).ms, { interval: 100 }).toBeLessThan(90)
   await service.close()
   await proxy.close()

@@ -57,7 +57,7 @@ test('a cursor that was invented, cut or changed in any place is refused', async
   const changed = [...cursor].map(
     (letter, index) => cursor.slice(0, index) + (letter === 'A' ? 'B' : 'A') + cursor.slice(index + 1),
   )
-  // The last letter of base64url carries bits that mean nothing: a change of those alone is the same cursor.
+  // The last letter of base64url has meaningless bits: a change of those alone is the same cursor.
   for (const text of [...changed.slice(0, -1), cursor.slice(0, -4), `${cursor}AAAA`, 'AAAA', 'x'.repeat(200)]) {
     const { status, body } = await list(`cursor=${text}`)
     expect([text, status, body.error]).toEqual([text, 400, 'invalid_cursor'])
@@ -89,7 +89,7 @@ test('every list of the API is paged the same way', async () => {
     const refused = await person.api.get(`${path}?cursor=AAAA`)
     expect([path, refused.status, refused.body.error]).toEqual([path, 400, 'invalid_cursor'])
     const answer = await person.api.get(`${path}?limit=1`)
-    // A statement encloses its page in the balances and the sums of its whole period.
+    // A statement's page is surrounded by the balances and totals of its whole period.
     const page = path.endsWith('/statement') ? Object.keys(answer.body).slice(-2) : Object.keys(answer.body)
     expect([path, answer.status, page]).toEqual([path, 200, [path.endsWith('/statement') ? 'entries' : 'data', 'next_cursor']])
   }

@@ -79,7 +79,7 @@ test('a column with the name of a part of every object is a column that is not k
 })
 
 describe('a text is refused by its length before anything else is done with it', () => {
-  // 64 KB of them cost half a second to normalise; refused by length, nothing is normalised.
+  // 64 KB of marks take half a second to normalise. A refusal by length normalises nothing.
   const marks = `a${'\u0301\u0327'.repeat(14_000)}`
   test.each<[string, string, (text: string) => unknown]>([
     ['name', '/v1/workspaces', (name) => ({ name })],

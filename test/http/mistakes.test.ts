@@ -287,7 +287,7 @@ describe('signatures', () => {
     const held = await person.api.post('/v1/payments', payment({}).body)
     const path = `/v1/approvals/${held.body.approval_id}`
     const { message } = (await service.api.get(`${path}/message`)).body
-    // Whether any account has the wallet is not shown.
+    // The answer hides whether any account has the wallet.
     for (const wallet of [stranger.wallet, newWallet()]) {
       const signature = await wallet.signMessage({ message })
       const answer = await service.api.post(`${path}/decide-by-signature`, { decision: 'approve', signature })

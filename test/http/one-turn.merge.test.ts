@@ -46,7 +46,7 @@ afterAll(() => {
   if (process.env.SHOW_TURNS) console.log(figures.join('\n'))
 })
 
-/** The shortest of a few: what else runs in the process, such as collecting garbage, is not the request's. */
+/** The shortest of a few turns: other work in the process, such as garbage collection, is not the request's. */
 const longest = async (name: string, ask: () => Promise<Ask> | Ask, times = 2): Promise<number> => {
   const all: Turns[] = []
   const isLong = () => Math.min(...all.map(({ longestMs }) => longestMs)) >= maxMs
@@ -59,7 +59,7 @@ const longest = async (name: string, ask: () => Promise<Ask> | Ask, times = 2): 
   return turn ?? Number.NaN
 }
 
-// Before the lists, whose thousands of payments it would send.
+// Runs before the lists, because it would send their thousands of payments.
 describe('every operation with the longest texts that its body and its address take', () => {
   // For a normaliser each mark is one more letter: the most expensive text of this length.
   const textOf = (length: number) => 'a\u0301\u0316'.repeat(Math.ceil(length / 5)).slice(0, length / 1.7)
@@ -70,7 +70,7 @@ describe('every operation with the longest texts that its body and its address t
     const entries = Object.entries(value)
     return Object.fromEntries(entries.map(([key, inner]) => [key, filled(inner, length / entries.length)]))
   }
-  /** All texts share the room, and each has it alone. */
+  /** Texts that share the room, and each text alone in it. */
   const longestOf = (value: Json, length: number): Json[] => {
     if (typeof value !== 'object' || value === null) return [filled(value, length)]
     return [filled(value, length), ...Object.keys(value).map((key) => ({ ...value, [key]: filled(value[key], length) }))]
@@ -222,7 +222,7 @@ test('a statement of 10,000 lines', async () => {
 })
 
 describe('a text that is no table costs at most five times what a regular one costs, by size', () => {
-  /** Repeated to the size of a body. */
+  /** Repeated up to the size of a body. */
   const shapes = {
     'line feeds': '\n',
     'empty rows': ',,\n',
@@ -248,7 +248,7 @@ describe('a text that is no table costs at most five times what a regular one co
     list: (text: string): Ask => ({ path: '/v1/payment-batches?dry_run=true', headers: csv, body: text }),
     statement: (text: string): Ask => {
       uploads += 1
-      // The same statement again would be known.
+      // The service would recognise the same statement.
       const statement = text.replaceAll('QQ', `QQ${uploads}Z`)
       return {
         path: '/v1/admin/reconciliations',

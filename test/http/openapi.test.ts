@@ -21,10 +21,10 @@ const operations = (): Operation[] =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   )
 
-/** The pages that a browser is sent through, and the protocol for agents, are served, but no part of the API. */
+/** Pages of a browser's redirects, and the protocol for agents, are served, but are not part of the API. */
 const operationsOfTheApi = () => service.routes.filter(({ path }) => !path.startsWith('/link/') && path !== '/mcp')
 
-/** The contract's table of codes, section 7: what integrators were promised, written down a second time on purpose. */
+/** The contract's table of codes, section 7: the promise to integrators, duplicated on purpose. */
 const promised: Record<number, string[]> = {
   400: ['invalid_request', 'invalid_cursor'],
   401: [
@@ -74,7 +74,7 @@ test('the codes are exactly those of the contract', () => {
 test('every code is in the document with its status, and the document has no other', () => {
   const described = operations().flatMap(({ operation }) =>
     Object.entries<Json>(operation.responses).flatMap(([status, response]) =>
-      // OAuth's endpoints have the codes of their RFCs, and a shape that carries both.
+      // OAuth's endpoints have their RFCs' codes, and a shape for both.
       response.content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error'
         ? []
         : [...String(response.description).matchAll(/`([a-z_]+)`/g)].map((match) => [match[1] ?? '', Number(status)] as const),
@@ -198,7 +198,7 @@ test('no two parameters of an operation have the same name in a generated client
   expect(same).toEqual([])
 })
 
-/** Names as types of a generated client see them: those of parts, and those of operations. */
+/** Names of types in a generated client: those of parts, and those of operations. */
 const faultsOfNames = (whole: Json): string[] => {
   const ids = Object.values<Json>(whole.paths).flatMap((item) => Object.values<Json>(item).map(({ operationId }) => operationId))
   const parts = ['schemas', 'parameters', 'responses', 'headers'].map((kind) => Object.keys(whole.components[kind]))
@@ -244,7 +244,7 @@ test('every answer has a declared content type, also the pages that a browser ge
   }
 })
 
-/** Every property of a schema, and every parameter of an operation, with where it stands. */
+/** Every property of a schema and every parameter of an operation, with its location. */
 const described = (node: unknown, at: string): [string, Json][] => {
   if (typeof node !== 'object' || node === null) return []
   const { properties, parameters } = node as Json
@@ -270,7 +270,7 @@ const undescribed = (whole: Json): string[] =>
 
 test('every property and every parameter is described', () => {
   expect(undescribed(document)).toEqual([])
-  // This proves that the check finds one that is not.
+  // This proves that the check finds an undescribed one.
   const schemas = { ...document.components.schemas, Planted: { type: 'object', properties: { mystery: { type: 'string' } } } }
   expect(undescribed({ ...document, components: { ...document.components, schemas } })).toEqual(['/schemas/Planted.mystery'])
 })

@@ -61,7 +61,7 @@ describe('an overloaded service', () => {
   let service: TestService
   let person: Person
   beforeAll(async () => {
-    // Without its ticks it measures no delay: a slow machine is not the load of this test.
+    // Without its ticks it measures no delay: a slow machine is not this test's load.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     service = await startService({ fixed: { SHED_LOAD: true } })
     vi.useRealTimers()
@@ -76,7 +76,7 @@ describe('an overloaded service', () => {
     const doomed = await createKey(person)
     const blocker = new pg.Client({ connectionString: service.database.url })
     await blocker.connect()
-    // Every lookup of a credential waits for this: no accepted request can end.
+    // Every credential lookup waits for this, so no accepted request can end.
     await blocker.query('begin')
     await blocker.query('lock table api_keys, sessions in access exclusive mode')
     let arrived = 0

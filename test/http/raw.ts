@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 
 export type RawAnswer = { status: number; headers: Record<string, string>; text: string }
 
-/** One request as it is written here, byte for byte: for what no well-behaved client would send. The server is asked to close. */
+/** One request byte for byte, for bytes that no well-behaved client sends. Asks the server to close. */
 export const sendRaw = (url: string, head: string[], body: string | Buffer = ''): Promise<RawAnswer> => {
   const { hostname, port, host } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -39,7 +39,7 @@ const operations = () =>
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const validatorOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` })
 
-/** Examples that are being recorded are not in the document yet. */
+/** Newly recorded examples are not in the document yet. */
 const isRecording = Boolean(process.env.RECORD_EXAMPLES)
 const howToRecord = 'call it in test/http/example-scene.ts, then run RECORD_EXAMPLES=1 npm test -- test/http/reference.test.ts'
 

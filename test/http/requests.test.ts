@@ -9,7 +9,7 @@ const person = await signIn(service.api)
 
 const beneficiary = { type: 'supplier', display_name: 'Acme', payment_rail: 'MPESA_B2C', destination: '0712345678' }
 
-/** Bytes as a body of a route that has one. */
+/** Posts bytes to a route that has a body. */
 const post = (body: string | Buffer, contentType: string | null = 'application/json', headers: string[] = []) =>
   sendRaw(
     service.api.url,
@@ -198,7 +198,7 @@ test('no route that writes answers to a GET', async () => {
   const reads = new Set(service.routes.filter((route) => route.method === 'GET').map((route) => route.path))
   const only = writes.filter((route) => !reads.has(route.path) && !route.path.includes(':'))
   expect(only.length).toBeGreaterThan(10)
-  // Where an id may stand, the word is taken for one.
+  // In the place of an id, the word is taken for one.
   for (const { path } of only)
     expect([path, [404, 405]]).toEqual([path, expect.arrayContaining([(await person.api.get(path)).status])])
 })

@@ -16,7 +16,7 @@ const listeners = [
   ['private', () => service.operatorUrl, '/callbacks/0192f0c4-5b1e-7cc3-9a53-3f0f6a9d1b11/x/result'],
 ] as const
 
-/** Sends what it is given and nothing more; resolves with what came back until the server closed the connection. */
+/** Sends the given bytes and nothing more. Resolves with the answer once the server closes the connection. */
 const holdOpen = async (url: string, sent: string): Promise<string> => {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })

@@ -64,7 +64,7 @@ describe('listing', () => {
         headroom: { per_payment_minor: null, today_minor: '600', month_minor: '100' },
       },
     ])
-    // An hour and a half short of the next local midnight nothing has changed; at midnight the day starts again.
+    // Before the next local midnight nothing changes. At midnight the day starts again.
     service.clock.set(new Date('2026-04-01T20:59:59.000Z'))
     expect((await owner.api.get(`${path}/${root.grantId}`)).body.usage.today_minor).toBe('400')
     service.clock.set(new Date('2026-04-01T21:00:00.000Z'))
@@ -86,7 +86,7 @@ describe('freezing', () => {
       last_used_at: expect.any(String),
     })
     expect((await person.api.patch(`${path}/${root.grantId}`, { frozen: false })).body.frozen).toBe(false)
-    // Sent again, limits that stay as they are change nothing.
+    // Repeating the current limits changes nothing.
     const { spending_controls } = frozen.body
     expect((await person.api.patch(`${path}/${root.grantId}`, { spending_controls, frozen: false })).status).toBe(200)
     const events = await service.deps.db.query<{ frozen: boolean }>(

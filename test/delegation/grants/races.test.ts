@@ -8,7 +8,7 @@ import { openService, type TestService } from '../../harness/service.ts'
 import { findBreaches } from '../../harness/verify.ts'
 import { createTeam, invite, join, memberIdOf, type Team, type Teammate } from '../../workspaces/team.ts'
 
-/** Two processes on one database: so the database enforces what these tests prove, not one process. */
+/** Two processes on one database prove that the database enforces this, not one process. */
 const first = await openService()
 const second = await openService({ database: first.database, clock: first.clock })
 const person = await signIn(first.api)
@@ -159,7 +159,7 @@ test('no key or agent of a member who is being removed stays active, and none be
     const authorizationIds = await Promise.all([0, 1].map(() => requestConsent(member, client, newPkce())))
     made.push((await createKeyVia(first)).body.key)
     const remove = () => team.owner.api.delete(`/v1/workspaces/current/members/${memberId}`)
-    // Sent first in every other round: some keys are created before the removal, and some are too late.
+    // Every other round sends the removal first: some keys are created before it, some are too late.
     const removedFirst = round % 2 === 1 ? remove() : undefined
     const [answers, removed] = await Promise.all([
       Promise.all([
@@ -193,14 +193,14 @@ test('a removal waits for the key and the agent that the member is creating at t
   const inTeam = { headers: { 'workspace-id': team.id } }
   const acts = {
     key: () => through(second, { cookie: elsewhere }).post(keys, { name: 'Agent' }, inTeam),
-    // Decided while another workspace is the current one: the only lock shared with the removal is the member's own account's.
+    // Decided while another workspace is current: the only lock shared with the removal is the member's own account's.
     agent: () => decide({ api: through(second, { cookie: elsewhere }) }, request, { decision: 'approve', workspace_id: team.id }),
   }
   const made: Json[] = []
   for (const act of [acts.key, acts.agent]) {
     const memberId = made.length === 0 ? member.memberId : await rejoin(team, member)
     const { making, removing } = await first.deps.db.transaction(async (tx) => {
-      // A grant is stored after its maker's membership was looked at. A removal reads this table and writes it only where it ends something.
+      // A grant is stored after its creator's membership is checked. A removal reads this table, and writes only to end grants.
       await tx.query('lock table grants in share mode')
       const making = act()
       await isWaiting("wait_event = 'relation' and query like 'insert into \"grants\"%'")

@@ -24,13 +24,13 @@ const verifyWith = async (api: Client, wallet = newWallet()) => {
   return api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
 }
 const identitiesOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/identities')).body.data
-/** The one that the person brought, not the key. */
+/** The identity that the person brought, not the key's. */
 const ownIdentity = async (person: { api: Client }) =>
   (await identitiesOf(person)).find(({ linked_by_grant_id: by }: { linked_by_grant_id: unknown }) => !by)
 const sessionsOf = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me/sessions')).body.data
 const lives = async (person: { api: Client }) => (await person.api.get('/v1/accounts/me')).status === 200
 
-/** Every way in which a credential could take over the account, tried. */
+/** Tries every way in which a credential could take over the account. */
 const attempts = async (api: Client, person: Person) => {
   const [identity] = await identitiesOf(person)
   const [session] = await sessionsOf(person)
@@ -149,7 +149,7 @@ describe('a sign-in method that a key links', () => {
     const wallet = newWallet()
     await link(key.api, wallet)
     const own = await ownIdentity(person)
-    // Nor by a session that began with what the key linked.
+    // A session that began with the key's identity cannot, either.
     for (const { api } of [key, await signIn(service.api, wallet)]) {
       const answer = await api.delete(`/v1/accounts/me/identities/${own.id}`)
       expect([answer.status, answer.body.error]).toEqual([409, 'last_identity'])

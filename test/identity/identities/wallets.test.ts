@@ -109,7 +109,7 @@ test('when all sign-in methods are unlinked at once, one stays', async () => {
     await link(person.api)
     await link(person.api)
     const ids: string[] = (await identitiesOf(person)).map((identity: { id: string }) => identity.id)
-    // A key, because a session ends with the sign-in method that it began with.
+    // A key, because a session ends with its own sign-in method.
     const key = await createKey(person, { permissions: ['account.read', 'account.manage'] })
     const elsewhere = second.api.as(key.api.credentials)
     const answers = await Promise.all(

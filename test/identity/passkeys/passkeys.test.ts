@@ -130,10 +130,10 @@ const addressOfTheAttacker = 'http://crl.attacker.example/list'
 test('an attestation statement is never verified, so no address that its certificates name is fetched', async () => {
   const authenticator = newAuthenticator(site())
   const options = { revocationList: addressOfTheAttacker }
-  // The credential is registered for what the authenticator's data says, as if there were no statement.
+  // The credential is registered by the authenticator's data, as if there were no statement.
   expect((await add(person.api, authenticator.create(await challenge(person.api), options))).status).toBe(201)
   expect(takeRefused()).toEqual([])
-  // The same credential, where the library verifies its statement: this is what the test would notice.
+  // The library verifies the same credential's statement: the test would detect that.
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const expectedChallenge = Buffer.alloc(16, 7).toString('base64url')
   const response: Json = authenticator.create(expectedChallenge, options)
@@ -165,7 +165,7 @@ test('a passkey does not sign in, and an agent can neither read, add nor remove 
   const { api: key } = await createKey(person, { permissions: ['account.read', 'account.manage'] })
   const answers = [await key.get(path), await key.post(`${path}/options`, undefined), await key.delete(own)]
   expect(answers.map(({ status }) => status)).toEqual([403, 403, 403])
-  // A session that began with a wallet of the key is the key's as well, and so is a token made in it: nothing of it outlives the key.
+  // A session that began with a wallet of the key is the key's too, and so is its token: both end with the key.
   const wallet = newWallet()
   const message = await walletMessage(service.api, wallet)
   const signature = await wallet.signMessage({ message })

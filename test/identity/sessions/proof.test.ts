@@ -9,7 +9,7 @@ import { choose, continueWith, newPerson } from '../sign-in/providers.ts'
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 const site = service.deps.config.publicUrl
 
-/** Without the proof that a person would give when asked. */
+/** A client without the proof that a person would give when asked. */
 const raw = ({ cookie }: Pick<Person, 'cookie'>): Client => service.api.as({ cookie })
 const minutes = (count: number) => service.clock.advance(count * 60)
 const makeKey = (api: Client) => api.post('/v1/accounts/me/api-keys', { name: 'Mine' })
@@ -93,7 +93,7 @@ describe('an old session', () => {
     minutes(11)
     const start = () => session.post('/v1/accounts/me/identities', { provider })
     expect(await start()).toMatchObject(refused)
-    // The way to prove a session by a provider stays open, and its page says that nothing is linked.
+    // Proving a session by a provider stays possible, and its page says that nothing is linked.
     const options = { headers: { accept: 'application/json' } }
     const page = async () => {
       const { body } = await session.get(`/v1/auth/${provider}/start`, options)
@@ -105,7 +105,7 @@ describe('an old session', () => {
     await prove({ api: session, wallet: person.wallet })
     expect((await start()).status).toBe(202)
     expect((await page()).text).toContain('will be linked to')
-    // One that is linked proves the session by the same route, however old the proof is.
+    // A linked provider proves the session by the same route, however old the proof is.
     const { cookie } = await continueWith(service, provider, newPerson())
     minutes(11)
     expect((await raw({ cookie }).post('/v1/accounts/me/identities', { provider })).status).toBe(202)
@@ -122,7 +122,7 @@ describe('an old session', () => {
 describe.each(['google', 'github'] as const)('a proof at %s', (provider) => {
   const identity = newPerson()
   const chrome = 'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/120.0 Safari/537.36'
-  /** An old session of a person who signs in there, and the page that a request of this session leads to. */
+  /** An old session of a person who signs in there, and the page that this session's request leads to. */
   const begin = async () => {
     const { cookie, browser } = await continueWith(service, provider, identity)
     const session = raw({ cookie })
@@ -160,7 +160,7 @@ describe.each(['google', 'github'] as const)('a proof at %s', (provider) => {
       const shown = await other.open(page)
       expect([shown.status, shown.html]).toEqual([400, expect.stringContaining('another browser')])
       expect(linksOf(shown).filter((href) => href.includes('/link/'))).toEqual([])
-      // With the rest of the browser's cookies, as if the page had been opened there before the session's cookie changed.
+      // With the browser's other cookies, as if the page had been opened there before the session's cookie changed.
       const on = linksOf(await browser.open(page))[0] ?? ''
       const without = createBrowser({ ...Object.fromEntries(browser.cookies), service_session: '', ...cookies })
       expect((await without.step(on)).status).toBe(400)
@@ -215,7 +215,7 @@ describe('a passkey', () => {
     const proven = await later.post('/v1/auth/proof', { passkey: authenticator.answer(asked.body.challenge) })
     expect([proven.status, proven.body]).toEqual([200, { proven_at: service.clock.now().toISOString() }])
     expect((await makeKey(later)).status).toBe(201)
-    // The session in which it was added may be the thief's.
+    // The session that added it may be the thief's.
     expect((await options(session)).body.allowCredentials).toEqual([])
     expect(await proveBy(session, authenticator)).toMatchObject(refused)
     expect(await makeKey(session)).toMatchObject(refused)

@@ -35,7 +35,7 @@ test('a session has one end: where it begins, where its credential is read and i
     service.clock.advance(days * day)
     await api.get('/v1/accounts/me')
   }
-  // Thirty days after it began, however it is used.
+  // Thirty days after its start, however it is used.
   expect(await ends()).toEqual(Array(2).fill(inDays(6)))
 })
 

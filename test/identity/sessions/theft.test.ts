@@ -23,7 +23,7 @@ const current = async (api: Client): Promise<string> =>
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted()
 const list = async (api: Client, path: string) => (await api.get(`${path}?limit=100`)).body.data
 
-/** Within ten minutes of its sign-in a session was copied, and used for everything that lasts. */
+/** A session that was copied within ten minutes of its sign-in, and used for every lasting change. */
 const steal = async () => {
   const team = await createTeam(service)
   const { owner } = team
@@ -51,7 +51,7 @@ const steal = async () => {
   const used = (await thief.post('/v1/workspaces/current/invitations', { role: 'approver' })).body
   const accomplice = await signIn(service.api)
   expect((await accomplice.api.post('/v1/workspaces/invitations/accept', { token: used.token })).status).toBe(200)
-  // Through the second wallet a third, which then removes the trace between them.
+  // The second wallet adds a third, which then removes the trace between them.
   const later = await signIn(service.api, second.wallet)
   await standIn(later, team.id)
   const third = await link(raw(later))
@@ -77,7 +77,7 @@ test('of a stolen session, or a stolen wallet, nothing stays: what it added is l
   const back = await signIn(service.api, owner.wallet)
   await standIn(back, scene.team.id)
   const path = `/v1/accounts/me/sessions/${scene.stolen}`
-  // Ended alone, it leaves all of it, and says so.
+  // Ending the session alone keeps all of it, and says so.
   const listed = await back.api.delete(path)
   expect(listed.status).toBe(200)
   const { began_here: began } = listed.body
@@ -85,7 +85,7 @@ test('of a stolen session, or a stolen wallet, nothing stays: what it added is l
   expect(idsOf(began.passkeys)).toEqual([scene.passkey.id, scene.another.passkey.id].toSorted())
   expect(idsOf(began.api_keys)).toEqual([key.id, child.id, deep.id].toSorted())
   expect(idsOf(began.grants)).toEqual([key.grantId, child.grantId, deep.grantId].toSorted())
-  // The third is the owner's own, from before the theft: what is listed is for the owner to judge.
+  // The third is the owner's own, from before the theft: the owner must judge the list.
   expect(idsOf(began.invitations)).toEqual(expect.arrayContaining([scene.open.id, scene.used.id]))
   expect(began.invitations).toHaveLength(3)
   expect(began.invitations.find(({ id }: Json) => id === scene.used.id)).toMatchObject({
@@ -102,7 +102,7 @@ test('of a stolen session, or a stolen wallet, nothing stays: what it added is l
     ['revoked', 'revoked', 'revoked'],
   ])
   expect(idsOf(ended.body.began_here.identities)).toEqual([third.id, byKey.id].toSorted())
-  // Nothing of it pays, approves or signs in.
+  // None of the stolen records pays, approves or signs in.
   for (const one of [key, child, deep]) expect((await one.api.get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
   expect((await raw(last).get('/v1/accounts/me')).body.error).toBe('session_revoked')
   for (const { wallet } of [third, byKey]) expect((await signIn(service.api, wallet)).accountId).not.toBe(owner.accountId)
@@ -113,7 +113,7 @@ test('of a stolen session, or a stolen wallet, nothing stays: what it added is l
   expect([late.status, late.body.details.reason]).toEqual([409, 'invitation_revoked'])
   const { status, decisions } = (await back.api.get(approval)).body
   expect([status, decisions.length, decisions.filter((one: Json) => one.voided_at === null)]).toEqual(['pending', 1, []])
-  // The owner's session, and the method that began it, were spared; a second time nothing is left to end.
+  // The owner's session, and its sign-in method, were spared. A second time nothing is left to end.
   expect((await back.api.get('/v1/accounts/me')).body.id).toBe(owner.accountId)
   const again = await back.api.delete(`${path}?end=everything`)
   expect([again.status, again.body.began_here.api_keys, again.body.began_here.identities]).toEqual([200, [], []])

@@ -15,7 +15,7 @@ import {
 type Call = { to?: Address; data: Hex }
 type Rpc = { id: number; method: string; params?: [Call | Address] }
 
-/** How the chain behaves, besides well. */
+/** The chain's faults. */
 export type Trouble =
   | 'none'
   | 'error'
@@ -32,7 +32,7 @@ export type Said = { status?: number; body: unknown }
 
 export type Chain = {
   url: string
-  /** Contracts that are there, or could be deployed, by lower-cased address: which signature of which message they accept. */
+  /** Deployed or deployable contracts by lowercase address: the signature that each accepts for a message. */
   contracts: Map<string, { message: string; signature: Hex; deployed: boolean }>
   trouble: Trouble | Said
   calls: string[]
@@ -45,7 +45,7 @@ const lookupAbi = parseAbi([
 const erc1271Abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)'])
 const magic = `0x1626ba7e${'0'.repeat(56)}`
 
-/** A JSON-RPC node that knows as much of contract wallets as ERC-1271 and ERC-6492 say. */
+/** A JSON-RPC node with the parts of contract wallets in ERC-1271 and ERC-6492. */
 export const startChain = async (chainId: number): Promise<Chain> => {
   const app: FastifyInstance = fastify({ forceCloseConnections: true })
   const accepts = (address: string, hash: Hex, signature: Hex) => {

@@ -163,7 +163,7 @@ test('a chain that never answers delays a request only briefly, and is queried o
   const address = newAddress()
   const { body } = await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: 1 })
   const send = () => service.api.post('/v1/auth/wallet/verify', { message: body.message, signature })
-  // It never answers: these are answered by the time-out alone.
+  // The node never answers: only the timeout ends these requests.
   const answers = await Promise.all(Array.from({ length: 8 }, send))
   expect(answers.map((answer) => answer.body.details.field).sort()).toEqual([...Array(7).fill('nonce'), 'signature'])
   expect(mainnet.calls).toHaveLength(1)
@@ -219,7 +219,7 @@ test('a contract wallet on another chain is not the administrator of that addres
     (await api.get('/v1/credentials/current')).body.is_admin,
     (await api.get('/v1/admin/accounts')).status,
   ]
-  // A contract at the bare address, although only its own key is named.
+  // A contract at the bare address, although the settings name only its own key.
   expect(await isAdmin(await signedIn(bare.address, 1, mainnet))).toEqual([false, 403])
   const real = await signedIn(contract, 1, mainnet)
   expect(await isAdmin(real)).toEqual([true, 200])
@@ -230,7 +230,7 @@ test('a contract wallet on another chain is not the administrator of that addres
     [contract],
   )
   expect(await isAdmin(real)).toEqual([false, 403])
-  // By a key of its own it is the same wallet on every chain.
+  // With a key of its own it is the same wallet on every chain.
   const key = newWallet()
   const own = await startService({
     database: service.database,

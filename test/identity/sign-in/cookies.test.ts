@@ -30,7 +30,7 @@ describe("the session's cookie", () => {
   test('is for this host alone in development: HttpOnly, SameSite=Lax, Path=/, until the session ends', async () => {
     const [cookie, browser, ...others] = await signInCookies(service)
     expect(others).toEqual([])
-    // By which the next sign-in in this browser is known.
+    // Identifies this browser at its next sign-in.
     expect(browser).toMatch(/^service_browser=[\w-]{43}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Lax$/)
     expect(cookie?.replace(/=[\w-]{43};/, '=…;')).toBe(`service_session=…; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
   })

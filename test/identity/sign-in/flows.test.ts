@@ -172,7 +172,7 @@ describe('a person who is signed in links', () => {
 
 describe("a link that the service's own page requests", () => {
   const ours = { 'sec-fetch-site': 'same-origin' }
-  /** A signed-in browser, and the address that its page gets for linking. */
+  /** A signed-in browser, and its page's address for linking. */
   const askAs = async (person: Person, headers: Record<string, string>) => {
     const startAnswer = await person.api.post('/v1/accounts/me/identities', { provider: 'google' }, { headers })
     const [cookie = ''] = startAnswer.headers.getSetCookie()

@@ -9,7 +9,7 @@ import { me, startUrl } from './providers.ts'
 type Answer = { status: number; body: unknown }
 const ok = (body: unknown): Answer => ({ status: 200, body })
 
-/** GitHub's next answers, and the requests that it got. */
+/** GitHub's next answers, and the requests that it received. */
 let token: Answer
 let user: Answer
 let emails: Answer

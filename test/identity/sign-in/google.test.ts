@@ -17,7 +17,7 @@ const service = await openService({
 afterAll(() => google.stop())
 afterEach(() => void google.service.removeAllListeners())
 
-/** Signs in with an ID token that says this besides what it must say. */
+/** Signs in with an ID token with these claims besides the required ones. */
 const signInWith = async (claims: Claims, alterAnswer: (answer: TokenAnswer) => void = () => undefined) => {
   google.service.on('beforeTokenSigning', (token: { payload: Claims }) => Object.assign(token.payload, claims))
   google.service.on('beforeResponse', alterAnswer)

@@ -7,7 +7,7 @@ export type Provider = 'google' | 'github'
 
 export const newPerson = (): SandboxPerson => ({ email: `p${randomBytes(6).toString('hex')}@example.com`, name: 'Somebody New' })
 
-/** The address that the sandbox's page sends a browser to, after this person was chosen. */
+/** The redirect of the sandbox's page after the choice of this person. */
 export const choose = (page: BrowserPage, person: SandboxPerson): string => {
   const link = linksOf(page).find((href) => href.includes('/choose?'))
   if (!link) throw new Error(`no page to choose on: ${page.status} ${page.html}`)
@@ -22,10 +22,10 @@ export const choose = (page: BrowserPage, person: SandboxPerson): string => {
 export const startUrl = (service: TestService, provider: Provider, returnTo = '/account') =>
   `${service.api.url}/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
 
-/** Goes as far as the provider's answer, which is not delivered to the callback yet. */
+/** Goes up to the provider's answer, without delivering it to the callback. */
 export const callbackUrl = async (browser: Browser, start: string, person: SandboxPerson): Promise<string> => {
   const opened = await browser.open(start)
-  // A link first shows a page of ours.
+  // A link first shows one of our pages.
   const page = opened.url.includes('/link/') ? await browser.open(linksOf(opened)[0] ?? '') : opened
   return (await browser.step(choose(page, person))).headers.get('location') ?? ''
 }
@@ -38,7 +38,7 @@ export type SignInResult = {
   browser: Browser
 }
 
-/** Signs in, or links when the browser is signed in, and follows the redirects to the end. */
+/** Signs in, or links if the browser is signed in, and follows all redirects. */
 export const continueWith = async (
   service: TestService,
   provider: Provider,

@@ -9,7 +9,7 @@ const service = await openService()
 
 type Fields = ConstructorParameters<typeof SiweMessage>[0]
 
-/** `statement: null` leaves it out. */
+/** `statement: null` omits it. */
 type MessageFields = Partial<Omit<Exclude<Fields, string>, 'statement'>> & { statement?: string | null }
 
 const messageOf = async ({ statement, ...fields }: MessageFields = {}) => {
@@ -50,7 +50,7 @@ describe('a message that is not for this service, here and now, is refused and n
     ['domain', () => ({ domain: `localhost:1` })],
     ['uri', () => ({ uri: 'https://evil.example' })],
     ['uri', () => ({ uri: `http://localhost.evil.example:${new URL(service.api.url).port}` })],
-    // A parser takes what stands before the @ for a user; a person takes it for the site.
+    // A parser takes the text before the @ for a user; a person takes it for the site.
     ['domain', () => ({ domain: `evil.example@${new URL(service.deps.config.publicUrl).host}` })],
     ['uri', () => ({ uri: service.deps.config.publicUrl.replace('//', '//evil.example@') })],
     ['uri', () => ({ uri: service.deps.config.publicUrl.replace('//', '//evil.example:x@') })],

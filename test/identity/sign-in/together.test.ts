@@ -105,7 +105,7 @@ describe('sign-ins of several wallets that arrive together', () => {
       'judged',
     )
     const session = { token: expect.any(String) }
-    // Which of the two that use one nonce is first is not said.
+    // The order of the two that use one nonce is not defined.
     const used = answers.splice(4, 2)
     expect(used).toHaveLength(2)
     expect(used).toContainEqual({ outcome: 'signed_in', account: twice.accountId, ...session })
@@ -175,7 +175,7 @@ describe('sign-ins of several wallets that arrive together', () => {
   test('go alone where the e-mail of the account may change, which needs further locks, and have used their own nonces', async () => {
     const [alone, other] = await people(2)
     if (!alone || !other) throw new Error('nobody signed in')
-    // Another account had the address when this identity was linked, and has given it up since.
+    // Another account had the address when this identity was linked, and has since given it up.
     await service.deps.db.query(
       `insert into identities (id, account_id, provider, issuer, subject, subject_key, email, email_verified, created_at)
        select gen_random_uuid(), account_id, 'github', 'https://github.test', '1', '1', 'freed@example.com', true, now()
@@ -197,7 +197,7 @@ describe('sign-ins of several wallets that arrive together', () => {
     await service.deps.db.query(move, [before.wallet.address, after.wallet.address])
     await holds[0]?.release()
     await holds[1]?.waiting(1)
-    // Nothing is written before the lock: a transaction's id orders the events of its account.
+    // Nothing is written before the lock: transaction ids order an account's events.
     expect(await service.deps.db.query(`select from ${waitingForLock} and backend_xid is not null`)).toEqual([])
     await holds[1]?.release()
     expect(await waiting).toMatchObject([{ outcome: 'signed_in', account: after.accountId }])
