@@ -24,7 +24,7 @@ test('the root is that of RFC 6962 for every size up to 70', () => {
 })
 
 test('the roots and paths are those of the RFC 6962 test vectors', () => {
-  // The inputs and hashes with which Certificate Transparency's implementations test themselves.
+  // The inputs and hashes of Certificate Transparency's own tests.
   const inputs = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f']
   const leaves = inputs.map((text) => leafHash(Buffer.from(text, 'hex')))
   expect([1, 2, 3, 8].map((size) => hex(rootOf(size, treeOf(leaves))))).toEqual([

@@ -57,7 +57,7 @@ test.each(cases.map(([given, reported, verdict, kind]) => ({ given, reported, ve
   },
 )
 
-// A title, such as "mama", tells nobody apart.
+// A title, such as "mama", identifies nobody.
 const word = fc
   .stringMatching(/^[bdgkmnrtw][aeiou][bdgkmnrtw][aeiou][bdgkmnrtw]?[aeiou]{0,2}$/)
   .filter((one) => tellingWords([one, 'otieno']).includes(one))

@@ -21,7 +21,7 @@ test('a text of its kind takes less than a third', () => {
   }
 })
 
-// Rows that are stored can be read only with the dictionary that they were packed with. These never change: add another behind them.
+// Stored rows can be read only with their original dictionary. Dictionaries never change: append another one.
 test('the dictionaries are those that rows were packed with', () => {
   const digests = dictionaries.map((dictionary) => createHash('sha256').update(dictionary).digest('hex').slice(0, 16))
   expect(digests).toEqual(['e3b0c44298fc1c14', 'f2ba2ff39d6ebe6c', '36f441f188fd4769', '9781fe149e1802e5'])

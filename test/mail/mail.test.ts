@@ -23,7 +23,7 @@ beforeEach(() => server.answers.clear())
 type Member = { api: Client; email: string; accountId: string; again: () => Promise<void> }
 const settings = '/v1/accounts/me/notification-settings'
 
-/** Signed in by Google, in a browser of their own. */
+/** A person signed in by Google, in a browser of their own. */
 const person = async (name = 'Amina Otieno'): Promise<Member> => {
   const { email } = newPerson()
   const browser = createBrowser()
@@ -128,7 +128,7 @@ test('what was decided before it is mailed is not mailed, and a person chooses w
   expect([mail?.subject, more]).toEqual([expect.stringMatching(/^KES 1,500\.00 kwa ".+" inasubiri uamuzi wako$/), []])
   expect(mail?.text).toContain('Malipo ya kwanza kwa nambari hii.')
   expect((await approver.api.patch(settings, { approvals: { sms: true } })).status).toBe(400)
-  // To switch something off takes a proof; to switch it on takes none.
+  // Switching something off needs a proof; switching it on does not.
   service.clock.advance(700)
   expect((await of.owner.api.patch(settings, { lists: { email: false } })).body.error).toBe('step_up_required')
   expect((await of.owner.api.patch(settings, { approvals: { email: true } })).status).toBe(200)
@@ -160,7 +160,7 @@ test('a server that is busy is asked again for an hour, with one Message-ID; an 
   await service.settle()
   const refusedAt = service.clock.now().toISOString()
   expect((await api.get(settings)).body.addresses).toEqual([{ email, refused_at: refusedAt }])
-  // Where the server's own policy refuses, the address is not blamed; nor after an hour of tries.
+  // A refusal by the server's own policy does not count against the address, not even after an hour of tries.
   server.answers.set(email, '554 5.7.1 relay access denied')
   answered(await api.post(keys, { name: 'Third' }), 201)
   server.answers.set(email, '451 try later')
@@ -329,7 +329,7 @@ test('a mail tells times as a clock of the workspace shows them, in the language
     await owner.api.post(path, { name: 'Ask', approval_threshold_minor: '1', required_approval_count: 2 }),
     201,
   )
-  // The last of the year, an hour before midnight by UTC.
+  // The last payment of the year, an hour before midnight UTC.
   service.clock.set(new Date('2026-12-31T23:05:00Z'))
   await owner.again()
   await approver.again()

@@ -18,7 +18,7 @@ afterAll(async () => {
 /** A signature by a contract's owner: no key of the address itself made it. */
 const signature: Hex = `0x${'ab'.repeat(80)}`
 const path = '/v1/intent-mandates'
-/** A chain that does not answer has not said that a signature is wrong. */
+/** Silence of the chain does not mean that a signature is wrong. */
 const notChecked = [503, 'unavailable', expect.stringContaining('could not be checked'), '1']
 const answerOf = async (sent: Promise<Answer>) => {
   const { status, body, headers } = await sent

@@ -279,7 +279,7 @@ describe('between the payment and its sending', () => {
       (identity: Json) => identity.subject === person.wallet.address,
     )
     expect((await person.api.delete(`/v1/accounts/me/identities/${old.id}`)).status).toBe(200)
-    // The session that the wallet began ends with it.
+    // The wallet's session ends with it.
     const again = await signIn(service.api, second)
     expect((await again.api.get(`/v1/intent-mandates/${mandate.id}`)).body.status).toBe('revoked')
     expect(decisiveRules(await pay(mandate, {}, again.api))).toEqual(['mandate_status'])

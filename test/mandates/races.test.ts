@@ -5,9 +5,9 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
-/** Two processes on one database: so the database enforces what these tests prove, not one process. */
+/** Two processes on one database prove that the database enforces this, not one process. */
 const first = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-// One service in two processes: one address, because the signed text contains it.
+// One service in two processes with one address, because the signed text contains it.
 const env = { RATE_LIMIT_ENABLED: 'false', PUBLIC_URL: first.deps.config.publicUrl }
 const second = await openService({ database: first.database, clock: first.clock, env })
 const person = await signIn(first.api)
@@ -64,7 +64,7 @@ test('no payment is decided by a mandate after its revocation was answered', asy
     for (const payment of payments) expect([201, 403]).toContain(payment.status)
     expect((await pay(mandate, round)).body.error).toBe('policy_denied')
     await first.settle()
-    // A payment that was accepted was not sent: its mandate had been revoked when it was checked again.
+    // An accepted payment was not sent, because its mandate had been revoked by the second check.
     expect(await read(mandate)).toMatchObject({ status: 'revoked', spent_minor: '0', payments_made: 0 })
   }
 })

@@ -131,7 +131,7 @@ describe('by signature', () => {
       const answer = await service.api.post(path(mandate, '/revoke'), { signature })
       expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
     }
-    // A credential with the permission does not replace a wrong signature.
+    // A credential with the permission does not make up for a wrong signature.
     expect((await person.api.post(path(mandate, '/revoke'), { signature: '0x00' })).status).toBe(401)
     expect(await status(mandate)).toBe('active')
     expect(await trail(mandate)).toEqual(Array(5).fill('mandate.refused signature'))

@@ -187,7 +187,7 @@ test("an agent's acts are in the audit log with its grant and the id of its requ
   expect(rows).toEqual([{ action: 'payment.denied', credential_kind: 'api_key' }])
 })
 
-/** The protocol's own conformance runner, through a proxy that gives its requests a key, as it sends none itself. */
+/** The protocol's own conformance runner, through a proxy that adds a key to its requests: it sends none itself. */
 describe('the conformance runner finds what conformance.json says', () => {
   const runner = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url))
   const { applies, in_part: partly, does_not_apply: others } = expectedConformance

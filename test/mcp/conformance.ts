@@ -2,8 +2,8 @@ import { pathToFileURL } from 'node:url'
 import { formatWithOptions } from 'node:util'
 
 /*
- * A program: the protocol's conformance runner for several command lines, as nearly all of its work is loading the packages that it is
- * made of. Its arguments are the runner's file and the command lines as JSON; it prints what each of them printed, as JSON.
+ * A program that runs the protocol's conformance runner for several command lines: nearly all of its work is loading its
+ * packages. Its arguments are the runner's file and the command lines as JSON. It prints the output of each as JSON.
  */
 const [, , runner = '', commands = '[]'] = process.argv
 const parsed: string[][] = JSON.parse(commands)
@@ -15,11 +15,11 @@ for (const [index, command] of parsed.entries()) {
   Object.assign(console, { log, error: log, warn: log })
   process.argv = [process.execPath, runner, ...command]
   const ended = new Promise<void>((resolve) => {
-    // The runner ends with an exit code after its scenario. Its list is printed while it loads.
+    // The runner exits with a code after its scenario. It prints its list while it loads.
     Object.assign(process, { exit: () => resolve() })
     if (command[0] === 'list') resolve()
   })
-  // By another name each time, so that the runner itself runs again, with the packages that are loaded.
+  // A different name each time, so that the runner itself runs again, with the packages already loaded.
   await import(`${pathToFileURL(runner).href}?${index}`)
   await ended
   printed.push(lines.join('\n'))

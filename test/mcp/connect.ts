@@ -5,7 +5,7 @@ import type { Json } from '../harness/client.ts'
 import type { McpProvider } from '../harness/mcp-provider.ts'
 
 export type Agent = {
-  /** The structured result of a tool, which its text must repeat; throws the tool's refusal. */
+  /** A tool's structured result, which its text must repeat. Throws the tool's refusal. */
   call: (tool: string, input?: object) => Promise<Json>
   raw: (tool: string, input?: object) => Promise<Json>
   tools: () => Promise<Json[]>
@@ -75,7 +75,7 @@ export const connectAgent = async (url: string, options: Options): Promise<Agent
   return agentOf(client)
 }
 
-/** A client of the year before, which begins with a handshake. */
+/** A client of the previous year, which begins with a handshake. */
 export const connectOldAgent = async (url: string, { bearer }: { bearer: string }): Promise<Agent> => {
   const client = new OldClient({ name: 'old agent', version: '1.0.0' })
   await client.connect(new OldTransport(new URL('/mcp', url), requestInit({ bearer })) as never)

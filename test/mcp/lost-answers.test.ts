@@ -14,7 +14,7 @@ afterAll(() => agent.close())
 const seed = Number(process.env.PROPERTY_SEED ?? 7)
 const rounds = Number(process.env.LOST_ANSWERS ?? 12)
 
-/** The same numbers with each run: a fault is found again. */
+/** The same numbers in each run, so that a fault is found again. */
 const randomOf = (start: number) => {
   let state = start
   return () => {
@@ -38,7 +38,7 @@ describe('an agent that lost an answer and pays again under a new key', () => {
     for (let round = 0; round < rounds; round += 1) {
       const order = await newOrder()
       const answers = []
-      // An answer that is lost may belong to a call that was served, or to one that never arrived.
+      // A lost answer may belong to a call that was served, or to one that never arrived.
       for (let attempt = 0; attempt === 0 || random() < 0.7; attempt += 1) {
         if (random() < 0.2) continue
         answers.push(await pay(order, `round ${round} attempt ${attempt}`))

@@ -28,7 +28,7 @@ const moved = async (): Promise<bigint> => {
   return data.reduce((sum: bigint, payment: Json) => sum + BigInt(payment.amount_minor), 0n)
 }
 
-/** A tool's answer, or its refusal: a model reads both in the same way. */
+/** A tool's answer or refusal: a model reads both alike. */
 const say = (tool: string, input: object = {}): Promise<Json> =>
   agent.call(tool, input).catch((error: unknown) => {
     if (error instanceof ToolError) return error.envelope
@@ -248,7 +248,7 @@ describe('again and again', () => {
 })
 
 describe('mistakes of models that ignore what `next` says: no money moves that a person would not want', () => {
-  /** Two people of one name, of whom the person meant the second. */
+  /** Two people with one name, of whom the person meant the second. */
   const namesakes = async () => [
     await newBeneficiary(person.api, { display_name: 'Otieno Ouma', destination: '254722000301' }),
     await newBeneficiary(person.api, { display_name: 'otieno  ouma', destination: '254722000302' }),
@@ -386,7 +386,7 @@ describe('mistakes of models that ignore what `next` says: no money moves that a
     expect(renamed.status).toBe(200)
     expect(await say('simulate_payment', order)).toMatchObject({ next: 'done' })
     expect(await say('create_payment', { ...order, idempotency_key: 'after' })).toMatchObject({ next: 'wait' })
-    // The name that is given again concerns no payment that was made: its key gets it again.
+    // Restoring the name does not affect the existing payment: its key returns that payment.
     await person.api.patch(`/v1${new URL(address).pathname}`, { display_name: 'Otieno Ouma' })
     expect(await say('create_payment', { ...order, idempotency_key: 'after' })).toMatchObject({ payment_id: expect.any(String) })
     expect(await moved()).toBe(25_000n)

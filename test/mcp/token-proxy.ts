@@ -1,7 +1,7 @@
 import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Adds a credential to every request, for a client that cannot send one. Everything else is passed on unchanged. */
+/** Adds a credential to every request, for a client that cannot send one. Passes everything else on unchanged. */
 export const startTokenProxy = async (target: string, bearer: string): Promise<{ url: string; close: () => Promise<void> }> => {
   const { hostname, port, host } = new URL(target)
   const server = createServer((incoming, outgoing) => {

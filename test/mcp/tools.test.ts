@@ -17,7 +17,7 @@ afterAll(() => agent.close())
 let serial = 0
 const order = (amount: string, more: object = {}) => {
   serial += 1
-  // Without a reference of its own, an order of the same amount would be a duplicate.
+  // Without its own reference, an order of the same amount would be a duplicate.
   const own = { idempotency_key: `order ${serial}`, account_reference: `Invoice ${serial + 100}` }
   return { ...own, beneficiary_id: payee, amount_minor: amount, ...more }
 }
@@ -96,7 +96,7 @@ describe('the tools', () => {
       if (operation !== null && !route) throw new Error(`there is no ${operation}`)
       return route?.permissions[0] ?? []
     })
-    // The balance of a personal workspace is read with account.read.
+    // account.read is enough for a personal workspace's balance.
     expect([...new Set([...needed, 'account.read'])].toSorted()).toEqual([...mcpScopes].toSorted())
   })
 

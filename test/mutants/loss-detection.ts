@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Bugs about writes that the database has lost, and about the token that all processes share. */
+/** Bugs about lost database writes, and about the token that all processes share. */
 export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment from before a loss is sent where its provider might pay it twice',

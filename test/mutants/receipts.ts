@@ -12,7 +12,7 @@ const movements = {
   suite: 'test/reconciliation/reconcile.test.ts',
 } as const
 
-/** One receipt has one owner, whatever its case; and the books explain what the provider charges and what moved between its accounts. */
+/** One receipt has one owner, in any case. The books explain the provider's charges and movements between its accounts. */
 export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'money that is credited stays in suspense as well',

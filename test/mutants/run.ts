@@ -6,8 +6,8 @@ import { mutants } from './list.ts'
 import type { Mutant } from './mutant.ts'
 
 /*
- * Plants one bug at a time in a copy of the source, and runs the suite that must notice it. `npm run test:mutants`, or a part of it:
- * `npm run test:mutants -- 2/5`, or those of some files: `npm run test:mutants -- src/db/loss-detection.ts`. A bug that nobody notices ends it with 1.
+ * Plants one bug at a time in a copy of the source, and runs the suite that must detect it. `npm run test:mutants`, or a part of
+ * it: `… -- 2/5`, or some files: `… -- src/db/loss-detection.ts`. Exits with 1 if a bug stays undetected.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -32,7 +32,7 @@ const makeCopy = async (): Promise<string> => {
   return folder
 }
 
-/** True when the suite fails. A suite that hangs has noticed the bug too. */
+/** Whether the suite fails. A suite that hangs has detected the bug too. */
 const isNoticed = (folder: string, suite: string): Promise<boolean> =>
   new Promise((resolve) => {
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')

@@ -17,13 +17,13 @@ const storedOf = (approvalId: string) =>
     [approvalId],
   )
 
-/** The approval as it is now, as a text: the order of its fields counts too. */
+/** The current approval as text, because the order of its fields counts too. */
 const approvalNow = async (id: string): Promise<Json> => {
   const record = await findApproval(db, parseId('approval', id) as Uuid)
   return JSON.parse(JSON.stringify(record && presentApproval(record)))
 }
 
-/** The same events again, as a later version may write them: without what the rows of the approval and its payment keep. */
+/** The same events as a later version may write them: without parts that the approval's row and its payment's row keep. */
 const leftOut = async (approvalId: string): Promise<string[]> => {
   const stored = await storedOf(approvalId)
   const copies = stored.map(async ({ id, data }) => {
@@ -72,7 +72,7 @@ test.each(Object.entries(ends))('of an approval that is %s, the events are the a
   const ended = await approvalNow(id)
   const stored = await storedOf(id)
   expect(stored.map(({ type }) => type)).toEqual(['approval.requested', `approval.${end}`])
-  // Published before its payment was sent.
+  // Published before the send of its payment.
   const published = { ...ended, payment: { ...ended.payment, status: stored[1]?.status } }
   expect(await publishedOf(id)).toEqual([asked, published].map((approval) => JSON.stringify(approval)))
   await service.settle()

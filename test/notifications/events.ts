@@ -2,7 +2,7 @@ import pg from 'pg'
 import { formatId, newId, parseId } from '../../src/lib/ids.ts'
 import type { TestService } from '../harness/service.ts'
 
-/** A transaction that another process might have open: it writes events for an account, and commits when the test says so. */
+/** Simulates another process's open transaction: writes events for an account, and commits on the test's command. */
 export const beginWriter = async (service: TestService, accountId: string) => {
   const client = new pg.Client({ connectionString: service.database.url })
   await client.connect()

@@ -140,7 +140,7 @@ test('a type that did not happen is looked for once, however many events of the 
     expect([created.body.data.length, created.body.data[0].type]).toEqual([1, 'api_key.created'])
     expect((await person.api.get('/v1/notifications?type=payment.succeeded')).body.data).toEqual([])
   })
-  // The feed asks for the edge by a timer of its own.
+  // The feed queries the edge on a timer of its own.
   const asked = statements.flatMap(({ name }) => (name?.startsWith('events.') && name !== 'events.edge' ? name : []))
   expect(asked).toEqual(['events.earlier_of_rare_types', 'events.earlier_of_rare_types', 'events.earlier_of_types'])
 })

@@ -18,7 +18,7 @@ test('an event of a payment stays what was published, whatever happens to the pa
   const person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
   const asked = { beneficiary_id: await newBeneficiary(person.api), amount_minor: '150000', narrative: 'Rent “March” \\ 3' }
-  // Not in the order in which the database keeps them.
+  // Not in the database's own order.
   const metadata = { invoice_number: '7', a: '1', 'É "': '\u{1f469}' }
   const created = await person.api.post('/v1/payments', { ...asked, metadata }, { key: 'once' })
   expect(created.status).toBe(201)

@@ -158,7 +158,7 @@ test('a reader that takes nothing is disconnected, and gets the rest when it rec
   const writer = await beginWriter(service, person.accountId)
   const written = await writer.write(2_000, 10_000)
   await writer.commit()
-  // One stream an account: there is room for another as soon as the stalled one is dropped.
+  // One stream per account: the next one has room once the stalled one is dropped.
   await expect.poll(() => openStream(person.api).then(leaveAtOnce)).toBe(200)
 
   const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -183,7 +183,7 @@ const leaveAtOnce = (stream: Awaited<ReturnType<typeof openStream>>) => {
   return stream.status
 }
 
-/** The one stream that an account may have here is free again as soon as the service has noticed the end of the last one. */
+/** The account's only stream is free again once the service has noticed the last one's end. */
 const reopen = async (...[client, options]: Parameters<typeof openStream>) => {
   for (;;) {
     const stream = await openStream(client, options)

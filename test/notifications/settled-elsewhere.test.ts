@@ -27,12 +27,12 @@ test('what is settled waits for older transactions of other databases, as they h
   await elsewhere.drop()
 })
 
-/** The edge as it is computed in the moment in which an old transaction of another database ends. */
+/** The edge as computed at the moment when an old transaction of another database ends. */
 const fallenBack = `create or replace function events_settled_before() returns xid8 language sql stable as $$ select '0'::xid8 $$`
 
 test('a stream that resumes gets what was sent before, also while the edge has fallen back', async () => {
   const person = await signIn(service.api)
-  // While a stream is open, the feed's place moves on with what it delivers, and not back with the edge.
+  // While a stream is open, the feed's place advances with its deliveries, and never moves back with the edge.
   const open = await openStream(person.api)
   await createKey(person)
   const grant = await open.next('grant.created')

@@ -14,7 +14,7 @@ const service = await openService({
   fixed: { STREAMS_PER_ACCOUNT: 3 },
 })
 
-/** Something that is sent to a person's own streams. */
+/** An event for a person's own streams. */
 const signInAgain = (person: Person) => signIn(service.api, person.wallet)
 
 test('a stream begins with the reconnection time, and is kept open by pings', async () => {
@@ -104,7 +104,7 @@ test('the limit holds over all processes, and the places of a process that died 
       return stream.status
     })
     .toBe(200)
-  // Again, where the request came only after another second.
+  // The same with a request after another second.
   await expect
     .poll(async () => {
       await service.deps.db.query('delete from stream_places')
@@ -223,7 +223,7 @@ test('a stream that reads the table before the feed has told what changed looks 
       drained: async () => true,
       end: () => both.reject(new Error('the stream ended')),
     },
-    // The first look was under way before the child was created.
+    // The first check began before the child was created.
     lookAgain: async () => (looks++ === 0 ? reader : readerOf(parent.grantId, child.grantId)),
     hasEnded: () => false,
     onReader: () => undefined,

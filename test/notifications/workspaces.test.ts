@@ -7,7 +7,7 @@ import { createTeam, invite, join, type Team } from '../workspaces/team.ts'
 const service = await openService()
 const other = await openService({ database: service.database, clock: service.clock })
 
-/** Something in the workspace that every member may read. */
+/** An act in the workspace that every member may read. */
 const renameTeam = (team: Team, name: string) => team.owner.api.patch('/v1/workspaces/current', { name })
 
 test('a member receives the events of every workspace that it may read; other accounts receive none', async () => {
@@ -45,7 +45,7 @@ test('a delegated stream receives only its own workspace', async () => {
   homeStream.close()
 })
 
-/** The owner's own client, standing elsewhere for each of its calls. */
+/** The owner's own client, in another workspace for each of its calls. */
 const withWorkspace = (team: Team, workspaceId: string): Team['owner']['api'] => {
   const { api } = team.owner
   const headers = { 'workspace-id': workspaceId }
@@ -88,7 +88,7 @@ test.each([
     await renameTeam(team, 'Secret')
     for (const stream of streams) await stream.ended()
     expect(streams.map((stream) => stream.text()).join()).not.toContain('Secret')
-    // The session itself has to choose another workspace first; a new one begins elsewhere.
+    // The session itself must choose another workspace first; a new one begins elsewhere.
     const again = await openStream((await signIn(service.api, member.wallet)).api)
     await renameTeam(team, 'Secret still')
     await signIn(service.api, member.wallet)

@@ -348,7 +348,7 @@ describe('a code', () => {
 describe('a resource', () => {
   const own = service.api.url
 
-  // A consent that leads to a token which opens nothing is the worst answer: every form either works or is refused before anybody is asked.
+  // The worst answer is a consent whose token opens nothing: every form either works or is refused before anybody is asked.
   test.each([
     ['is absent', undefined, 200, 200],
     ['is the origin', own, 200, 200],

@@ -13,7 +13,7 @@ const person = await signIn(service.api)
 
 type Run = { process: ChildProcess; output: () => string; url: Promise<URL>; exitCode: Promise<number | null> }
 
-/** It prints the address that a browser should go to, and waits at its own for the answer. */
+/** Prints the address for a browser, and waits at its own for the answer. */
 const start = (options: string[]): Run => {
   const child = spawn(process.execPath, [runner, 'authorization', '--url', service.api.url, ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -153,7 +153,7 @@ describe('consent', () => {
     expect(refusal(await decide(other, id))).toEqual([404, 'not_found'])
     const elsewhere = await signIn(service.api, person.wallet)
     expect(refusal(await decide(elsewhere, id))).toEqual([403, 'forbidden'])
-    // A token of that session is of the same browser, and proves nothing of the person.
+    // That session's token belongs to the same browser, and proves nothing about the person.
     const token = (await person.api.post('/v1/auth/dashboard-tokens')).body.token
     expect(refusal(await decide({ api: service.api.as({ bearer: token }) }, id))).toEqual([403, 'step_up_required'])
     expect((await decide(person, id)).status).toBe(200)
@@ -205,7 +205,7 @@ describe('consent', () => {
     expect(tokens.scope).toBe('payment.read')
     const here = await service.api.get('/v1/payments', { bearer: tokens.access_token, headers: { 'workspace-id': team.id } })
     expect(here.status).toBe(200)
-    // The person may not pay there either: no scope would help, so none is named.
+    // The person may not pay there either: no scope would help, so the answer names none.
     const paid = await service.api.post('/v1/payments', {}, { bearer: tokens.access_token })
     expect([paid.status, paid.headers.get('www-authenticate')]).toEqual([403, null])
     const foreign = (await signIn(service.api)).api

@@ -171,7 +171,7 @@ test('codes cannot be guessed: each address, and each account from any address, 
     const elsewhere = []
     for (let guess = 0; guess < 9; guess += 1) elsewhere.push((await from(`203.0.113.${guess}`)).status)
     expect(elsewhere.slice(-2)).toEqual([404, 429])
-    // One customer has a whole /64: its addresses are one.
+    // A customer has a whole /64, so its addresses count as one.
     const network = []
     for (let guess = 0; guess < 9; guess += 1) network.push((await from(`2001:db8:7:7::${guess}`, proxied.api)).status)
     expect(network.at(-1)).toBe(429)

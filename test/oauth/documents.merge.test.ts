@@ -189,7 +189,7 @@ describe('a client whose id is the address of its metadata document', () => {
     expect(await begin(newClient().id)).toEqual(refused)
   })
 
-  // A document is written for many servers: what is not acceptable here does not matter until a request uses it.
+  // A document is for many servers: values that are not acceptable here do not matter until a request uses them.
   test('with a redirect URI that is not acceptable here serves requests that use another', async () => {
     serve({
       redirect_uris: [
@@ -357,11 +357,11 @@ describe('host names without an answer', () => {
   let settings: { OAUTH_METADATA_DNS_SERVERS: string[] }
   beforeAll(async () => {
     names = createSocket('udp4')
-    // A question's name begins behind twelve bytes of header; its labels carry their length.
+    // A query's name begins after twelve bytes of header. Its labels carry their length.
     names.on('message', (message) => lookedUp.push(message.subarray(13, 13 + (message[12] ?? 0)).toString()))
     names.bind(0, '0.0.0.0')
     await once(names, 'listening')
-    // Four addresses of one silent server: the resolver tries one after the other.
+    // Four addresses of one silent server, which the resolver tries in turn.
     const servers = [1, 2, 3, 4].map((each) => `127.0.0.${each}:${names.address().port}`)
     settings = { OAUTH_METADATA_DNS_SERVERS: servers }
     waiting = await startService({ fixed: { ...settings, OAUTH_METADATA_TIMEOUT_MS: 10_000 } })
@@ -382,12 +382,12 @@ describe('host names without an answer', () => {
       isSilent = false
     })
     await expect.poll(() => lookedUp.length).toBeGreaterThanOrEqual(16)
-    // The pool of threads that getaddrinfo, files and hashing share is free.
+    // getaddrinfo, files and hashing share a pool of threads, which is free.
     expect(await lookup('localhost')).toMatchObject({ address: expect.any(String) })
     await signIn(waiting.api)
     expect(isSilent).toBe(true)
     expect(await Promise.all(silent)).toEqual(Array(16).fill(refused))
-    // One deadline for the whole lookup, however many servers do not answer: four, one after the other, take forty seconds.
+    // The whole lookup has one deadline, however many servers do not answer: four in turn take forty seconds.
     expect(performance.now() - began).toBeLessThan(35_000)
   })
 

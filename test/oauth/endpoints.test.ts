@@ -264,7 +264,7 @@ describe('introspection', () => {
     const stranger = await registerClient(service.api)
     expect((await introspect(agent.access, client)).active).toBe(true)
     expect((await introspect(agent.refreshToken, client)).active).toBe(true)
-    // Anyone may register: neither a public client nor one with a secret learns about another's tokens.
+    // Anyone may register, so no client, public or with a secret, learns about another's tokens.
     expect(await introspect(agent.access, stranger)).toEqual({ active: false })
     expect(await introspect(agent.access)).toEqual({ active: false })
     expect(await introspect(agent.refreshToken)).toEqual({ active: false })

@@ -7,8 +7,8 @@ import { type McpProvider, newMcpProvider } from '../harness/mcp-provider.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
-// Each connection of these clients refreshes by itself, some after others have the answer: they need the leeway that the strict
-// default doesn't give. So long that a machine that stands still does not use it up.
+// Each connection of these clients refreshes by itself, some after others have the answer. They need the leeway that the strict
+// default lacks, long enough for a machine that stands still.
 const service = await openService({ env: { OAUTH_REFRESH_LEEWAY_SECONDS: '60' } })
 const person = await signIn(service.api)
 const mcpUrl = new URL('/mcp', service.api.url)
@@ -81,8 +81,8 @@ describe.each<[string, Connect]>([
     await connection.close()
   })
 
-  // One connection each: the older client gives up by itself when two calls of one connection are refused at once.
-  // In whatever order they read, refresh and keep: one may present a token that others have rotated twice since.
+  // One connection each, because the older client gives up when two calls of one connection are refused at once. Their reads,
+  // refreshes and writes may interleave, so one may present a token that others have rotated twice.
   test('refreshes when its token expires, with several connections at once, and without another consent', async () => {
     const provider = newProvider()
     const connections = [await connect.first(provider)]
@@ -101,7 +101,7 @@ describe.each<[string, Connect]>([
     const decision: Json = { decision: 'approve', permissions: ['account.read'] }
     const provider = newProvider(decision)
     const connection = await connect.first(provider)
-    // The older client would refresh first, which gives no new scope, and then give up.
+    // The older client would refresh first, which adds no scope, and then give up.
     if (connect === old) delete provider.kept.tokens.refresh_token
     delete decision.permissions
     await expect(connection.call('list_payments')).rejects.toThrow()

@@ -25,7 +25,7 @@ const patient = await Promise.all(
   ),
 )
 const client = await registerClient(service.api)
-// Time moves by months here, and a session would end before.
+// Time advances by months here, and a session would end before.
 beforeEach(async () => {
   person = await signIn(service.api)
 })
@@ -245,7 +245,7 @@ describe('a client that sends one token several times, all before the first answ
     const isAtOnce = Math.max(...times.map(({ sent }) => sent)) < Math.min(...times.map(({ got }) => got))
     return { answers, isAtOnce }
   }
-  /** Whether the machine has other work: half of each turn of the event loop, all of the time. */
+  /** Whether the machine has other work: half of each event-loop turn, all the time. */
   const whileBusy = async (isBusy: boolean, work: () => Promise<void>): Promise<void> => {
     let isOver = false
     const spin = () => {
@@ -260,7 +260,7 @@ describe('a client that sends one token several times, all before the first answ
   }
   const rounds = Number(process.env.REFRESH_ROUNDS ?? '12')
 
-  // Without a leeway a request that comes to another process long after the rotation is a later use, and how long it takes is the machine's: a figure.
+  // Without a leeway, a request that reaches another process late is a later use. The time depends on the machine: a figure.
   test.each([
     ['one', false],
     ['one', true],
@@ -316,7 +316,7 @@ const refreshRequest = (url: string, token: string) => {
   return { head: `${head.join('\r\n')}\r\n\r\n`, body }
 }
 
-/** Once it resolves, the server has taken the connection, and has read what was sent on it. */
+/** Resolves once the server has taken the connection and read the bytes sent on it. */
 const connected = async (url: string, sent = '') => {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
@@ -329,7 +329,7 @@ const connected = async (url: string, sent = '') => {
   return { socket, answer }
 }
 
-/** Its headers at once, and its body when `release` is called. */
+/** Sends its headers at once, and its body when `release` is called. */
 const heldBack = async (url: string, token: string) => {
   const { head, body } = refreshRequest(url, token)
   const { socket, answer } = await connected(url, `${head}${body.slice(0, 40)}`)
@@ -354,7 +354,7 @@ test('a request that came during a long turn of the event loop, before the first
     service.http.server.on('request', count)
     one.socket.write(head + body)
     await new Promise((resolve) => setTimeout(resolve, afterMs))
-    // Behind what this turn reads, so that the timer of the answer fires before the next one reads.
+    // After this turn's reads, so that the answer's timer fires before the next one reads.
     await new Promise(setImmediate)
     const isBefore = answered === 0
     other.socket.write(head + body)
@@ -387,7 +387,7 @@ describe('refreshes of many grants that arrive together', () => {
   const together = async (requests: readonly { token: string; fields?: Record<string, string> }[]) => {
     const refreshTokens = createRefreshTokens(service.deps)
     const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }
-    // A second ago: on a busy machine that much may pass between the look at the clock and the query that it is for.
+    // A second ago: on a busy machine that much may pass between reading the clock and its query.
     const elapsedMs = () => 1_000
     const refreshOne = async ({ token, fields }: (typeof requests)[number]) => {
       const body = { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...fields }

@@ -16,7 +16,7 @@ const accessWith = (limits: Record<string, unknown>) => ({
   authorization_details: JSON.stringify([{ type: 'payment', ...limits }]),
 })
 let serial = 0
-/** Each for an invoice of its own: an agent's repetition would have to name the payment that it repeats. */
+/** Each payment has its own invoice: an agent would have to name a payment that it repeats. */
 const pay = (api: Person['api'], shillings: number) => {
   serial += 1
   return api.post('/v1/payments', {
@@ -43,7 +43,7 @@ test('an agent spends up to the limit of its consent, and is refused beyond it, 
     used_minor: '100000',
     requested_minor: '1000',
   })
-  // Neither a new token nor a key of its own avoids the limit.
+  // A new token or an own key does not avoid the limit.
   const { body } = await refresh(service.api, agent.client, agent.refreshToken)
   expect((await pay(service.api.as({ bearer: body.access_token }), 10)).status).toBe(403)
   const key = await agent.api.post('/v1/accounts/me/api-keys', { name: 'Helper', permissions: ['payment.create'] })
@@ -57,7 +57,7 @@ test('an agent spends up to the limit of its consent, and is refused beyond it, 
     spending_controls: { daily_limit_minor: '100000' },
   })
   expect(grant.last_used_at).not.toBeNull()
-  // The person can still pay: the limit is the agent's.
+  // The person can still pay, because the limit is the agent's.
   expect((await pay(person.api, 10)).status).toBe(201)
 })
 

@@ -14,12 +14,12 @@ export const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${pa
 
 export type Balancer = Watch & {
   url: string
-  /** Where the providers deliver; null where this one has no such address. */
+  /** The address for providers' deliveries. Null if this balancer has none. */
   callbacks: string | null
   close: () => Promise<void>
 }
 
-/** The programs are Debian's. */
+/** Whether Debian's program is installed. */
 export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
 /** A certificate for this machine by an authority that only this process trusts. */
@@ -43,7 +43,7 @@ export const run = (file: string, args: string[], env: Record<string, string>) =
   child.stdout.on('data', hear)
   child.stderr.on('data', hear)
   return {
-    /** Its place behind what is printed now, for `waitFor`. */
+    /** The end of the output so far, for `waitFor`. */
     printed: () => output.length,
     waitFor: (pattern: RegExp, from = 0) =>
       new Promise<void>((resolve, reject) => {
@@ -84,7 +84,7 @@ const startHaproxy = async (places: readonly [Place, Place]): Promise<Balancer> 
   const names = ['one', 'two']
   let since = 0
   const isUp = (index: number, from: number) => haproxy.waitFor(new RegExp(`service/${names[index]} is UP`), from)
-  // Servers count as up until the first check says otherwise: nothing runs yet.
+  // Servers count as up until the first check, and nothing runs yet.
   await haproxy.waitFor(/service\/one is DOWN[\s\S]*service\/two is DOWN|service\/two is DOWN[\s\S]*service\/one is DOWN/)
   return {
     url: `https://localhost:${https}`,
@@ -145,7 +145,7 @@ const startNginx = async (places: readonly [Place, Place]): Promise<Balancer> =>
   }
 }
 
-/** Needs no program: connections go round, and a process gets none from its SIGTERM to its next start. */
+/** Needs no program: connections alternate, and a process gets none between its SIGTERM and its next start. */
 const startOurs = async (places: readonly [Place, Place]): Promise<Balancer> => {
   const front = await startRoundRobin()
   for (const { port } of places) front.add(port)

@@ -18,7 +18,7 @@ const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => P
     PUBLIC_URL: balancer.url,
     TRUST_PROXY: '127.0.0.1',
     OPERATOR_ALLOWED_HOSTS: 'localhost',
-    // One that is told of the end has nothing to notice. Each client must have used its connection once more, also on a slow machine.
+    // A balancer that is told of the end needs no delay. Each client must use its connection once more, also if it is slow.
     ...(balancer.callbacks === null && { SHUTDOWN_DELAY_MS: '3000' }),
   })
   ends.push(pair.close)
@@ -26,7 +26,7 @@ const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => P
   return { balancer, pair }
 }
 
-// Each costs ten milliseconds of a processor.
+// Each costs ten milliseconds of processor time.
 const perSecond = isFull ? 100 : 9
 const clients = isFull ? 8 : 3
 
@@ -41,7 +41,7 @@ for (const [name, start] of Object.entries(balancers)) {
       const payer = await newPayer(balancer.url)
       let restarted = false
       const atLeast = (balancer.callbacks ? 20 : 5) * perSecond
-      // nginx does not ask for health, so it may send to a process that is closing the connection: it then repeats what has a key.
+      // nginx checks no health, and may send to a process that closes the connection. It then repeats requests with a key.
       const asked = askAtRate(payer, { perSecond, clients, atLeast, mayEnd: () => restarted, keyed: name === 'nginx' })
       await pair.restartEach(balancer).finally(() => {
         restarted = true
@@ -51,7 +51,7 @@ for (const [name, start] of Object.entries(balancers)) {
       expect(sent).toBeGreaterThanOrEqual(atLeast)
       if (balancer.callbacks === null) return
 
-      // The client's address is what the balancer saw, whatever the client says.
+      // The client's address is the one that the balancer saw, whatever the client says.
       const message = await walletMessage(payer.person.api, payer.person.wallet)
       const signature = await payer.person.wallet.signMessage({ message })
       const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
@@ -60,7 +60,7 @@ for (const [name, start] of Object.entries(balancers)) {
       const sessions = await payer.person.api.get('/v1/accounts/me/sessions')
       expect(sessions.body.data.map((session: { ip: string }) => session.ip)).toEqual(['127.0.0.1', '127.0.0.1'])
       const callbacks = createClient(balancer.callbacks)
-      // The private listener takes every delivery, and believes none without its secret; nothing else of it is there.
+      // The private listener accepts every delivery, but believes none without its secret. Nothing else of it is reachable.
       expect(await callbacks.post('/callbacks/none/none/result', {})).toMatchObject({ status: 200, body: { ResultCode: 0 } })
       for (const path of ['/metrics', '/healthz', '/']) expect([403, 404]).toContain((await callbacks.get(path)).status)
       const metrics = await callbacks.get('/metrics')

@@ -26,7 +26,7 @@ const newFolder = async (name: string) => {
   return folder
 }
 
-/** deploy/cells/haproxy.cfg before two cells, whose host names are the two of this machine. */
+/** deploy/cells/haproxy.cfg before two cells, with two host names of this machine. */
 const startProxy = async (one: readonly [Place, Place], two: readonly [Place, Place]) => {
   const folder = await newFolder('cells-')
   const { key, certificate } = makeCertificate(folder)
@@ -75,7 +75,7 @@ const play = async ({ settings }: Cell, scene: string) =>
 type Sums = Record<string, readonly [bigint, bigint]>
 const day = () => new Intl.DateTimeFormat('en-CA', { timeZone: 'Africa/Nairobi' }).format()
 const query = readFileSync(deploy('cells/report.sql'), 'utf8').replaceAll(":'zone'", `'Africa/Nairobi'`)
-/** A line of the report for each kind, rail, status and currency: how many, and minor units. */
+/** The report's line for each kind, rail, status and currency: count and minor units. */
 const report = async (url: string, days: ReadonlySet<string>): Promise<Sums[]> =>
   connected(url, async (client) => {
     const sums: Sums[] = []
@@ -124,7 +124,7 @@ test.skipIf(missing)(
     await Promise.all(['one/a', 'two/a', 'one-callbacks/a', 'two-callbacks/a'].map(proxy.isUp))
     for (const cell of [one, two]) for (const scene of ['payment', 'payday']) await play(cell, scene)
 
-    // A person in two cells has two accounts, and what they sign or hold in one is worth nothing in the other.
+    // A person in two cells has two accounts. Their signatures and credentials in one are worth nothing in the other.
     const wallet = newWallet()
     const [here, there] = [await signIn(one.api, wallet), await signIn(two.api, wallet)]
     expect(here.accountId).not.toBe(there.accountId)
@@ -143,7 +143,7 @@ test.skipIf(missing)(
     const stranger = { headers: { host: 'three.pay.example' } }
     expect(await one.api.get('/v1/accounts/me', stranger)).toMatchObject({ status: 421, body: { error: 'not_found' } })
 
-    // A cell that hangs fills its own share of the proxy, and the other serves.
+    // A hanging cell fills its own share of the proxy, and the other one serves.
     one.server.kill('SIGSTOP')
     const waiting = Array.from({ length: 12 }, () => one.api.get('/healthz'))
     const refused = await Promise.any(
@@ -159,7 +159,7 @@ test.skipIf(missing)(
     one.server.kill('SIGCONT')
     await Promise.all(waiting)
 
-    // It moves: its processes end, its standby is promoted, and they start elsewhere with their send logs.
+    // The cell moves: its processes end, its standby is promoted, and they start elsewhere with their send logs.
     two.server.kill('SIGTERM')
     expect(await two.server.ended).toEqual({ code: 0, signal: null })
     await servers.failOver()

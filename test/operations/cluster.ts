@@ -14,7 +14,7 @@ import { freePort } from '../harness/ports.ts'
 import { startHaproxy } from '../harness/postgres-haproxy.ts'
 import { isInstalled } from './balancer.ts'
 
-/** Debian's PostgreSQL beside Patroni and etcd; undefined where one of them is missing. */
+/** Debian's PostgreSQL beside Patroni and etcd. Undefined if one of them is missing. */
 export const findPatroni = async (): Promise<string | undefined> =>
   isInstalled('etcd') && isInstalled('patroni') ? findDebianPostgres() : undefined
 
@@ -50,7 +50,7 @@ const until = async <T>(what: string, read: () => Promise<T | undefined>, explai
   }
 }
 
-/** Three servers as deploy/patroni configures them, and the etcd that they agree by. */
+/** Three servers in the configuration of deploy/patroni, with their shared etcd. */
 export const startCluster = async (binaries: string) => {
   const folder = await mkdtemp(join(tmpdir(), 'patroni-'))
   const user = await choosePostgresUser(tmpdir())
@@ -116,7 +116,7 @@ export const startCluster = async (binaries: string) => {
   }
   const leads = async ({ restPort }: Member): Promise<boolean> =>
     (await fetch(`http://127.0.0.1:${restPort}/leader`, { signal: AbortSignal.timeout(500) }).catch(() => ({ ok: false }))).ok
-  /** Which member takes writes now, by its own word. */
+  /** The member that accepts writes now, by its own account. */
   const leader = async (except?: Member): Promise<Member | undefined> => {
     for (const member of members) if (member !== except && (await leads(member))) return member
     return undefined
@@ -151,7 +151,7 @@ export const startCluster = async (binaries: string) => {
       .split('\n')
       .map((line) => line.trim().split(/\s+/).map(Number))
       .map(([pid = 0, parent = 0]) => ({ pid, parent }))
-  /** Patroni, its server, and the server's process of each connection: as if it were the machine. */
+  /** Signals Patroni, its server, and the server's process of each connection, like a failure of the machine. */
   const signal = ({ patroni, data }: Member, name: NodeJS.Signals): void => {
     const postmaster = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
     const backends = processes().flatMap(({ pid, parent }) => (parent === postmaster ? [pid] : []))
@@ -160,7 +160,7 @@ export const startCluster = async (binaries: string) => {
       try {
         process.kill(pid, name)
       } catch (error) {
-        // It has ended by itself meanwhile.
+        // The process has ended by itself meanwhile.
         if (!isCode(error, 'ESRCH')) throw error
       }
     }
@@ -169,7 +169,7 @@ export const startCluster = async (binaries: string) => {
   return {
     url: `postgresql://payments:payments@127.0.0.1:${haproxy.port}/payments`,
     leader: () => until('a leader', () => leader(), lastLines),
-    /** Another than this one, once it can commit: strictly synchronous, it needs a standby that follows it. */
+    /** Any other member, once it can commit: strictly synchronous, it needs a standby that follows it. */
     successor: (of: Member) =>
       until(
         'a successor',
@@ -180,7 +180,7 @@ export const startCluster = async (binaries: string) => {
         },
         lastLines,
       ),
-    /** Both standbys follow the leader, one of them synchronously: one that is still being rewound could not follow a successor. */
+    /** Both standbys follow the leader, one of them synchronously. A standby during a rewind could not follow a successor. */
     whole: () => until('two standbys', whole, lastLines),
     switchOver: async (from: Member): Promise<void> => {
       const answer = await fetch(`http://127.0.0.1:${from.restPort}/switchover`, {
@@ -190,7 +190,7 @@ export const startCluster = async (binaries: string) => {
       if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`)
     },
     signal,
-    /** After it was killed. */
+    /** Restarts a killed member. */
     restart: (member: Member): void => {
       member.patroni = run(member.file)
     },

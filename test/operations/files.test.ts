@@ -70,7 +70,7 @@ describe('programs accept their files', () => {
   if (!analyze) process.stderr.write('systemd-analyze is not installed here: deploy/systemd is not checked\n')
   test.skipIf(!analyze).each(['payments', 'payments-listen'])('systemd: %s', (name) => {
     const checked = spawnSync('systemd-analyze', ['verify', '--man=no', file(`systemd/${name}.service`)], { encoding: 'utf8' })
-    // Where Node is not at its usual place the unit says that its program is missing; nothing else may be said.
+    // If Node is not at its usual place, the unit reports the missing program; it may report nothing else.
     expect(checked.stderr.split('\n').filter((line) => line.includes(name) && !line.includes('is not executable'))).toEqual([])
   })
 })

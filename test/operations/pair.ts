@@ -18,10 +18,10 @@ export const freePlaces = async (): Promise<readonly [Place, Place]> => [
   { port: await freePort(), operatorPort: await freePort() },
 ]
 
-/** Around the end of a process: `leaving` once it has SIGTERM, `joined` once it is ready again. */
+/** Hooks around a process's end: `leaving` after SIGTERM, `joined` once it is ready again. */
 export type Watch = { leaving: (index: number) => void; joined: (index: number) => Promise<unknown> | undefined }
 
-/** Two processes of the service on one database, each with a place that it keeps when it is started again. */
+/** Two service processes on one database. Each keeps its place over restarts. */
 export const startPair = async (
   places: readonly [Place, Place],
   settings: Record<string, string>,
@@ -54,7 +54,7 @@ export const startPair = async (
   const servers = [await start(places[0], program), await start(places[1], program)]
   return {
     urls: places.map(({ port }) => `http://localhost:${port}`),
-    /** For commands beside the processes. */
+    /** Variables for commands beside the processes. */
     environment: { DATABASE_URL: database.url, DATA_DIR: folder, SANDBOX_URL: sandboxUrl },
     sandboxUrl,
     /** The processes' warnings, each kind once, with its count. */
@@ -66,7 +66,7 @@ export const startPair = async (
       )
       return Object.entries(Object.groupBy(kinds, (kind) => kind)).map(([kind, same = []]) => `${same.length} × ${kind}`)
     },
-    /** Each in turn: SIGTERM, its end, a start at the same place, of another release if one is given; then `between`. */
+    /** Restarts each in turn: SIGTERM, its end, a start at the same place (of another release, if given), then `between`. */
     restartEach: async ({ leaving, joined }: Watch, as = program, between?: () => Promise<void>): Promise<void> => {
       for (const [index, place] of places.entries()) {
         const server = servers[index]
@@ -87,7 +87,7 @@ export const startPair = async (
   }
 }
 
-/** Somebody who has money and a payee, signed in at this address. */
+/** A signed-in person with money and a payee at this address. */
 export const newPayer = async (url: string) => {
   const person = await signIn(createClient(url))
   const topup = await person.api.post('/v1/topups/initiate', { amount_minor: '20000000', phone_number: '254722000001' })
@@ -101,9 +101,9 @@ export type Answered = { status: number; id: string; error: string | null }
 export type Load = { perSecond: number; clients: number; atLeast: number; mayEnd: () => boolean }
 
 /**
- * All clients send at the same moment, again and again, so that many requests are under way when a process leaves. Without a rate they would
- * take all that the processors have for as long as a restart waits. On a machine that does other work requests that nobody waits for would only
- * pile up, so a slow answer lowers the rate.
+ * All clients send at the same moment repeatedly, so that many requests are under way when a process leaves. Without a rate they
+ * would use all processors for as long as a restart waits. On a busy machine unneeded requests would only pile up, so a slow
+ * answer lowers the rate.
  */
 const atRate = async ({ perSecond, clients, atLeast, mayEnd }: Load, send: (count: number) => Promise<void>): Promise<void> => {
   let begun = 0
@@ -122,7 +122,7 @@ const atRate = async ({ perSecond, clients, atLeast, mayEnd }: Load, send: (coun
 
 type Payer = { person: Person; beneficiary: string }
 
-/** Payments, each under a key of its own: the answers. */
+/** The answers to payments, each under its own key. */
 export const payAtRate = async ({ person, beneficiary }: Payer, load: Load): Promise<Answered[]> => {
   const answers: Answered[] = []
   await atRate(load, async (count) => {

@@ -17,7 +17,7 @@ type Paid = { id: string; key: string }
 
 type Cluster = Awaited<ReturnType<typeof startCluster>>
 type Leader = Awaited<ReturnType<Cluster['leader']>>
-/** Breaks the leader, and waits for the first payment after its successor can commit; the old leader. */
+/** Breaks the leader, and waits for the first payment after its successor can commit. Returns the old leader. */
 type Act = (name: string, break_: (leader: Leader) => Promise<void> | void) => Promise<Leader>
 type Scene = { cluster: Cluster; act: Act }
 
@@ -36,7 +36,7 @@ describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configure
     const refusals = new Map<number, number>()
     let ended = false
     let begun = 0
-    /** Repeats a request under its key until it has an answer, as the client does. */
+    /** Repeats a request under its key until it has an answer, like the client. */
     const client = async (api = apis[0]): Promise<void> => {
       while (!ended && api) {
         begun += 1
@@ -75,7 +75,7 @@ describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configure
     await Promise.all(clients)
 
     process.stdout.write(`${JSON.stringify({ waits, acknowledged: acknowledged.length, refusals: [...refusals] })}\n`)
-    // The old primary is thrown out at this moment, and a page may be refused with 503.
+    // The old primary is being removed, and a page may get a 503.
     const page = async (query: string): Promise<Answer['body']> => {
       let body: Answer['body']
       const read = async () => {
@@ -95,7 +95,7 @@ describe.skipIf(!isFull || !binaries)('three servers as deploy/patroni configure
     // One payment for each key.
     expect(new Set(acknowledged.map(({ id }) => id)).size).toBe(new Set(acknowledged.map(({ key }) => key)).size)
     expect(Object.values(waits).every(({ firstSuccess }) => firstSuccess <= 2_000)).toBe(true)
-    // Only what a client may repeat: no answer, or "not now".
+    // Only answers that a client may repeat: none, or "not now".
     expect([...refusals.keys()].filter((status) => status !== 0 && status !== 503)).toEqual([])
     const statuses = async () => {
       const page = await apis[0]?.get('/v1/payments?status=unknown')

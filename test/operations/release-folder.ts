@@ -7,7 +7,7 @@ import { isDeepStrictEqual, promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A release that can be started: `start` is what `npm start` runs there. */
+/** A startable release. `start` is the program of `npm start` there. */
 export type ReleaseFolder = { name: string; start: string; migrations: string; remove: () => void }
 
 const folderOf = (name: string, folder: string, remove: () => void): ReleaseFolder => ({
@@ -21,7 +21,7 @@ export const thisRelease = (): ReleaseFolder => folderOf('this version', root, (
 
 const own = ['build', 'migrations', 'scripts']
 
-/** This version once more, with further migrations: what the next release is to the processes of this one. */
+/** This version with further migrations: the next release, from the view of this one's processes. */
 export const nextRelease = (texts: readonly string[]): ReleaseFolder => {
   const folder = mkdtempSync(join(tmpdir(), 'release-'))
   for (const name of readdirSync(root).filter((entry) => !own.includes(entry) && !entry.startsWith('.')))
@@ -41,7 +41,7 @@ export const nextRelease = (texts: readonly string[]): ReleaseFolder => {
 
 const run = promisify(execFile)
 
-/** The commit of a release: that of its tag, or the one with its message where tags were not fetched. A shallow clone has neither. */
+/** A release's commit: its tag's, or the one with its message if tags were not fetched. A shallow clone has neither. */
 const commitOf = async (version: string): Promise<string | undefined> => {
   const git = async (...args: string[]) => (await run('git', args, { cwd: root })).stdout.trim()
   const tagged = await git('rev-parse', '--verify', '--quiet', `v${version}^{commit}`).catch(() => '')
@@ -56,9 +56,9 @@ const packagesOf = (folder: string) => {
   )
 }
 
-/** A commit with the packages of its own lock file: run from its sources, or from what `npm start` would build of them. */
+/** A commit with its own lock file's packages, run from its sources or from the build of `npm start`. */
 export const checkOut = async (commit: string, name = commit, { built = false } = {}): Promise<ReleaseFolder> => {
-  // With its packages a release has a quarter of a gigabyte: not in memory.
+  // With its packages a release takes a quarter of a gigabyte, too much for memory.
   const folder = mkdtempSync('/var/tmp/release-')
   const remove = () => rmSync(folder, { recursive: true, force: true })
   const program = (file: string, ...args: string[]) => run(file, args, { cwd: folder, timeout: 300_000 })
@@ -76,7 +76,7 @@ export const checkOut = async (commit: string, name = commit, { built = false } 
   return folderOf(name, folder, remove)
 }
 
-/** A release as it was committed; the reason where that cannot be. */
+/** A committed release. Else the reason why it is not available. */
 export const committedRelease = async (version: string): Promise<ReleaseFolder | string> => {
   const commit = await commitOf(version)
   if (commit === undefined) return `neither the tag v${version} nor the commit "Release ${version}" is in this clone`

@@ -14,7 +14,7 @@ import { type Balancer, balancers, isInstalled } from './balancer.ts'
 import { freePlaces, newPayer, payAtRate, startPair } from './pair.ts'
 import { committedRelease, nextRelease, type ReleaseFolder, thisRelease } from './release-folder.ts'
 
-// Each costs 25 milliseconds of a processor until it has ended.
+// Each costs 25 milliseconds of processor time until it has ended.
 const perSecond = isFull ? 50 : 4
 const leastPayments = isFull ? 500 : 60
 const clients = isFull ? 12 : 3
@@ -45,7 +45,7 @@ const listed = async (api: ReturnType<typeof createClient>, query: string): Prom
   return found
 }
 
-/** Every change that a rolling upgrade may bring to a table, to every table: nothing of the version before may depend on all of its columns. */
+/** Every change that a rolling upgrade may make, to every table: the previous version must not depend on all columns. */
 const additions = async (url: string): Promise<string[]> => {
   const names = await connected(url, async (client) =>
     (await client.query<{ text: string }>(tables)).rows.map(({ text }) => text),
@@ -57,7 +57,7 @@ const additions = async (url: string): Promise<string[]> => {
   ]
 }
 
-/** Earlier payments to the payer's beneficiary, as copies of one: an old version must find what it looks for among them as fast as before. */
+/** Earlier payments to the payer's beneficiary, copied from one: an old version must search them as fast as before. */
 const grow = (url: string, count: number) =>
   connected(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(
@@ -80,7 +80,7 @@ const grow = (url: string, count: number) =>
     await client.query('vacuum analyze payments')
   })
 
-/** Blocks of the payments' table and indexes that were asked for so far. A server process reports its own a second later at most. */
+/** Blocks of the payments' table and indexes requested so far. A server process reports its own within a second. */
 const blocksRead = (url: string): Promise<number> =>
   connected(url, async (client) => {
     const { rows } = await client.query<{ blocks: string }>(
@@ -91,7 +91,7 @@ const blocksRead = (url: string): Promise<number> =>
 
 type Api = ReturnType<typeof createClient>
 
-/** A team on its owner's balance, as 0.3.0 makes them. Both versions pay for it; once the upgrade is finished it gets a balance of its own. */
+/** A team on its owner's balance, as 0.3.0 makes them. Both versions pay for it. After the upgrade it gets its own balance. */
 const sharedTeam = async (api: Api) => {
   const made = await api.post('/v1/workspaces', { name: 'Shared' })
   expect(made.status).toBe(201)
@@ -110,7 +110,7 @@ const sharedTeam = async (api: Api) => {
   return {
     pay,
     paid: () => paid,
-    /** `finish`: what the operator runs when no process of the version before is left. */
+    /** `finish`: the operator's command once no process of the previous version is left. */
     separateAfter: async (at: Api, finish: () => Promise<unknown>) => {
       for (const early of [await separate(at), await at.post('/v1/workspaces', { name: 'Early' })])
         expect([early.status, early.body.details?.reason]).toEqual([503, 'upgrade_running'])
@@ -128,8 +128,8 @@ const sharedTeam = async (api: Api) => {
 }
 
 /**
- * Two processes of `old` under load; the migrations of `next` as a step of its own; each process in turn replaced by one of `next`, and for a
- * while both versions pay on one schema.
+ * Two processes of `old` under load; the migrations of `next` as a separate step; each process in turn replaced by one of `next`.
+ * For a while both versions pay on one schema.
  */
 const upgrade = async (
   database: TestDatabase,
@@ -158,7 +158,7 @@ const upgrade = async (
     const applied = await migrate(database.url, { folder: next.migrations, pauseMs: 1_000 })
     const during = readMigrations(next.migrations).filter(({ tag, afterUpgrade }) => !before.has(tag) && !afterUpgrade)
     expect(applied).toEqual(during.map(({ tag }) => tag))
-    // The processes of the version before are ready on the newer schema.
+    // The previous version's processes are ready on the newer schema.
     for (const api of apis) expect((await api.get('/readyz')).body.status).toBe('ok')
     await pair.restartEach(balancer, next.start, async () => {
       for (const api of apis) {
@@ -177,13 +177,13 @@ const upgrade = async (
   const reached = Math.round(answers.length / ((performance.now() - from) / 1_000))
 
   expect(answers.length).toBeGreaterThan(leastPayments)
-  // None failed.
+  // No payment failed.
   const refused = answers.flatMap(({ status, error }) => (status === 201 ? [] : [`${status} ${error}`]))
   expect(
     Object.entries(Object.groupBy(refused, (one) => one)).map(([one, all = []]) => [one, all.length]),
     pair.warnings().join('\n'),
   ).toEqual([])
-  // None lost, none twice: one payment for each key, one order at the provider for each payment.
+  // No payment is lost or doubled: one per key, with one order each at the provider.
   await expect.poll(async () => (await listed(oneApi, '&status=processing')).length).toBe(0)
   const all = await listed(oneApi, '')
   expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining(answers.map(({ id }) => id)))
@@ -198,7 +198,7 @@ const upgrade = async (
     })
   const again = await signIn(createClient(balancer.url), payer.person.wallet)
   await team?.separateAfter(again.api, () => run('finish-upgrade'))
-  // It fails where a promise is broken.
+  // The command fails if a promise is broken.
   await run('verify')
   process.stdout.write(`${old.name} to ${next.name}: ${answers.length + sides} payments, ${reached} a second, none failed\n`)
 }
@@ -237,7 +237,7 @@ const keepsItsPlans = async (old: ReleaseFolder): Promise<void> => {
   await pair.restartEach(balancer, old.start)
   const rolledBack = await blocksOfOne()
   process.stdout.write(`${old.name}, ${grownPayments} payments: ${own}, ${newer}, ${rolledBack} blocks a payment\n`)
-  // One more index of a newer release is a few blocks more for each row that is written.
+  // A newer release's additional index costs a few blocks more per written row.
   expect(newer).toBeLessThan(2 * own + 50)
   expect(rolledBack).toBeLessThan(2 * own + 50)
 }
@@ -246,7 +246,7 @@ describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeo
   const all = readReleases().map(({ version }) => version)
   const last = all.at(-1) ?? ''
   let installing: Promise<ReleaseFolder | string>
-  // Beside the first test, which mostly waits: npm takes as long.
+  // Runs beside the first test, which mostly waits: npm takes as long.
   beforeAll(() => {
     installing = committedRelease(last)
   })

@@ -69,7 +69,7 @@ const slowly = async (work: () => Promise<unknown>) => {
 }
 const payOnce = ({ person }: Scene) => pay(person, phone)
 
-/** Each alert, and the fault that somebody is called for. */
+/** Each alert, with the fault that calls somebody. */
 const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
   PaymentsUnknown: [
     payOnce,
@@ -200,7 +200,7 @@ test.for([...rules.keys()])('%s is raised by its fault, and not before', async (
   if (!started[alert]) expect(evaluate(expression, before, before)).toEqual([])
   for (const step of steps ?? []) await step(scene)
   const after = await scrape(scene.service)
-  // Two processes, of two releases.
+  // Two processes of two releases.
   const other = after.map((sample) =>
     sample.name === 'build_info' ? { ...sample, labels: { ...sample.labels, version: '0.0.1' } } : sample,
   )

@@ -36,7 +36,7 @@ const silent = '254700004999'
 const accepted = { status: 200, body: '{"ResultCode":0,"ResultDesc":"Accepted"}' }
 const nothing = { available: '0', held: '0' }
 
-/** A top-up that the provider says nothing about by itself: what is delivered is up to the test. */
+/** A top-up without reports from the provider: the test delivers. */
 const ask = async () => {
   const id = await initiate(person, silent)
   await service.settle()
@@ -262,7 +262,7 @@ test('refused deliveries store no body, a few rows a minute at most, and those f
   expect(await refused()).toMatchObject({ rows: 20 })
   expect((await refused())?.bytes).toBeLessThan(20 * 300)
   expect((await deliver(order.resultUrl, 'z'.repeat(70_000))).status).toBe(413)
-  // The provider's own word still counts.
+  // The provider's own report still counts.
   await deliver(order.resultUrl, stkCallback(order))
   await settleBoth()
   expect(await verdicts(service, order.resultUrl)).toContain('applied')

@@ -41,7 +41,7 @@ test('a sender that leaves before its body has arrived is no error', async () =>
   await once(socket, 'connect')
   socket.write(`POST /callbacks/x/y/result HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 1000\r\n\r\nhalf of it`)
   const left = () => service.log.filter((line) => line.includes('left before its body had arrived'))
-  // Node has read the head when it answers a second request that came on the same connection; here the log says it.
+  // Node has read the head when it answers the connection's second request; here the log shows it.
   socket.destroySoon()
   await expect.poll(left).toHaveLength(1)
   expect(service.log.filter((line) => JSON.parse(line).level >= 40)).toEqual([])

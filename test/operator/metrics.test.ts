@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** The values of a series whose labels contain these, of both scrapes. */
+/** The values of series with these labels, from both scrapes. */
 const values = (name: string, ...labels: string[]): number[] =>
   text
     .split('\n')
@@ -101,7 +101,7 @@ test('how long requests waited for a database connection', async () => {
   expect(await long()).toBeGreaterThan(before)
 })
 
-/** The names of series in an expression: what stands before a selector, a range or a comparison, and is no function. */
+/** The names of series in an expression: words before a selector, a range or a comparison, except functions. */
 const functions = new Set([
   'rate',
   'increase',
@@ -181,6 +181,6 @@ test.skipIf(!promtool)('promtool accepts the rules and the served metrics', asyn
   const checked = spawnSync('promtool', ['check', 'rules', deploy('rules.yml')], { encoding: 'utf8' })
   expect([checked.status, checked.stderr]).toEqual([0, ''])
   const served = spawnSync('promtool', ['check', 'metrics'], { input: await scrape(), encoding: 'utf8' })
-  // Its advice on names is about others' defaults (nodejs_*, process_*); what does not parse has the status 1.
+  // Its advice on names is about others' defaults (nodejs_*, process_*). Parse errors have the status 1.
   expect(served.status).not.toBe(1)
 })

@@ -23,7 +23,7 @@ const { approvalOf, decide, join, pay, sign, team, voidedEvents } = createScene(
 /** The name at this number is WANJIRU N**** K****. */
 const wanjiru = '254722100001'
 
-/** A team and a payment to a payee that was created just now, whose name the rail has not given yet. */
+/** A team and a payment to a new payee whose name the rail has not given yet. */
 const scene = async (approvals = 1, display_name = 'Landlord'): Promise<{ of: Team; payment: Json }> => {
   const made = await team(approvals)
   if (approvals > 1) await join(made)
@@ -36,7 +36,7 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
 const refusedAsOld = (answer: { status: number; body: Json }) =>
   expect([answer.status, answer.body.error, answer.body.details?.reason]).toEqual([409, 'conflict', 'message_changed'])
 
-/** Readers of this clock sleep until they are woken. */
+/** A clock whose readers sleep until they are woken. */
 const sleepers = () => {
   const sleeping: (() => void)[] = []
   let fallen = Promise.withResolvers<void>()
@@ -47,7 +47,7 @@ const sleepers = () => {
       fallen = Promise.withResolvers()
     })
   return {
-    /** Resolves when somebody sleeps. */
+    /** Resolves once somebody sleeps. */
     asleep: () => (sleeping.length > 0 ? Promise.resolve() : fallen.promise),
     wake: () => {
       for (const one of sleeping.splice(0)) one()
@@ -178,7 +178,7 @@ test('what is decided keeps the text that was decided', async () => {
   expect(await textOf(payment)).toBe(before)
 })
 
-/** A list to payees that are new with it: one of them has another name. */
+/** A batch to new payees, one of which has another name. */
 const list = async (of: Team): Promise<Json> => {
   const people = [
     ['Wanjiru Kamau', wanjiru],
@@ -220,7 +220,7 @@ test('a list gets one new text, with every name that is known; later names void 
   expect(await textOf(batch)).toBe(text)
   const later = await approvalOf(of, batch)
   expect(later.approvals_given).toBe(1)
-  // The text stays, and every reader is told, the holder of a link too.
+  // The text stays, and every reader is told, including a link's holder.
   const both = [{ type: 'name_mismatch', level: 'danger', count: 2 }, { type: 'first_payment' }]
   expect(later.facts).toMatchObject(both)
   expect(answered(await of.owner.api.get('/v1/approvals?status=pending')).data[0].facts).toMatchObject(both)
@@ -228,7 +228,7 @@ test('a list gets one new text, with every name that is known; later names void 
   expect(link).toMatchObject({ facts: both, payments_count: 2, currency: 'KES' })
 })
 
-/** The check of a payee's name ends long after the others. */
+/** Makes a payee's name check end long after the others. */
 const delayCheck = async (of: Team, name: string) => {
   const { data } = answered(await of.owner.api.get('/v1/beneficiaries'))
   const id = parseId('beneficiary', data.find((one: Json) => one.display_name === name).id)
@@ -248,7 +248,7 @@ test('after five seconds the text of a list is made again with what is known, wh
     clock.advance(5)
     if (!isRead) await service.deps.jobs.sweep()
     expect(await textOf(batch)).toMatch(/differs from the rail's: 1\n- Landlord: .*\nNames at the rail being checked: 1\n/)
-    // When the last check has ended, no name is left that is being checked.
+    // After the last check no name is being checked.
     await service.deps.db.query(`update beneficiaries set name_check_due_at = $1 where name_check_due_at > $1`, [clock.now()])
     await service.settle()
     const text = await textOf(batch)

@@ -218,7 +218,7 @@ describe('a payment at or above the threshold', () => {
     expect((await sign(person.wallet, payment.approval_id, 'reject')).body.status).toBe('rejected')
     expect(await statusOf(person, payment.id)).toBe('rejected')
     expect(await balance(person)).toEqual({ currency: 'KES', available_minor: '10000000', held_minor: '0' })
-    // The limit fits a payment of the same size again.
+    // Another payment of the same size fits the limit.
     expect((await pay(person)).status).toBe('pending_approval')
   })
 

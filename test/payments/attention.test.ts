@@ -29,7 +29,7 @@ test('what needs a person is read at once: unknown, repeated and refused payment
     await pay(bot.api, shop, '20000')
     service.clock.advance(20 * minute)
   }
-  // Three alike are no run, and five in five hours neither.
+  // Three alike are not a run, nor are five in five hours.
   for (let count = 0; count < 3; count += 1) await pay(bot.api, shop, '30000')
   for (let count = 0; count < 5; count += 1) {
     await pay(person.api, shop, '10000')
@@ -57,7 +57,7 @@ test('what needs a person is read at once: unknown, repeated and refused payment
   ])
   expect(days).toHaveLength(30)
   expect(days.reduce((sum: bigint, day: { amount_minor: string }) => sum + BigInt(day.amount_minor), 0n)).toBe(310_000n)
-  // A key reads of refusals what it was refused itself.
+  // A key reads only its own refusals.
   const reader = await createKey(person, { name: 'Reader' })
   expect((await attention(reader.api)).needs.map(({ kind }: { kind: string }) => kind)).not.toContain('refused_payments')
   expect((await attention(stranger.api)).needs).toEqual([])
@@ -89,7 +89,7 @@ test('a payee whose number is registered under another name needs a person until
   const named = await person.api.get('/v1/beneficiaries?verification=no_match')
   expect(named.body.data.map(({ id }: { id: string }) => id)).toEqual([plumber, landlord])
   expect((await person.api.get('/v1/beneficiaries?verification=other')).status).toBe(400)
-  // A key that reads payments but not payees learns no payee's name by this.
+  // A key that reads payments but not payees learns no payee's name this way.
   const reader = await createKey(person, { name: 'Reader', permissions: ['payment.read'] })
   expect(await needs(reader.api)).toEqual([])
   await person.api.delete(`/v1/beneficiaries/${plumber}`)

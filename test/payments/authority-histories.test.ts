@@ -100,7 +100,7 @@ const signByPasskey = async (party: Party, approver: Approver) => {
   const { api } = approver.person
   approver.passkey ??= await addPasskey(api, service.deps.config.publicUrl).catch(() => undefined)
   const payment = latest(party)
-  // Another act of this moment may remove it while the message is read.
+  // A concurrent act may remove it while the message is read.
   const added = approver.passkey
   if (!added || !payment?.approval_id) return
   const path = `/v1/approvals/${payment.approval_id}`
@@ -182,8 +182,8 @@ const run = async (party: Party, steps: readonly Step[][]): Promise<void> => {
 }
 
 /**
- * Sends that were recorded although what they rested on had ended, told from the audit log and from what was committed at each moment (a
- * transaction's number says nothing: one that waits for a lock may have had its number for long).
+ * Sends recorded although their foundations had ended, by the audit log and by the commits at each moment. A transaction's number
+ * proves nothing: one that waits for a lock may have had its number for long.
  */
 const unauthorized = `
   with sends as (select * from recorded where of = 'rail_attempts'),
@@ -224,7 +224,7 @@ const unauthorized = `
   select 'mandate of ' || p.id from sends s join payments p on p.id = s.subject_id
     join audit_log l on l.action = 'mandate.revoked' and l.subject_id = p.mandate_id and pg_visible_in_snapshot(l.transaction, s.snapshot)`
 
-/** The breaches among the sends since this was asked last, so that one breach is not told again by the runs that shrink it. */
+/** The breaches since the last call, so that shrinking runs do not report a breach again. */
 let sent = 0
 const breaches = async () => {
   const found = await service.deps.db.query(unauthorized)
@@ -243,7 +243,7 @@ test(
       expect(await breaches()).toEqual([])
     })
     for (let round = 0; tried < historyCount; round += 1) {
-      // A race does not come back, so a smaller history that fails may fail for another reason.
+      // A race does not repeat, so a smaller failing history may fail for another reason.
       await fc.assert(property, { numRuns: 3, seed: propertySeed * 1_000 + round, endOnFailure: true })
     }
     await service.settle()

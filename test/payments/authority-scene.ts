@@ -11,7 +11,7 @@ export const answered = (answer: { status: number; body: Json; text: string }, s
   return answer.body
 }
 
-/** People, payments and decisions of a team, for tests of what takes authority away. */
+/** People, payments and decisions of a team, for tests about lost authority. */
 export const createScene = (current: () => TestService, administrator: PrivateKeyAccount) => {
   const anyone = () => current().api
   /** A workspace whose payments need `approvals` people. */

@@ -26,7 +26,7 @@ const pay = (from: Payer, fields: Record<string, unknown> = {}, options: { key?:
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
 const balance = async (someone: Person) => (await someone.api.get('/v1/accounts/me')).body.balance
 
-/** Requests that wait together behind one account are decided in one transaction. */
+/** Requests that wait together for one account are decided in one transaction. */
 const together = async (someone: Person, requests: () => Promise<Answer>[]): Promise<Answer[]> => {
   const hold = await holdAccount(service, someone.accountId)
   const running = requests()
@@ -140,7 +140,7 @@ describe('payments that are decided together', () => {
     const running = Array.from({ length: 5 }, () => pay(someone))
     await hold.waiting(1)
     await db.transaction(async (tx) => {
-      // The batch notices the deadlock first, so the batch is what Postgres ends.
+      // The batch detects the deadlock first, so Postgres ends the batch.
       await tx.query("set local deadlock_timeout = '1min'")
       await tx.query('select from ledger_accounts where owner_id = $1 for update', [account])
       await hold.release()

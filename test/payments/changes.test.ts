@@ -42,7 +42,7 @@ describe('with updated_after', () => {
     expect(first.ids).toEqual([one])
     await cancel(one)
     const second = await changes(`&cursor=${first.cursor}&limit=100`)
-    // The third is being sent: how often it changes does not matter here.
+    // The third is being sent: its number of changes does not matter here.
     expect([...new Set(second.ids.filter((id: string) => id !== three))]).toEqual([two, one])
     await service.settle()
     const sent = await changes(`&cursor=${second.cursor}`)
@@ -88,7 +88,7 @@ describe('with updated_after', () => {
       const { data, next_cursor: next } = (await person.api.get(`/v1/payments?updated_after=${began}${cursor}`)).body
       return { ids: data.map(({ id }: Json) => id), next }
     }
-    // The newer change waits for the older transaction: nothing is between the cursor and it.
+    // The newer change waits for the older transaction, so nothing is between the cursor and it.
     expect((await read(`&cursor=${before.cursor}`)).ids).toEqual([])
     const job = service.clock.now().toISOString()
     await pay()
@@ -96,7 +96,7 @@ describe('with updated_after', () => {
     await service.settle()
     const [next, ...others] = (await changes(`&cursor=${before.cursor}`)).ids
     expect([next, others[0]]).toEqual([slow, quick])
-    // A list that is begun later goes by the time alone.
+    // A later list uses the time alone.
     expect((await changes('', '/v1/payments', job)).ids).not.toContain(slow)
   })
 
@@ -121,7 +121,7 @@ describe('with updated_after', () => {
   test('what changed long before that time is not read, except rows that are older than the order of changes', async () => {
     const [one, two] = [await pay({ execute_at: later() }), await pay({ execute_at: later() })]
     const at = service.clock.now()
-    // An hour in which nothing changed, so that the row of the audit log tells the transaction at its end.
+    // An hour without changes, so that an audit row shows the transaction at its end.
     service.clock.advance(3_600)
     const id = firstIdAt(new Date(service.clock.now().getTime() - 1_800_000))
     await service.deps.db.transaction((tx) =>

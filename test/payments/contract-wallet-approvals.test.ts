@@ -22,12 +22,12 @@ const { approvalOf, decide, join, pay, paymentOf, team, voidedEvents } = createS
 const signature: Hex = `0x${'ab'.repeat(80)}`
 const accept = (address: Address, message: string) =>
   chain.contracts.set(address.toLowerCase(), { message, signature, deployed: true })
-/** The contract has other owners: it stands behind nothing that the earlier ones signed. */
+/** Gives the contract other owners, for whom earlier owners' signatures are invalid. */
 const changeOwners = (address: Address) => chain.contracts.delete(address.toLowerCase())
 
 type Contract = { address: Address; person: Pick<Person, 'accountId' | 'api'> }
 
-/** An approver of the team whose wallet is a contract. */
+/** An approver of the team with a contract wallet. */
 const joinByContract = async (of: Team): Promise<Contract> => {
   const { address } = newWallet()
   const { message } = (await service.api.post('/v1/auth/wallet/nonce', { address, chain_id: 1 })).body

@@ -67,7 +67,7 @@ describe('a payment that no rule refuses', () => {
       const events = (await person.api.get('/v1/notifications?limit=100')).body.data.filter(
         (event: { data: { id?: string } }) => event.data.id === answer.body.id,
       )
-      // Events are many, so they have the decision without its trace.
+      // Events are many, so their decision has no trace.
       const { trace: _, ...decision } = answer.body.decision
       const told = { ...answer.body, decision }
       expect(events.map((event: { type: string; data: unknown }) => [event.type, event.data])).toEqual([

@@ -160,7 +160,7 @@ test('a key never repeats a payment whose outcome is unknown without a person, w
   expect([held.status, held.body.status]).toEqual([201, 'pending_approval'])
   expect(held.body.decision.warnings).toMatchObject([{ code: 'possible_duplicate', payment_id: first.id }])
   expect(held.body.decision.explanation).toContain('outcome is not known')
-  // A person who makes it is the person who decides.
+  // The person who creates it is the person who decides.
   const again = await signIn(service.api, someone.wallet)
   expect((await pay(someone, silent, again.api)).body.status).toBe('processing')
 })

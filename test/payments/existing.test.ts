@@ -16,7 +16,7 @@ beforeAll(async () => {
 const order = (amountMinor: string) => ({ beneficiary_id: beneficiary, amount_minor: amountMinor })
 const phone = { type: 'person', display_name: 'Achieng', payment_rail: 'MPESA_B2C', destination: '0712000111' }
 
-/** Creates a record, and sends what is refused because of it. `shown`: the record that the error names, from its own answer. */
+/** Creates a record, and sends the request that conflicts with it. `shown`: the error's record, from its own answer. */
 const refused: Record<string, () => Promise<{ answer: Answer; shown: Json }>> = {
   'a payment whose key is used with another amount': async () => {
     const { body } = await person.api.post('/v1/payments', order('10000'), { key: 'payment' })

@@ -350,7 +350,7 @@ test("a month's statement has each fee as an entry, in its balances and in its s
     expect(entry.balance_after_minor).toBe(String(balance))
   }
   expect(String(balance)).toBe(closing)
-  // The same from the hours that are counted.
+  // The same result from counted hours.
   service.clock.advance(2 * 3_600)
   await countHours(service.deps.db, service.clock.now())
   check(await read())
@@ -396,6 +396,6 @@ test("the comparison of the provider's balance says the fees of its time beside 
   for (const payee of [phone, { ...phone, destination: '254722000779' }, bank]) await pay(person, payee, '50000')
   await service.settle()
   const after = await compare()
-  // The bank's fee is no part of what M-PESA holds.
+  // The bank's fee is not part of M-PESA's balance.
   expect(after).toMatchObject({ period_start: before.period_end, differences: 0, charges_minor: '-1000', fees_minor: '3000' })
 })

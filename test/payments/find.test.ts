@@ -149,18 +149,18 @@ describe('in a workspace with many payments', () => {
       .body.id
     expect(paid.status).toBe(201)
     await service.settle()
-    // Each with as much metadata as a payment may have, so that an export is longer than what a connection buffers.
+    // Each payment has the maximum of metadata, so that an export is longer than a connection's buffer.
     await service.deps.db.query(
       `insert into payments select copy.* from payments p, generate_series(1, $2::int) n, jsonb_populate_record(p, jsonb_build_object(
          'id', gen_random_uuid(), 'beneficiary_id', $3::text, 'provider_receipt', 'COPY' || n, 'narrative', 'Ordinary ' || n,
          'metadata', (select jsonb_object_agg('key' || k, repeat('x', 200)) from generate_series(1, 20) k))) copy where p.id = $1`,
       [parseId('payment', paid.body.id), many, parseId('beneficiary', await newBeneficiary(team.owner.api))],
     )
-    // Also brings in what the index keeps aside of rows that have just been written.
+    // Also merges the index's pending entries of just-written rows.
     await service.deps.db.query('vacuum analyze payments')
   })
 
-  /** How Postgres runs the search as it was asked for: its own statements, behind the settings that the service sends with them. */
+  /** Postgres' plan for the requested search: its own statements, with the settings that the service sends. */
   const planOf = async (query: string) => {
     const spy = vi.spyOn(pg.Client.prototype, 'query')
     const answer = await team.owner.api.get(`/v1/payments?${query}`)
@@ -238,7 +238,7 @@ describe('as CSV', () => {
       account_reference: "'@sum",
       narrative: '\'-1+2, "quoted"; second',
     })
-    // Where `;` separates cells, what follows it begins one, whatever the quotes say.
+    // If `;` separates cells, the text after it begins one, whatever the quotes say.
     expect(read.find(({ id }) => id === made.byKey.id)?.narrative).toBe("Paper;'=1+1")
     expect(answer.text).toContain(`"Paper;'=1+1"`)
     const rent = read.find(({ id }) => id === made.rent.id)
@@ -318,7 +318,7 @@ describe('the history', () => {
       )
     const entry = (await history('&type=payment_hold')).find(({ reference }) => reference.id === payment.id)
     expect(entry?.beneficiary).toEqual({ id, display_name: 'Paid elsewhere' })
-    // The workspace that shares the balance shows what its own payments moved, and no balance.
+    // The workspace that shares the balance shows its own payments' movements, and no balance.
     const own = (await person.api.get('/v1/workspaces/current/history', there)).body.data as Json[]
     expect(own.map(({ reference, available_after_minor: after }) => [reference.id, after])).toEqual([[payment.id, null]])
     const inPerson = await namesFor(person.api)

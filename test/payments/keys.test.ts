@@ -80,7 +80,7 @@ describe.each(Object.entries(creations))('a %s', (what, { send, id }) => {
       expect([fresh.status, fresh.body.error]).toEqual([403, error])
       await lift()
     }
-    // A refusal used no key.
+    // A refusal uses up no key.
     expect((await send(key.api, 'new in workspace_frozen')).status).toBe(201)
   })
 

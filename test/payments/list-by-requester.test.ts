@@ -12,7 +12,7 @@ const newest = (await person.api.post('/v1/payments', { beneficiary_id, amount_m
 const [rare, unused] = [await createKey(person), await createKey(person)]
 const grantOf = (key: typeof rare) => key.grantId
 
-/** 6,000 payments before that one, of which a key asked for 30: two among the newest, the others among the oldest; every third failed. */
+/** 6,000 earlier payments, 30 of them by a key: two among the newest, the others among the oldest. Every third failed. */
 for (let from = 1; from <= 6_000; from += 1_000)
   await service.deps.db.query(
     `insert into payments select (jsonb_populate_record(p, jsonb_build_object('id', md5('made' || n)::uuid, 'grant_id', case when n in (10, 11) or n > 5972 then $1::uuid end,

@@ -69,7 +69,7 @@ test.each(listFiles)('as people send it: $name', async (file) => {
   )
   for (const [row, , says] of file.rows) {
     expect(said).toMatch(new RegExp(`^rows? (?:.*\\D)?${row}\\b`, 'm'))
-    // Where a message begins with the cell, the cell stands beside the row.
+    // If a message begins with the cell, the cell stands beside the row.
     expect(said).toContain(says.replace(/^"[^"]*" /, ''))
   }
 })
@@ -87,7 +87,7 @@ test('columns that say nothing about whom or how much are left out with one warn
   expect(
     (await send('?dry_run=true', list.replaceAll(/^\w[\w ]+,/gm, '').replace('Branch Code', 'metadata.x'))).body.warnings,
   ).toEqual([])
-  // Limits are by payment type: what may be one of ours is not left out.
+  // Limits are by payment type, so a possible type of ours is not ignored.
   expect((await send('?dry_run=true', list.replace('EFT', 'Bonus'))).status).toBe(400)
   expect((await send('')).status).toBe(201)
   expect((await person.api.get('/v1/payments')).body.data).toMatchObject([{ account_reference: 'SAL-E001' }])

@@ -1,4 +1,4 @@
-/** A file as a person sends it, and what it is: payments, or what is wrong with the whole or with rows. */
+/** A person's file and its meaning: payments, or faults of the whole or of rows. */
 export type ListFile = {
   name: string
   /** The page's text if it asks instead of refusing like the API: which column is which, and which letters are right. */
@@ -27,7 +27,7 @@ const titled = (titles: string, separator = ',') => plain.replace('name,phone,am
 const rowOf = (cells: string, before = 'name,phone,amount\r\n') => utf8(`${before}${cells}\r\n`)
 const achieng = [['Achieng', '0101', '1250000']] as const
 
-/** The first bytes of what Excel saves as a workbook. */
+/** The first bytes of an Excel workbook. */
 const xlsx = Buffer.concat([
   Buffer.from('504b030414000600080000002100', 'hex'),
   Buffer.from('[Content_Types].xml'),
@@ -35,9 +35,9 @@ const xlsx = Buffer.concat([
 ])
 const xls = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(504)])
 
-// Exports of banks and payroll systems. Sources, in plain words: (a) a bank's template for bulk salaries, (b) the bank files that a school's payroll
-// writes, (c) the bank list of a company's staff service, (d) the bank list of an HR page, (e) a payroll's file for a corporate bank's upload, (f) lists
-// that people keep.
+// Exports of banks and payroll systems. Sources, in plain words: (a) a bank's template for bulk salaries, (b) bank files of a
+// school's payroll, (c) the bank list of a company's staff service, (d) the bank list of an HR page, (e) a payroll's file for a
+// corporate bank's upload, (f) people's own lists.
 const atBank = [['Achieng Otieno', '0123', '4500000']] as const
 const export_ = (name: string, titles: string, row: string, more: Partial<ListFile> = {}) =>
   ({ name, bytes: utf8(`${titles}\r\n${row}\r\n`), contentType: csv, pays: atBank, ...more }) as ListFile

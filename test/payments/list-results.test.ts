@@ -11,7 +11,7 @@ afterAll(async () => {
   expect(await findBreaches(service)).toEqual([])
 })
 
-// 254700000001 is a number whose payments fail.
+// Payments to 254700000001 fail.
 const march = `sep=;
 Employee Name;Phone Number;Net Pay;metadata.employee
 Achieng Otieno;0722000101;4500;E-1

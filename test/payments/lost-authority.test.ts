@@ -183,7 +183,7 @@ describe('a mandate', () => {
     expect(answered(await decide(first.api, payment)).status).toBe('pending')
     expect(answered(await decide(second.api, payment)).status).toBe('approved')
     await service.settle()
-    // Its limits are part of the payment: a revoked mandate covers nothing.
+    // The mandate's limits are part of the payment: a revoked mandate covers nothing.
     expect(await paymentOf(of, payment)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
   })
 })

@@ -24,7 +24,7 @@ const withPasskey = async (person: Person, options?: AuthenticatorOptions): Prom
 /** An approver of the team, with a passkey. */
 const approver = async (of: Team, options?: AuthenticatorOptions): Promise<Approver> => withPasskey(await join(of), options)
 
-/** Someone who has no wallet. */
+/** A person without a wallet. */
 const byEmail = async (): Promise<Person> => {
   const { cookie } = await continueWith(service, 'google', newPerson())
   const api = service.api.as({ cookie })

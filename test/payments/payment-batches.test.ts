@@ -139,7 +139,7 @@ describe('a batch that cannot be paid whole', () => {
     ])
     expect((await someone.api.get('/v1/payments')).body.data).toEqual([])
     expect(await balance(someone)).toMatchObject({ available_minor: '100000', held_minor: '0' })
-    // A request that failed leaves no key behind.
+    // A failed request leaves no key behind.
     expect((await submit(someone, items.slice(0, 1), {}, { key: 'again' })).status).toBe(201)
   })
 
@@ -314,7 +314,7 @@ test('a batch of a thousand items and single payments of the same account go on 
         someone.api.post('/v1/payments', { beneficiary_id: one, amount_minor: '1000', account_reference: `P-${first + n}` }),
       ),
     )
-  // Ten at a time: with sixteen requests under way a process whose event loop is late may refuse some (`admission.ts`).
+  // Ten at a time: from sixteen concurrent requests on, a process with a late event loop may refuse some (`admission.ts`).
   const singles = tenFrom(0).then(async (paid) => [...paid, ...(await tenFrom(10))])
   expect((await big).body).toMatchObject({ items_count: 1_000, total_minor: '1000000', counts: { processing: 1_000 } })
   expect((await singles).map(({ status }) => status)).toEqual(Array(20).fill(201))

@@ -24,9 +24,9 @@ const statusOf = async (from: Payer, id: string) => {
   const { status, failure_code } = (await from.api.get(`/v1/payments/${id}`)).body
   return [status, failure_code]
 }
-/** The clock of these tests runs ahead of the jobs that other promises depend on. */
+/** These tests' clock runs ahead of the jobs behind other promises. */
 const wrongCounters = async () => (await findBreaches(service)).filter((breach) => /counter|totals/.test(breach))
-/** A time of its own for each test, so that sessions of one outlive none of another: the first instant after now at this hour, UTC. */
+/** A separate time for each test, so that no session outlives another test: the next instant at this hour, UTC. */
 const advanceTo = (hour: number, minute: number, second: number) => {
   const now = service.clock.now()
   const next = new Date(now)
@@ -86,7 +86,7 @@ describe('a payment counts in one day', () => {
     const batch = await waits
     expect([batch.status, batch.body.total_minor]).toEqual([201, '30000'])
     expect((await pay(someone, '1000')).body.error).toBe('policy_denied')
-    // The sums of its items stand in one day of the workspace, the one that has begun.
+    // Its items are counted in one day of the workspace, the current one.
     const days = await service.deps.db.query<{ day: string; count: number }>(
       `select counted_day::text as day, count(*)::int as count from payments where batch_id = $1 group by counted_day`,
       [parseId('payment_batch', batch.body.id)],
@@ -175,7 +175,7 @@ describe('counters follow from the payments', () => {
       weight: 1,
       arbitrary: fc.record({
         kind: fc.constant('zone' as const),
-        // Ahead of Nairobi, behind it, and with a change of the clock in autumn and spring.
+        // Zones ahead of Nairobi, behind it, and with clock changes in autumn and spring.
         zone: fc.constantFrom('Pacific/Kiritimati', 'America/New_York', 'Africa/Cairo', 'Africa/Nairobi'),
       }),
     },

@@ -46,7 +46,7 @@ const paid = (): Json => ({
 
 type Creation = {
   fields: readonly string[]
-  /** Fields that no answer has: they decide whether it is created, or prove who asks. */
+  /** Fields that no answer has: they decide the creation, or prove the requester's identity. */
   unanswered?: readonly string[]
   /** Requests that together have every field. */
   sent: () => Promise<Json[]>
@@ -156,7 +156,7 @@ const creations: Record<string, Creation> = {
     list: null,
     event: 'topup.succeeded',
   },
-  // Last: it denies what the others pay.
+  // Last, because it denies the others' payments.
   'a policy': {
     fields: Object.keys(CreatePolicy.shape),
     sent: async () => [
@@ -264,7 +264,7 @@ describe.each(Object.entries(creations))('%s', (name, creation) => {
 
 type Change = {
   fields: readonly string[]
-  /** Where it is read and changed; made without what is sent. */
+  /** The path to read and change it; created without the sent fields. */
   path: () => Promise<string>
   sent: () => Json
   of?: (answer: Json) => Json

@@ -50,7 +50,7 @@ const pass = async (hours: number) => {
 
 describe('a scheduled payment', () => {
   test('holds nothing until its time, then is decided, counted in the day that it is then, and sent', async () => {
-    // 22:30 in Nairobi on the last day of a month: an hour later is 23:30, two hours later the next month.
+    // 22:30 in Nairobi on the last day of a month: two hours later the next month has begun.
     service.clock.set(new Date('2027-02-28T19:30:00Z'))
     const [one, next] = ['2027-02-28T20:30:00Z', '2027-03-01T00:30:00+03:00']
     const someone = await payer()
@@ -155,7 +155,7 @@ describe('a scheduled payment', () => {
     const approvalOf = async ({ approval_id }: Json) => (await someone.api.get(`/v1/approvals/${approval_id}`)).body
     const [one, whole, atOnce] = [await approvalOf(alone), await approvalOf(list), await approvalOf(now)]
     expect([one.payment.execute_at, whole.batch.execute_at, atOnce.payment.execute_at]).toEqual([at, at, null])
-    // 100,000 less the 50,000 that are held for the payment that is sent at once.
+    // 100,000 less the 50,000 held for the immediate payment.
     expect([one, whole, atOnce].map(({ context }) => context.available_after_minor)).toEqual(['-20000', '-80000', '50000'])
     const listed = (await someone.api.get('/v1/approvals?status=pending')).body.data
     expect(listed.map(({ context }: Json) => context.available_after_minor)).toEqual(['50000', '-80000', '-20000'])
@@ -221,7 +221,7 @@ describe('a scheduled batch', () => {
   test('does not count an item that fails for want of approvals, neither against the limits nor the balance of the others', async () => {
     const someone = await payer(60_000n)
     const batch = (await scheduleAll(someone, ['30000', '40000', '20000'], inHours(2))).body
-    // Both came later: an approval for the first payee, and a day's limit that the other two fill.
+    // Both came later: an approval rule for the first payee, and a daily limit that the other two fill.
     await limit(someone, { beneficiary_ids: [someone.payees[0]], approval_threshold_minor: '1' })
     await limit(someone, { daily_limit_minor: '60000' })
     await pass(2)

@@ -33,7 +33,7 @@ test('money that is short for what is scheduled is told 48 and 4 hours before, o
   await later(1)
   person = await again(owner)
   const workspace_id = (await person.api.get('/v1/workspaces/current')).body.workspace.id
-  // Both, with a fee of each, less the balance.
+  // Both payments with their fees, less the balance.
   const shortage = { workspace_id, missing_minor: '52000', scheduled_minor: '552000', due_at: due }
   expect([await eventsOf(person), await needOf(person)]).toEqual([[shortage], shortage])
   await later(42)
@@ -58,7 +58,7 @@ test('what is covered before four hours is not told again; what is nearer is tol
   await later(0)
   const told = await eventsOf(owner)
   expect(told).toMatchObject([{ missing_minor: '21000', scheduled_minor: '21000', due_at: soon }])
-  // Every member who may read payments is told.
+  // Every member who may read payments gets the event.
   expect(await eventsOf(viewer)).toEqual(told)
   expect(await eventsOf(stranger)).toEqual([])
   const day = at(24)

@@ -35,8 +35,8 @@ const team = async (): Promise<Team> => {
 type Stop = { act: () => Promise<Answer>; pay: () => Promise<Answer> }
 
 /**
- * Payments wait for the owner's account while their initiator is stopped. A stop that was acknowledged before the lock is free must let no
- * payment pass; a later one may come before or after the payment.
+ * Payments wait for the owner's account while their initiator is stopped. A stop acknowledged before the lock is free must let no
+ * payment pass. A later one may precede or follow the payment.
  */
 const stoppedWhileWaiting = async (
   owner: Person,
@@ -51,7 +51,7 @@ const stoppedWhileWaiting = async (
     acknowledged[index] = answer.status < 300
     return answer
   })
-  // Payments that a waiting payment holds up stay behind it; the others are answered now.
+  // Payments behind a waiting payment stay there. The others are answered now.
   await Promise.race([Promise.all(acts), hold.waiting(2)])
   await service.deps.db.query('select 1')
   const before = [...acknowledged]
@@ -110,7 +110,7 @@ describe("a payment or approval that waits for the account's lock is refused aft
     const hold = await holdAccount(service, owner.accountId)
     const suspended = owner.api.patch(`/v1/workspaces/current/members/${second.memberId}`, { status: 'suspended' })
     await hold.waiting(1)
-    // It waits behind the suspension, whether or not it has come by the time of the release.
+    // The approval waits behind the suspension, whether or not it has arrived by the release.
     const approved = decide(second)
     await hold.release()
     expect((await suspended).status).toBe(200)

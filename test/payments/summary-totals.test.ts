@@ -20,8 +20,8 @@ let id: Uuid
 let owningAccountId: Uuid
 
 /**
- * Payments of three months in every status, some of another workspace of the owner, whose holds ended up to three days after they were made; by the
- * clocks of two processes that differ by two minutes.
+ * Payments of three months in every status, some in another workspace of the owner. Their holds ended up to three days later, by
+ * two processes' clocks two minutes apart.
  */
 const makePayments = (tx: Tx, count: number) =>
   tx.query(
@@ -100,7 +100,7 @@ const summarize = async ({ zone, days, ...search }: Asked, how: 'stored' | 'plai
   const summary = await summarizePayments(
     service.deps,
     principal as unknown as Parameters<typeof summarizePayments>[1],
-    // No sums are stored by amounts: with this filter, which every payment matches, each is read.
+    // Totals by amount are not stored: with this filter, which every payment matches, each payment is read.
     { ...search, ...(how === 'plain' && { amountMinMinor: 1n }) },
     days,
   )

@@ -4,7 +4,7 @@ import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
-// Shortly before midnight in Nairobi (UTC+3), whose days these are.
+// Shortly before midnight in Nairobi (UTC+3), the zone of these days.
 const service = await openService({ clock: createTestClock(new Date('2026-03-10T20:30:00Z')) })
 
 const hour = 3600
@@ -25,7 +25,7 @@ test('totals cover everything that the filter matches; days are the workspace’
   const { status, body } = await person.api.get('/v1/payments/summary?days=3')
   expect(status).toBe(200)
   expect(body).toMatchObject({ currency: 'KES', count: 4, amount_minor: '130000' })
-  // The failed one is no spending: the same figure as the days add up to.
+  // The failed payment is not spending: the figure is the sum of the days.
   expect(body.spent).toEqual({ count: 3, amount_minor: '60000' })
   expect(body.by_status).toContainEqual({ status: 'failed', count: 1, amount_minor: '70000' })
   expect(body.by_day).toEqual([

@@ -15,7 +15,7 @@ const [minute, day] = [60, 86_400]
 
 type Scene = { team: Team; owner: Person; payee: string }
 
-/** A person with money in a workspace of their own, where others can join. */
+/** A person with money in their own workspace, which others can join. */
 const createScene = async (): Promise<Scene> => {
   const owner = await signIn(service.api)
   await credit(service, owner.accountId, 10_000_000n)
@@ -31,7 +31,7 @@ const pass = async (seconds: number) => {
   service.clock.advance(seconds)
   await service.deps.jobs.sweep()
 }
-/** After a day, the same person with a session that has just begun. */
+/** The same person a day later, in a new session. */
 const again = async (person: Person, team: Team): Promise<Person> => {
   const fresh = await signIn(service.api, person.wallet)
   await standIn(fresh, team.id)
@@ -177,7 +177,7 @@ describe('a rule that asks for two', () => {
     expect(result).toMatchObject({ approval_threshold_minor: null, required_approval_count: 0 })
     expect(message).toContain('An ordinary payment needs now: 2 approvals\n')
     expect(message).toContain('An ordinary payment then needs: no approval under this policy\n')
-    // The earlier text, shown or signed, and who proved themselves before the new one.
+    // The earlier text, shown or signed, with proofs of identity from before the new one.
     const early = await confirm(second, id, { message_digest: seen })
     expect([early.status, early.body.details.reason]).toEqual([409, 'message_changed'])
     const signature = await second.wallet.signMessage({ message: asked.message })
@@ -310,7 +310,7 @@ describe('a rule that asks for two', () => {
   })
 })
 
-/** The scene with a session of its owner that has just begun. */
+/** The scene with a new session of its owner. */
 const withSession = async (scene: Scene): Promise<Scene> => {
   const owner = await again(scene.owner, scene.team)
   return { ...scene, owner, team: { ...scene.team, owner } }
@@ -519,7 +519,7 @@ const expectNothingWon = async (attack: Attack): Promise<void> => {
 }
 
 const [nothing, takesThePlace] = ['nothing', 'the other approver is removed and a second self takes the place']
-/** Each preparation before the plainest act, each act without a preparation, and after the one that brings most. */
+/** Each preparation before the simplest act, each act without a preparation, and each after the most useful one. */
 const edges = [
   ...Object.keys(preparations).map((before) => [before, 'archives it'] as const),
   ...Object.keys(loosenings)

@@ -83,7 +83,7 @@ test('who was named when they approved and is not named when the money would lea
   const payment = (await pay(is)).body
   expect((await decide(is.named, payment)).body.approvals_given).toBe(1)
   const fewer = { version: 1, approver_ids: [is.other.accountId], required_approval_count: 2 }
-  // Removing one is a tightening: it takes effect at once.
+  // Removing an approver is a tightening, which takes effect at once.
   expect((await is.owner.api.patch(`${path}/${policy.id}`, fewer)).status).toBe(200)
   const last = (await decide(is.other, payment)).body
   expect((await is.owner.api.get(`/v1/payments/${payment.id}`)).body).toMatchObject({

@@ -192,7 +192,7 @@ test("a day and a month begin in the workspace's time zone: the limit resets at 
   await credit(service, someone.accountId, 10_000_000n)
   const beneficiary = await newBeneficiary(someone.api)
   await create({ name: 'Daily', daily_limit_minor: '100000', monthly_limit_minor: '150000' }, someone.api)
-  // A key, because no session lives through the weeks that pass here.
+  // A key, because no session survives the weeks that pass here.
   const key = await createKey(someone)
   const pay = (amount: string) => key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount })
   service.clock.set(new Date('2026-03-30T20:59:59.999Z'))
@@ -206,7 +206,7 @@ test("a day and a month begin in the workspace's time zone: the limit resets at 
 })
 
 describe('answers do not grow with the policies of a workspace', () => {
-  /** The longest answer that a page may be. */
+  /** The maximum length of a page's answer. */
   const longest = 256 * 1024
   const bytes = ({ text }: { text: string }) => Buffer.byteLength(text)
 

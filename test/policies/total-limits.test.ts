@@ -33,7 +33,7 @@ const keyWith = (maker: { api: Client }, total_limit_minor: string | null, more:
   })
 const pay = (api: Client, beneficiary_id: string, amount_minor: string, more: object = {}) =>
   api.post('/v1/payments', { beneficiary_id, amount_minor, ...more })
-/** Days later, in a session that has just begun. */
+/** Days later, in a new session. */
 const after = async ({ person }: Scene, days: number): Promise<Person> => {
   service.clock.advance(days * day)
   return signIn(service.api, person.wallet)
@@ -71,7 +71,7 @@ test('a budget for one job is exact under concurrency, for the key and all keys 
   const decision = (await key.api.post('/v1/spending-policies/simulate', { beneficiary_id: is.payee, amount_minor: '100000' }))
     .body
   expect(decision.outcome).toBe('deny')
-  // A key raises neither its own nor that of who made it; the person does.
+  // A key raises neither its own limit nor its creator's. The person does.
   const raise = (api: Client) =>
     api.patch(`/v1/accounts/me/api-keys/${key.id}`, { spending_controls: { total_limit_minor: '1500000' } })
   expect((await raise(key.api)).status).toBe(403)
@@ -130,7 +130,7 @@ test('the total of a policy counts since the version that first set it, in its s
   expect(rules(await pay(api, is.payee, '500000'))).toEqual(['total_limit'])
   expect((await read()).usage.total_minor).toBe('600000')
   api = (await after(is, 40)).api
-  // Another value goes on counting, and a wider scope counts what was paid in it since then.
+  // Another value continues the count, and a wider scope includes payments in it since then.
   expect((await patch({ total_limit_minor: '1500000' })).status).toBe(200)
   expect((await read()).usage.total_minor).toBe('600000')
   expect((await patch({ beneficiary_ids: [] })).status).toBe(200)

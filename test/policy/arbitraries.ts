@@ -4,7 +4,7 @@ import type { Evaluation, GrantRules, MandateRules, MandateStanding, PolicyRules
 import { propertySeed } from '../harness/seed.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 
-/** Small numbers and few names, so that limits are met exactly, lists overlap and people are the same person. */
+/** Small numbers and few names, so that limits are met exactly, lists overlap and names repeat. */
 export const amount = fc.bigInt(1n, 60n)
 const limit = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.bigInt(0n, 250n) })
 const used = fc.bigInt(0n, 40n)
@@ -14,7 +14,7 @@ const usage = fc
 const person = fc.constantFrom('ada', 'ada', 'ada', 'ben', 'cat')
 const types = fc.subarray(['supplies', 'travel', 'MPESA_B2B', 'PESALINK'])
 const payees = fc.subarray(['grocer', 'grocer-again', 'landlord'])
-/** Mostly without lists: otherwise too few rules apply to the payment to interact. */
+/** Mostly without lists: otherwise too few rules apply to the same payment. */
 const mostly = <A, B>(usual: A, other: fc.Arbitrary<B>): fc.Arbitrary<A | B> =>
   fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other })
 const instant = fc.integer({ min: 0, max: 40 }).map((days) => new Date(now.getTime() + days * 86_400_000))
@@ -137,13 +137,13 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
 const numRuns = 4000
 let made: readonly Evaluation[] | undefined
 
-/** A property of evaluations. They are made once for all of these: to make one costs more than what is asked of it. */
+/** A property of evaluations. All properties share one set, because making an evaluation costs more than checking it. */
 export const forEvaluations = (check: (input: Evaluation) => void): void => {
   made ??= fc.sample(evaluation, { numRuns, seed: propertySeed })
   try {
     for (const input of made) check(input)
   } catch (error) {
-    // Once more, for the smallest that fails.
+    // Runs again to find the smallest failing evaluation.
     fc.assert(fc.property(evaluation, check), { numRuns })
     throw error
   }

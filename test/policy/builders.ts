@@ -1,6 +1,6 @@
 import type { Evaluation, GrantRules, MandateRules, PayeeFacts, PaymentFacts, PolicyRules } from '../../src/policy/types.ts'
 
-/** Whole shillings, so that a table reads in amounts that a person would say. */
+/** Whole shillings, so that tables have amounts that a person would say. */
 export const kes = (shillings: number): bigint => BigInt(Math.round(shillings * 100))
 
 export const now = new Date('2026-03-10T09:00:00Z')
@@ -33,7 +33,7 @@ export const confirmedPayee: PayeeFacts = {
   ...named,
 }
 
-/** One that an agent of Ada's made today. */
+/** A payee that Ada's agent made today. */
 export const proposedPayee: PayeeFacts = {
   confirmed: false,
   createdBy: { accountId: 'ada', grantId: 'g1', label: 'Buyer' },

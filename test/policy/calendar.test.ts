@@ -117,7 +117,7 @@ describe('a day and a month of a time zone', () => {
   })
 })
 
-/** A second opinion on the local date, by another way of asking. */
+/** The local date computed in another way. */
 const localDate = (instant: number, timeZone: string) => {
   const known = second.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
   second.set(timeZone, known)
@@ -171,7 +171,7 @@ describe('in every zone at every time', () => {
         const change = zoneChangesAt(instant, from, to)
         expect(change >= periodsAt(instant, from).monthResetsAt).toBe(true)
         expect(periodsAt(change, to).month > periodsAt(instant, from).month).toBe(true)
-        // Between zones more than a day apart the first of the month comes twice: its payments count against it both times.
+        // Between zones more than a day apart, the first of the month occurs twice, and its payments count both times.
         const [before, after] = [periodsAt(new Date(change.getTime() - 1), from), periodsAt(change, to)]
         expect(after.day >= before.day || after.day === after.month).toBe(true)
       }),

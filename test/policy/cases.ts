@@ -2,7 +2,7 @@ import type { Outcome } from '../../src/lib/policy-answers.ts'
 import type { Evaluation } from '../../src/policy/types.ts'
 import { evaluationOf, grant, kes, mandate, now, policy } from './builders.ts'
 
-/** A row reads: name, input, outcome, the rules that decide it, and what else matters of the decision. */
+/** A row: name, input, outcome, the deciding rules, and other relevant parts of the decision. */
 export type Case = {
   name: string
   input: Evaluation

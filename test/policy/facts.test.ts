@@ -6,7 +6,7 @@ import { type FactLine, factsOf } from '../../src/policy/facts.ts'
 
 const at = new Date('2026-11-20T08:00:00Z')
 const by = { account_id: 'a', grant_id: 'g', label: 'Bot' }
-/** One of each: a new warning does not compile until it is here. */
+/** One of each warning. A new one does not compile until it is here. */
 const warnings: { readonly [Code in Warned['code']]: Extract<Warned, { code: Code }> } = {
   possible_duplicate: { code: 'possible_duplicate', payment_id: 'pay_1', created_at: at.toISOString() },
   name_differs: { code: 'name_differs', given_name: 'Amani' },

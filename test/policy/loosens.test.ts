@@ -22,7 +22,7 @@ test('a change that loosens nothing lets no payment pass more easily than before
     fc.property(evaluation, change, (input, [before, after]) => {
       fc.pre(!loosens(before, after))
       tried += 1
-      // `confirm` is the caller's own word, which it can give: what it stops is not more than an approval.
+      // The caller itself can give the `confirm`: it stops no more than an approval does.
       const meant = { ...input, duplicateIsIntended: true }
       const [then, now] = [before, after].map((one) => evaluate({ ...meant, policies: [...input.policies, one] }))
       if (!then || !now) throw new Error('two decisions')

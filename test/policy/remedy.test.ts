@@ -76,7 +76,7 @@ const apply = (input: Evaluation, changes: readonly Change[]): Evaluation => {
 const paying = (input: Evaluation, amountMinor: bigint): Evaluation => ({ ...input, payment: { ...input.payment, amountMinor } })
 const passes = (input: Evaluation) => evaluate(input).outcome === 'allow'
 
-/** The counters as they are at a later instant when nothing else is paid. */
+/** The counters at a later instant without other payments. */
 const waitingUntil = (input: Evaluation, at: Date): Evaluation => {
   const rested = <T extends { usage: { dayMinor: bigint; monthMinor: bigint; totalMinor: bigint } }>(rules: T): T => ({
     ...rules,

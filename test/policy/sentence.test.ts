@@ -17,7 +17,7 @@ const names = {
   boundTo: null,
 }
 
-/** A value of each field that does something by itself. */
+/** A value of each field that has an effect by itself. */
 const set: PolicyFields = {
   paymentTypes: ['salary'],
   beneficiaryIds: ['ben_1'],

@@ -24,7 +24,7 @@ const inputOf = (
     grants: [grant({ approvalThresholdMinor: grantThreshold })],
   })
 
-/** How many people each of these payments needs, one after the other. */
+/** The required approvals of each of these payments in sequence. */
 const approvalsOf = (given: Parameters<typeof inputOf>[0], amounts: readonly bigint[]): number[] => {
   const unapproved: Unapproved[] = []
   return amounts.map((amountMinor) => {

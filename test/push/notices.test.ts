@@ -68,7 +68,7 @@ test('an approval is pushed once to the browsers of those who may decide it, wit
   expect(own.map(({ event }: Json) => event)).toEqual(['pushed', 'opened'])
   const [{ headers, sender }] = phone.received as [PushBrowser['received'][number]]
   expect(sender).toBe((await service.api.get('/v1/push/key')).body.public_key)
-  // It is kept for a phone that is off until the approval expires.
+  // The push service keeps it for an offline phone until the approval expires.
   expect(Number(headers.ttl)).toBe(72 * 3600)
   expect(headers.urgency).toBe('high')
 })
@@ -165,7 +165,7 @@ test('the push says whose number it is once the rail has answered, and waits for
     asleep.resolve()
     return woken.promise
   }
-  // Another process has the check under way.
+  // Another process is running the check.
   const due = (at: string) =>
     service.deps.db.query(`update beneficiaries set name_check_due_at = ${at} where name_check_due_at is not null`)
   await due("'2099-01-01'")

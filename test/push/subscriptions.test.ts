@@ -31,7 +31,7 @@ test('the key is public, and is a point of P-256', async () => {
   expect(answer.status).toBe(200)
   const key = Buffer.from(answer.body.public_key, 'base64url')
   expect([key.length, key[0]]).toEqual([65, 4])
-  // The other side's arithmetic finds the point on the curve.
+  // The other implementation finds the point on the curve.
   const other = createECDH('prime256v1')
   other.generateKeys()
   expect(other.computeSecret(key)).toHaveLength(32)

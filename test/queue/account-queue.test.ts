@@ -22,7 +22,7 @@ type Batch = {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const [one, other, third] = [newId(), newId(), newId()]
 
-/** A queue whose batches end when the test says so. */
+/** A queue whose batches end on the test's command. */
 const scene = (options: Partial<AccountQueueOptions<Entry, number>> = {}) => {
   const batches: Batch[] = []
   const queue = createAccountQueue<Entry, number>({
@@ -57,7 +57,7 @@ const scene = (options: Partial<AccountQueueOptions<Entry, number>> = {}) => {
   return { queue, submit, batches, numbers, last }
 }
 
-/** Passes over the account until it is waited for; returns how often. */
+/** Passes over the account until the queue waits for it. Returns the number of times. */
 const passOver = async ({ batches, last }: ReturnType<typeof scene>): Promise<number> => {
   for (let passed = 0; passed < 100; passed += 1) {
     if (last().wait) return passed
@@ -89,7 +89,7 @@ describe('a queue of accounts', () => {
     await turn()
     const shares = () => [one, other].map((account) => last().entries.filter((entry) => entry.account === account).length)
     expect(shares()).toEqual([maxInBatch - 3, 3])
-    // An account whose entries were left over is behind one that came later.
+    // An account with leftover entries is behind a later account.
     void submit(third, 2_000)
     await last().end()
     expect(batches[1]?.entries[0]?.account).toBe(third)

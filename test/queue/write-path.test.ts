@@ -21,7 +21,7 @@ const written = async () =>
 const place = { accountId: newId(), workspaceId: newId() }
 const keyed = (name: string, body = 'a body') => ({ key: name, scope: Buffer.from(name), bodyHash: Buffer.from(body), place })
 
-/** A write that notes its name. */
+/** A write that records its name. */
 const write = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite => ({
   locks: { exclusive: [newId()] },
   once: null,
@@ -33,7 +33,7 @@ const write = (name: string, fields: Partial<SingleWrite> = {}): SingleWrite => 
   ...fields,
 })
 const alone = (one: SingleWrite) => writeOnce(service.deps.db, answerKeys, one)
-/** Set-wise, as payments are decided: a refusal that the work throws concerns it alone. */
+/** Decided as a set, like payments: a refusal that the work throws concerns only its own write. */
 const together = (writes: readonly SingleWrite[], wait = false) =>
   inTx(service.deps.db, (tx) =>
     writeAll<SingleWrite, Principal | null, undefined, SingleAnswer>(tx, writes, wait, {

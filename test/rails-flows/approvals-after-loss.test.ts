@@ -28,7 +28,7 @@ test('an approval that was given, and whose payment was paid, in writes that wer
   for (const seconds of [5, 60, 3_600]) await pass(scene.now, seconds)
   expect([await scene.statusOf(asked), ordersTo(scene.now, '600901').length]).toEqual(['unknown', 1])
   expect(alerts(scene.now).filter((alert) => alert === 'payment_unknown')).toHaveLength(1)
-  // It is held until the statement's line ends it.
+  // The money is held until the statement's line ends the payment.
   const admin = await scene.admin()
   const outcome = { outcome: 'succeeded', provider_receipt: paid?.receipt, evidence: 'the statement lists it' }
   const ended = await admin.post(`/v1/admin/payments/${asked.id}/resolve`, outcome)

@@ -66,11 +66,11 @@ const attemptsOf = (id: string) =>
     [parseId('payment', id)],
   )
 
-/** Where the provider would deliver for an attempt that was never sent. */
+/** The provider's delivery address for an attempt that was never sent. */
 const urlOf = (attemptId: string): string =>
   `${service.operatorUrl}/callbacks/${attemptId}/${service.deps.orderNames.secretOf(attemptId)}/result`
 
-/** Runs something in this process right after one of its statements took effect. */
+/** Runs work in this process right after one of its statements took effect. */
 const happensAfter = (name: string, happens: () => Promise<void>) => {
   const { db } = service.deps
   const { query } = db
@@ -95,7 +95,7 @@ const happensBefore = (name: string, happens: () => Promise<void>) => {
 }
 
 describe('only the live attempt settles its payment', () => {
-  /** An attempt that was never sent, and the later one, which gets no answer. */
+  /** An unsent attempt, and the later one, which gets no answer. */
   const superseded = async (payee: Payee) => {
     const count = ordersTo(service, payee.destination).length
     service.sandbox.failNext(spikeArrest)
@@ -194,7 +194,7 @@ describe('only the live attempt settles its payment', () => {
       const [attempt] = await attemptsOf(id)
       if (attempt?.state !== 'not_sent' || lost > 0) return result
       lost += 1
-      // Before this process asks again, the other one sends the next attempt, and the provider takes it.
+      // Before this process asks again, the other one sends the next attempt, and the provider accepts it.
       service.clock.advance(5)
       await other.deps.jobs.drain()
       throw new Refusal('unavailable')
@@ -284,7 +284,7 @@ describe('the right to send', () => {
     }) as typeof query
     await service.settle()
     expect(ordersTo(service, phone)).toHaveLength(0)
-    // A right that was not given may mean that another server answers.
+    // A missing permission may mean that another server answers.
     expect(lossDetection.state()).toBe('looking')
     db.query = query
     lossDetection.trusted = trusted
@@ -348,7 +348,7 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(1)
     expect((await attemptsOf(unsent)).map(({ state }) => state)).toEqual([...Array(6).fill('not_sent'), 'resolved'])
 
-    // With the right to send, it may have been sent: unknown within a minute, and the rail is queried.
+    // With the right to send, it may have been sent: it is unknown within a minute, and the rail is queried.
     const inDoubt = await pay(person, toPhone())
     happensAfter('attempts.claim', dies)
     await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)

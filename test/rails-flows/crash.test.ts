@@ -26,8 +26,8 @@ afterEach(async () => {
 })
 
 /**
- * The process dies while the provider delays its answer: the intent is committed, the result never is. Its successor has the same database,
- * clock, provider and address.
+ * The process dies while the provider delays its answer: the intent is committed, the result never is. The successor has the same
+ * database, clock, provider and address.
  */
 const dieWhileSending = async (party: string, takesEffect: boolean, sendLog?: SendLogFile): Promise<TestService> => {
   first.sandbox.failNext({ kind: 'hang', takesEffect })

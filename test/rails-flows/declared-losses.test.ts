@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => service.close())
 
 const operator = shellOperator('a person')
-/** The provider has no id of ours for it: sent twice, it is paid twice. */
+/** The provider has no id of ours for it, so a second send pays twice. */
 const toPaybill = (destination: string) => ({ payment_rail: 'MPESA_B2B', destination, account_reference: 'A1' })
 const statusOf = async (id: string): Promise<string> => (await paymentOf(person, id)).status
 const state = () => service.deps.lossDetection.state()
@@ -31,7 +31,7 @@ const look = async (where = service, times = 3) => {
   for (let turn = 0; turn < times; turn += 1) await where.deps.lossDetection.check()
 }
 
-/** A report about an attempt that this service named, and that the database does not have. */
+/** A report about an attempt of this service that the database lacks. */
 const reportOfLost = async () => {
   const id = newId()
   const order = { key: newId(), conversation: 'AG_1', receipt: 'LOST000001', party: '254722000001', amountMinor: 1_000n }
@@ -103,7 +103,7 @@ test.each([
   lossDetection.doubt()
   await look()
   expect(state()).toBe('lost')
-  // A person has looked: it is not looked for again.
+  // A person has reconciled, so the loss is not reported again.
   await resumeAfterLoss(service.deps.db, operator, [], 'a test')
   await look()
   lossDetection.doubt()
@@ -111,7 +111,7 @@ test.each([
   expect(state()).toBe('trusted')
 })
 
-/** Behind the service's back: as a server that has lost its last writes. */
+/** Deletes rows behind the service's back, like a server that lost its last writes. */
 const losing = (tables: readonly string[]) =>
   service.deps.db.transaction(async (tx) => {
     await tx.query('set local session_replication_role = replica')
@@ -164,7 +164,7 @@ test('for the time of the hold, a credential that is not in the database may be 
   await look()
   const lost = [503, 'database_lost_writes']
   expect(await answers()).toEqual([lost, lost, lost, lost, [503, 'temporarily_unavailable']])
-  // One that is there works, and a wrong secret of it stays wrong.
+  // An existing one works, and its wrong secret stays wrong.
   const wrong = key.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   const own = [key, wrong].map((bearer) => service.api.as({ bearer }).get('/v1/accounts/me'))
   expect((await Promise.all(own)).map(({ status }) => status)).toEqual([200, 401])
@@ -223,7 +223,7 @@ test('a loss that is noticed while an operator has paused every rail is declared
   await inTx(service.deps.db, async (tx) => {
     for (const rail of sendingRails) await resumeRail(tx, operator, rail)
   })
-  // A pause is read again within a second.
+  // A pause is reread within a second.
   await expect.poll(() => pass(service, 5).then(() => statusOf(later))).toBe('succeeded')
   expect(ordersTo(service, '400303')).toHaveLength(0)
 })
@@ -240,7 +240,7 @@ test('what an operator resumes while a loss is declared stays stopped by the los
   await expect(inTx(service.deps.db, (tx) => resumeRail(tx, operator, 'MPESA_B2B'))).rejects.toMatchObject({ code: 'not_found' })
 })
 
-/** This process does not get past one of its statements. */
+/** This process stops at one of its statements. */
 const endsAt = (name: string) => {
   const { db } = service.deps
   const { query, run } = db
@@ -288,7 +288,7 @@ test('a process that dies after it paused the rails, before it has marked what w
   const other = await startService({ database: service.database, clock: service.clock, provider: service })
   await look(other)
   expect([await statusOf(waiting), await statusOf(later)]).toEqual(['unknown', 'processing'])
-  // One that only slept declares it as well: nothing follows from that.
+  // A process that only slept declares the loss too, without effect.
   goOn()
   await look()
   expect(await statusOf(later)).toBe('processing')

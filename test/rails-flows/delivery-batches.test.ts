@@ -26,7 +26,7 @@ let service: TestService
 let serial = 500
 beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
-  // Each result is delivered by the test.
+  // The test delivers each result.
   for (const rail of ['MPESA_B2C', 'MPESA_STK'] as const)
     service.sandbox.rules.add({ effect: 'lose_callback', rail, times: null, delay_ms: 0 })
 })
@@ -47,7 +47,7 @@ const payer = async (): Promise<Person> => {
 
 type Sent = { id: string; of: Person; order: Readonly<Order>; url: string }
 
-/** Payments that the provider has accepted and not reported on, each to a phone of its own. */
+/** Payments that the provider accepted but has not reported, each to its own phone. */
 const sent = async (payers: readonly Person[], fields: Record<string, unknown> = {}): Promise<Sent[]> => {
   const created: { id: string; of: Person; phone: string }[] = []
   for (const of of payers) {
@@ -229,7 +229,7 @@ describe('a batch of results', () => {
     expect(await statuses(payments)).toEqual(['processing', 'succeeded', 'succeeded'])
     const split = () => service.log.filter((line) => line.includes('is done again in halves')).length
     expect(split()).toBe(1)
-    // The one that has failed is in no later batch.
+    // The failed delivery is in no later batch.
     await report(later)
     await expect(service.settle()).rejects.toThrow()
     expect([await statuses([later]), split()]).toEqual([['succeeded'], 1])

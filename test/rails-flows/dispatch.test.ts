@@ -5,7 +5,7 @@ import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { alerts, isLedgerSound, ordersTo, paymentOf } from './scene.ts'
 
-/** Workers run by themselves here, as in production: the test measures which payments wait for which. */
+/** Workers run by themselves here, as in production: the test measures which payments wait for others. */
 let service: TestService
 let people: Person[]
 beforeEach(async () => {
@@ -35,7 +35,7 @@ const payTo = async (person: Person | undefined, destination: string, rail = 'MP
 const hang = (party?: string) =>
   service.sandbox.rules.add({ effect: 'drop', rail: 'MPESA_B2C', times: null, delay_ms: 0, ...(party && { party }) })
 
-/** Sooner than a call that hangs ends by its time-out. */
+/** Sooner than the timeout of a hanging call. */
 const isSent = (phone: string) => expect.poll(() => ordersTo(service, phone).length, { interval: 20 }).toBe(1)
 
 /** Waits until this many payments wait for their next try. */
@@ -112,7 +112,7 @@ test('a payment that cannot be prepared is tried again alone, raises an alert at
   const phones = [nextPhone(), nextPhone(), nextPhone()]
   const { transaction } = service.deps.db
   const ids: string[] = []
-  // All three are due in one claim: none is sent before the third is there.
+  // All three are due in one claim: none is sent before the third exists.
   for (const [index, phone] of phones.entries()) {
     service.sandbox.rules.add({ effect: 'spike_arrest', rail: 'MPESA_B2C', party: phone, times: 1, delay_ms: 0 })
     ids.push(await payTo(people[2], phone))

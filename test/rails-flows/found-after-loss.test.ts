@@ -109,7 +109,7 @@ test('a payment that was lost whole with its key, and that its client repeats, i
   })
   await scene.noticeLoss()
   await compareAll()
-  // Each number that pays out, by the settings, has a statement of its own.
+  // Each number that pays out, by the settings, has its own statement.
   const { MPESA } = scene.now.sandbox.options(scene.now.sandboxUrl)
   const settings = (DARAJA_B2B_SHORTCODE: string) => ({
     ...{ RAILS: ['daraja' as const], DARAJA_SHORTCODE: MPESA.shortcode, DARAJA_CERTIFICATE: MPESA.certificatePem },
@@ -128,7 +128,7 @@ test('a payment that was lost whole with its key, and that its client repeats, i
   expect([await scene.statusOf(repeated), await scene.statusOf(other)]).toEqual(['unknown', 'succeeded'])
   expect(ordersTo(scene.now, '600931')).toHaveLength(2)
 
-  // It is that payment: a person ends it with the line's receipt, and that explains the line.
+  // A person ends that payment with the line's receipt, which explains the line.
   const admin = await scene.admin()
   const line = (await items('suspense')).find((each) => each.amount_minor === '300000')
   const outcome = { outcome: 'succeeded', provider_receipt: movementsTo(scene.now, '600931')[0]?.receipt, evidence: 'its line' }

@@ -77,7 +77,7 @@ const payment = (state: State, reported: Report): State => {
   }
 }
 
-/** Money under another receipt is another payment of the prompt, and settles one that is disputed too: the rail's query names no amount. */
+/** Money under another receipt is another payment of the prompt, and settles even a disputed one: queries name no amount. */
 const topup = (state: State, reported: Report): State => {
   if (state.disputed && reported !== 'other_receipt') return state
   switch (reported) {
@@ -98,7 +98,7 @@ const orders = <Item>(items: readonly Item[]): Item[][] =>
     ? [[...items]]
     : items.flatMap((item, index) => orders(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]))
 
-/** Every state that some order of what was reported together leads to. */
+/** Every state that some order of the simultaneous reports leads to. */
 const reachable = (
   step: (state: State, reported: Report) => State,
   from: readonly State[],
@@ -119,8 +119,8 @@ const urlOf = (order: { resultUrl: string }, reported: Report) =>
   reported === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
 
 /**
- * How many histories each property tries. They run side by side, each with an account of its own, and share their steps: a step of a few
- * histories at once costs little more than a step of one. A failure is shrunk to the shortest history that fails alone.
+ * The number of histories per property. They run side by side, each with its own account, and share steps: one step of a few
+ * histories costs little more than one of a single history. A failure is shrunk to the shortest history that fails alone.
  */
 const historyCount = Number(process.env.HISTORIES ?? '15')
 const sideBySide = 10
@@ -140,7 +140,7 @@ const explore = async (reported: readonly Report[], run: (histories: readonly Hi
   }
 }
 
-/** One step of all of them: what is reported to each now, by its index. */
+/** One step of all histories: the current reports for each, by its index. */
 const steps = function* (histories: readonly History[]): Generator<{ index: number; reports: Report[] }[]> {
   for (let step = 0; histories.some((history) => history.length > step); step += 1)
     yield histories.flatMap((history, index) => {

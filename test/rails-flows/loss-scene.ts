@@ -22,7 +22,7 @@ export const approve = (api: Client, { approval_id }: Pick<Asked, 'approval_id'>
 
 export type LossScene = Awaited<ReturnType<typeof startLossScene>>
 
-/** Two databases: one goes on, and the other has stopped before. Then the service works on the second one, with the same provider. */
+/** Two databases: one continues, the other stopped earlier. Then the service uses the second one, with the same provider. */
 export const startLossScene = async () => {
   const original = await createTestDatabase()
   const databases: TestDatabase[] = [original]
@@ -38,7 +38,7 @@ export const startLossScene = async () => {
   const look = async (): Promise<void> => {
     for (let turn = 0; turn < 4; turn += 1) await scene.now.deps.lossDetection.check()
   }
-  /** By the command, which has no rails. */
+  /** Resumes by the command, which has no rails. */
   const resume = async (reason?: string, settings: Partial<Config> = {}) => {
     scene.now.clock.advance(60)
     const { database } = scene.now
@@ -53,7 +53,7 @@ export const startLossScene = async () => {
     person: signedIn as Person,
     look,
     resume,
-    /** An administrator, at the service of now. */
+    /** An administrator at the current service. */
     admin: async (): Promise<Client> => (await signIn(scene.now.api, admin.wallet)).api,
     ask: async (payee: Payee, more: Record<string, unknown> = {}): Promise<Asked> => {
       const { api } = scene.person
@@ -82,7 +82,7 @@ export const startLossScene = async () => {
       scene.now.deps.lossDetection.reportLoss('a test')
       await look()
     },
-    /** Noticed by the service, compared by a person, and ended. */
+    /** The service detects the loss, a person reconciles and ends it. */
     endLoss: async (): Promise<void> => {
       await scene.noticeLoss()
       if (scene.now.deps.lossDetection.state() !== 'lost') throw new Error('the loss was not noticed')
@@ -90,7 +90,7 @@ export const startLossScene = async () => {
       if (scene.now.deps.lossDetection.state() !== 'trusted') throw new Error('the loss has not ended')
     },
     close: async (): Promise<string[]> => {
-      // The time that has passed is sealed here, as the regular job does elsewhere.
+      // Seals the past time here, as the regular job does elsewhere.
       await pass(scene.now, 1)
       const breaches = await findBreaches(scene.now)
       await scene.now.stop()

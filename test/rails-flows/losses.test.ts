@@ -7,7 +7,7 @@ import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
 import { alerts, deliver, movementsTo, ordersTo, pass, paymentOf } from './scene.ts'
 
-/** The database as it was before the last writes of the service: a standby that lagged. */
+/** The database before the service's last writes: a lagging standby. */
 let before: TestService
 let after: TestService
 let databases: TestDatabase[]
@@ -94,7 +94,7 @@ test('a lost key that is used for another payee, or another amount, is refused a
   const answers = [await request(api, payee.other, 'to another', '20000'), await request(api, payee.mobile, 'of another amount')]
   expect(answers.map(({ status }) => status)).toEqual([201, 201])
   await after.settle()
-  // The provider names its ids before it says who was paid.
+  // The provider names its ids before the receiver.
   const [earlier] = ordersTo(after, keyed.phone).filter(({ amountMinor }) => amountMinor === 20_000n)
   await deliver(after.operatorUrl + new URL(earlier?.timeoutUrl ?? '').pathname, {
     Result: { ResultType: 1, ResultCode: 1, OriginatorConversationID: earlier?.key, ConversationID: earlier?.conversation },
@@ -112,7 +112,7 @@ test('a key that belongs to another payment already gives the later one names of
   const api = after.api.as({ cookie: person.cookie })
   const first = await request(api, payee.mobile, 'the same key')
   await after.settle()
-  // Two payments never have one key. Their names could still be the same by chance.
+  // Two payments never have the same key, but their names could be equal by chance.
   await unguarded(after, `update payments set idempotency_key = 'another key' where idempotency_key = 'the same key'`, [])
   after.deps.db.recoveryPoint.forget()
   const second = await request(api, payee.mobile, 'the same key')

@@ -59,7 +59,7 @@ test('an operator who lets payments wait through an outage of hours pauses the r
   await minutes(35)
   expect(await statusOf(waiting)).toBe('processing')
   service.sandbox.rules.clear()
-  // A pause is read again within a second.
+  // A pause is reread within a second.
   await expect.poll(() => pass(service, 10).then(() => statusOf(waiting))).toBe('succeeded')
   expect(ordersTo(service, phone)).toHaveLength(1)
 })

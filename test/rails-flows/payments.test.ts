@@ -28,7 +28,7 @@ beforeAll(async () => {
   service = await startService()
 })
 beforeEach(async () => {
-  // The provider's failures in the test before are over: its rail may be called again.
+  // The provider's failures in the previous test are over: its rail may be called again.
   service.clock.advance(61)
   person = await signIn(service.api)
   await credit(service, person.accountId, 1_000_000n)
@@ -118,10 +118,10 @@ describe('a payment without any report becomes unknown, is queried, and never en
     const asked = service.clock.now().getTime()
     const { outcome_check: check, ...followed } = await paymentOf(person, id)
     expect(followed.status).toBe('unknown')
-    // It is asked every few hours for as long as it takes, and says when that was.
+    // The rail is queried every few hours for as long as necessary, and the record has the time.
     expect(asked - Date.parse(check.last_at)).toBeLessThanOrEqual(21_600_000)
     expect(Date.parse(check.next_at)).toBeGreaterThan(asked)
-    // A list has what an event has.
+    // A list item has the same fields as an event.
     expect((await person.api.get('/v1/payments?limit=1')).body.data[0]).not.toHaveProperty('outcome_check')
     expect(await balanceOf(person)).toEqual(held)
   })
@@ -299,7 +299,7 @@ test('a destination that cannot be decrypted is not sent, and the log has no sec
   await service.deps.db.query(
     `update beneficiaries set destination_ciphertext = substr(destination_ciphertext, 1, 20) where destination_mask = '********0048'`,
   )
-  // Sealed for another row, it would pay another payee.
+  // A ciphertext from another row would pay another payee.
   const moved = await pay(person, b2c('254733009147'))
   await newBeneficiary(person.api, b2c('254733009146'))
   const swapped = await service.deps.db.query(

@@ -19,7 +19,7 @@ const payer = async (): Promise<Person> => {
 
 type Poison = { on?: 'update' | 'delete'; key?: string; condition?: string }
 
-/** From now on every change of this row of the table fails, or each for which `condition` holds, until it is repaired. */
+/** Makes every change of this row fail, or each for which `condition` holds, until it is repaired. */
 const poison = async (
   table: string,
   id: string,
@@ -62,7 +62,7 @@ type Case = {
   after: string
 }
 
-/** Everything that is processed row by row, for all tenants. */
+/** All work that runs row by row, for all tenants. */
 const cases: readonly Case[] = [
   {
     sweep: 'grants.end',
@@ -84,7 +84,7 @@ const cases: readonly Case[] = [
     kind: 'mandate',
     make: async (of) => (await createMandate(service, of.wallet)).id,
     becomesDueIn: 3_601,
-    // A reader sees the status by the clock; the recorded and published status follows the sweep.
+    // Readers see the status by the clock. The recorded and published status follows the sweep.
     stands: async ({ id }) =>
       (
         await service.deps.db.query<{ status: string }>('select status from intent_mandates where id = $1', [
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     make: async (of) => {
       await of.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
       const { approval_id: id } = await paymentOf(of, await pay(of, fine))
-      // The check of the payee's name changes the row as well.
+      // The check of the payee's name changes the row too.
       await service.settle()
       return id
     },
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
     table: 'payments',
     kind: 'payment',
     make: async (of) => {
-      // Sent and paid, and the callback is lost: a query finds it.
+      // Sent and paid with a lost callback: a query finds the result.
       service.sandbox.rules.add({ effect: 'lose_callback', rail: 'PESALINK', times: 1, delay_ms: 0 })
       const id = await pay(of, { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' })
       await service.settle()
@@ -189,7 +189,7 @@ const rowOf = async (table: string, column: string, id: string): Promise<string>
 
 type LaneCase = Omit<Case, 'sweep' | 'kind' | 'becomesDueIn'> & { lane: string }
 
-/** Everything that waits in a lane: the rows are due at once, and made before any of them is taken. */
+/** All waiting work of a lane: the rows are due at once, and made before any of them is taken. */
 const lanes: readonly LaneCase[] = [
   {
     lane: 'notices',
@@ -198,7 +198,7 @@ const lanes: readonly LaneCase[] = [
       await of.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
       return uuidOf('approval', (await paymentOf(of, await pay(of, fine))).approval_id)
     },
-    // Told once, it is due again at half of its three days.
+    // After one notification, the next is due at half of its three days.
     stands: ({ id }) => rowOf('approvals', `(notice_due_at > created_at + interval '1 day')`, id),
     before: 'false',
     after: 'true',
@@ -282,7 +282,7 @@ test('what a lane could not claim is reported, and is not asked for again at onc
   expect(asked[1]).toEqual(['bad'])
 })
 
-/** Everything that is deleted when it is old, many rows by one statement. */
+/** All pruned tables, with many rows per statement. */
 const pruned: readonly { sweep: string; table: string; key?: string; make: () => Promise<unknown> }[] = [
   {
     sweep: 'events.prune',

@@ -27,7 +27,7 @@ import {
   transferCallback,
 } from './scene.ts'
 
-// The test is the provider: its emulator never reports on these numbers by itself.
+// The test is the provider: its emulator never reports on these numbers itself.
 const silent = '254700004999'
 
 let administered: Administered
@@ -69,7 +69,7 @@ const books = async (): Promise<Books> => {
   return sums
 }
 
-/** Since the test began: credited + open suspense = received, and what else waits. */
+/** Since the test's start: credited + open suspense = received, with other waiting money. */
 const expectBooks = async (received: bigint, credited: bigint): Promise<void> => {
   const now = await books()
   expect({ credited: now.credited - start.credited, open: now.open - start.open }).toEqual({
@@ -444,7 +444,7 @@ test('a claim that meets one of credited money fails its transaction, whatever l
 })
 
 describe('rows that a release before wrote', () => {
-  /** Credited, and in suspense as well: the release before knew no claims. */
+  /** Credited, and also in suspense: the previous release had no claims. */
   const conflicting = async () => {
     const { id, order } = await prompt(person, '150000')
     await tell(order.resultUrl, stkCallback(order))

@@ -23,7 +23,7 @@ const nextPhone = () => {
   return String(phones)
 }
 
-/** A payment whose answer was lost; `takesEffect`: the provider has it all the same. */
+/** A payment with a lost answer. `takesEffect`: the provider has it anyway. */
 const payAndLose = async (takesEffect: boolean, payee: { payment_rail: string; destination: string; bank_code?: string }) => {
   service.sandbox.failNext({ kind: 'reset', takesEffect })
   const id = await pay(person, payee)

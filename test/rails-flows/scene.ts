@@ -14,7 +14,7 @@ export const initiate = async (person: Pick<Person, 'api'>, phone: string, amoun
 
 export type Payee = { payment_rail: string; destination: string; bank_code?: string; account_reference?: string }
 
-/** A payment to a payee of its own beneficiary; its id. */
+/** Pays a new beneficiary for the payee, and returns the payment's id. */
 export const pay = async (person: Pick<Person, 'api'>, payee: Payee, amountMinor = '150000'): Promise<string> => {
   const beneficiary_id = await newBeneficiary(person.api, payee)
   const answer = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: amountMinor })
@@ -50,7 +50,7 @@ export const lastOrder = (service: TestService): Readonly<Order> & { resultUrl: 
   return { ...order, resultUrl: order.resultUrl }
 }
 
-/** Delivers as the provider would; the answer's status and body. */
+/** Delivers as the provider would. Returns the answer's status and body. */
 export const deliver = async (url: string, body: unknown) => {
   const response = await fetch(url, {
     method: 'POST',
@@ -106,7 +106,7 @@ export const stkCallback = (order: Readonly<Order>, outcome: StkOutcome = {}) =>
 
 type TransferOutcome = { state?: string; code?: number; amountMinor?: bigint; transactionId?: string | null }
 
-/** PesaLink's delivery, as a bank writes it. */
+/** PesaLink's delivery in a bank's form. */
 export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcome = {}) => {
   const { state = 'Success', code = 0, amountMinor = order.amountMinor, transactionId = order.receipt } = outcome
   return {
@@ -125,7 +125,7 @@ export const transferCallback = (order: Readonly<Order>, outcome: TransferOutcom
 
 type ResultOutcome = { code?: number; amountMinor?: bigint; receipt?: string; receiver?: string }
 
-/** A payout's result, in Daraja's shape. */
+/** A payout's result in Daraja's form. */
 export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) => {
   const { code = 0, amountMinor = order.amountMinor, receipt = order.receipt } = outcome
   const ids = { OriginatorConversationID: order.key, ConversationID: order.conversation, TransactionID: receipt }
@@ -138,7 +138,7 @@ export const b2cResult = (order: Readonly<Order>, outcome: ResultOutcome = {}) =
   return { Result: code === 0 ? { ...result, ResultParameters: { ResultParameter } } : result }
 }
 
-/** Daraja refuses what it was asked for. */
+/** Daraja refuses the request. */
 export const badRequest = (errorMessage: string) =>
   ({ kind: 'answer', takesEffect: false, status: 400, body: { errorCode: '400.002.02', errorMessage } }) as const
 

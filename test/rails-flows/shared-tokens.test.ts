@@ -30,7 +30,7 @@ const stored = async () => {
   )
   return row && service.deps.vault.open(row, ['provider_token', 'MPESA', ...credentials])
 }
-/** Three processes, each of which has looked for a token before one of them does anything else. */
+/** Three processes that have each looked for a token before any of them continues. */
 const askAtOnce = (more: Parameters<typeof asked>[0] = {}) => {
   const { db } = service.deps
   const looked = Promise.withResolvers<void>()
@@ -49,7 +49,7 @@ const threeTimes = (value: string) => [1, 2, 3].map(() => expect.objectContainin
 test('processes that need a token at once share one fetch, and those that are refused at once the next one', async () => {
   expect([await askAtOnce(), issued]).toEqual([threeTimes('token 1'), 1])
   expect([await askAtOnce({ refused: 'token 1' }), issued]).toEqual([threeTimes('token 2'), 2])
-  // Refused late, after it was replaced.
+  // A late refusal, after the token was replaced.
   expect(await shareOf()(asked({ refused: 'token 1' }))).toMatchObject({ value: 'token 2' })
   expect([await stored(), issued]).toEqual(['token 2', 2])
 })

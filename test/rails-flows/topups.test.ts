@@ -123,7 +123,7 @@ test('a success that is proven after the top-up has expired is still credited', 
   const id = await initiate(person, '254711000003')
   await service.deps.jobs.drain()
   await service.scheduler.runDue()
-  // Top-ups of the tests before are asked about at the same time, in any order.
+  // Earlier tests' top-ups are queried at the same time, in any order.
   const asked = await service.deps.db.query<object>('select id from rail_attempts where next_check_at is not null')
   for (const _ of asked) service.sandbox.failNext({ kind: 'reset', takesEffect: false })
   service.clock.advance(service.deps.config.TOPUP_TTL_SECONDS)

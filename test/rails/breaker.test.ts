@@ -11,7 +11,7 @@ const outcomes = {
 } as const satisfies Record<string, Submission>
 type Outcome = keyof typeof outcomes
 
-/** A rail that made these calls at once, and its clock. */
+/** A rail after these calls, and its clock. */
 const after = async (...history: readonly Outcome[]) => {
   const clock = createManualClock()
   const gate = createGate({ clock, concurrency: 10 })

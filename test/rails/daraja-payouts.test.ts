@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => rails.close())
 
-/** Sends, lets everything happen, and reads every authentic delivery. */
+/** Sends, runs everything, and reads every authentic delivery. */
 const play = async (fields: Partial<PayoutInstruction>) => {
   const { payout: rail } = rails.daraja()
   const sent = rails.payout(fields)
@@ -219,7 +219,7 @@ test('an order that comes again is the same to the byte, but for the credential,
     },
   }
   const sent = rails.payout({ narrative: 'Rent of March', permission })
-  // A day later, by another process.
+  // Another process, a day later.
   for (const { payout } of [rails.daraja({ baseUrl }), rails.daraja({ baseUrl })]) {
     expect(await payout.pay(sent)).toMatchObject({ kind: 'lost', duplicate: true })
     rails.clock.advanceSeconds(86_400)

@@ -8,7 +8,7 @@ import * as seen from './deliveries.ts'
 
 type Reader = (kind: DeliveryKind, body: unknown) => { evidence: Evidence }
 
-/** A B2B attempt whose submit was not answered: nothing but its own result can come, so it has no ids to be held against. */
+/** A B2B attempt with an unanswered submit: only its own result can come, so no ids are compared. */
 const readEarly: Reader = (kind, body) =>
   readPayoutDelivery(kind, body, { ...seen.b2bAttempt, provider: { request: null, conversation: null } })
 
@@ -35,7 +35,7 @@ const dressed = fc.oneof(
   fc.record({ data: fc.record({ state: garbage, reference: fc.constant(seen.attempt.reference), code: garbage }) }),
 )
 
-/** A code that happens to be a verdict is no garbage. */
+/** A code that happens to be a verdict is not garbage. */
 const carriesVerdict = (body: unknown): boolean => {
   const text = JSON.stringify(body, (_key, value) => (typeof value === 'bigint' ? String(value) : value)) ?? ''
   return /"(ResultCode|code)":"?\s*\d{1,4}\s*"?[,}]/.test(text)

@@ -1,4 +1,4 @@
-/** Deliveries in the shapes that the provider has been seen to send. */
+/** Deliveries in the forms that the provider has sent. */
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 
 export const attempt = {
@@ -103,7 +103,7 @@ export const b2bFailure = {
   },
 }
 
-/** A status result: its envelope's ids are the query's; names occur twice, values are missing. */
+/** A status result. Its envelope has the query's ids; names occur twice, values are missing. */
 export const statusResult = (status: string, more: Record<string, unknown> = {}) => ({
   Result: {
     ResultType: 0,

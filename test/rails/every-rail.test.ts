@@ -30,7 +30,7 @@ const adapterOf = (rail: RailName, baseUrl = rails.baseUrl): PayoutAdapter => {
   return adapter
 }
 
-/** To the destination that the form shows as its example. */
+/** A payment to the destination in the form's example. */
 const payTo = (rail: RailName, fields: Partial<PayoutInstruction> = {}): PayoutInstruction => {
   const { readDestination, banks, limits } = payouts[rail]
   const read = readDestination(payoutWords[rail].destination.placeholder, banks(settings)?.[0]?.code ?? null)

@@ -9,7 +9,7 @@ import { startRails, type TestRails } from './harness.ts'
 
 type Answer = { status: number; body: unknown }
 
-/** A provider that gives a token and, to everything else, the answers of the test in turn; the last one stays. */
+/** A provider that gives a token and answers everything else with the test's answers in turn. The last one repeats. */
 let answers: Answer[] = []
 const asked: { path: string; body: Record<string, string> }[] = []
 const provider = createServer((request, response) => {

@@ -7,7 +7,7 @@ const lost: Submission = { kind: 'lost', message: 'No answer.' }
 const throttled: Submission = { kind: 'not_sent', code: 'throttled', message: 'Too many.' }
 const attempt = {} as Attempt
 
-/** A rail that is down, and what it answers to a query. */
+/** A rail that is down, and its answer to a query. */
 const downBy = async (submission: Submission, evidence: Evidence) => {
   const gate = createGate({ clock: createTestClock(), concurrency: 10 })
   for (let call = 0; call < 5; call += 1) await gate.run(async () => submission)

@@ -20,7 +20,7 @@ const secret = 'Vf3k9sQpLw27ZtYbNc8RmX'
 
 export type Received = { orderId: string; kind: DeliveryKind; authentic: boolean; body: unknown }
 
-/** The service's operator listener as the provider sees it: an attempt's id and a secret in the path, 200 before any processing. */
+/** The service's operator listener for the provider: an attempt's id and a secret in the path, 200 before any processing. */
 const startReceiver = async () => {
   const received: Received[] = []
   const app = fastify({ forceCloseConnections: true })
@@ -119,7 +119,7 @@ export const startRails = async () => {
 
 export type TestRails = Awaited<ReturnType<typeof startRails>>
 
-/** The attempt as the service would have stored it after this submission. */
+/** The attempt as the service would store it after this submission. */
 export const attemptOf = (sent: PayoutInstruction | CollectionInstruction, submission: Submission): Attempt => ({
   orderId: sent.orderId,
   rail: 'rail' in sent ? sent.rail : 'MPESA_STK',

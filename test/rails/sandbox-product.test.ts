@@ -148,7 +148,7 @@ test('money, receipts, credentials and orders under way survive a killed process
   const stated = await statement(url)
   expect(stated).toMatch(/,500\.00,/)
   await adapter.payout.pay(underWay)
-  // Killed: nothing is closed in order, the scheduler's tasks are never run.
+  // A kill: nothing is closed in order, and the scheduler's tasks never run.
   await first.sandbox.app.close()
 
   const second = start()

@@ -109,7 +109,7 @@ test('other titles are named with what they lack, and the setting STATEMENT_COLU
   expect(read(text.replace('Gone', 'Debit'))).toMatch(/lack: date; description; credit\. .*STATEMENT_COLUMNS/)
   const said = '{"date": "posted when", "description": ["Memo Line"], "debit": "GONE", "credit": "Come"}'
   expect(read(text, statementColumns.parse(said))).toEqual(out)
-  // A known title means something else where the bank says so.
+  // A known title means something else if the bank says so.
   expect(read(text.replace('Memo Line', 'Date'), statementColumns.parse(said.replace('Memo Line', 'Date')))).toEqual(out)
   for (const wrong of ['Posted', '["date"]', '{"day": "Posted"}', '{"date": 1}'])
     expect(() => loadConfig({ STATEMENT_COLUMNS: wrong })).toThrow(/STATEMENT_COLUMNS: must be JSON such as/)

@@ -5,7 +5,7 @@ import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
-// The forms in which portals and banks export statements, after public samples, and what each gives.
+// The forms of statements that portals and banks export, after public samples, with each one's meaning.
 
 const columns =
   'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Other Party Info,Linked Transaction ID,A/C No.'

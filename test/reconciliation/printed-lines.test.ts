@@ -4,8 +4,8 @@ import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 
 /*
- * Lines as public samples of the M-PESA portal's export print them, not as the emulator does. The organisation's portal masks the other
- * party, and names a payout to a phone by its OriginatorConversationID alone.
+ * Lines in the form of public samples of the M-PESA portal's export, not of the emulator. The organisation's portal masks the
+ * other party, and names a payout to a phone only by its OriginatorConversationID.
  */
 const header =
   'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Balance,Balance Confirmed,Reason Type,Other Party Info,Linked Transaction ID,A/C No.'

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await credit(service, person.accountId, 100_000_000n)
 })
 afterAll(async () => {
-  // The days that have passed are sealed here, as the regular job does elsewhere.
+  // Seals the past days here, as the regular job does elsewhere.
   await pass(service, 1)
   expect(await findBreaches(service)).toEqual([])
   await service.close()
@@ -194,7 +194,7 @@ describe('a statement that an administrator uploads', () => {
 })
 
 const nairobiDay = 86_400
-/** To an hour of the next day in Nairobi, UTC+3. */
+/** Advances to an hour of the next day in Nairobi, UTC+3. */
 const nextDayAt = (hour: number) => {
   const now = service.clock.now().getTime() + 3 * 3_600_000
   service.clock.advance(nairobiDay - (Math.floor(now / 1000) % nairobiDay) + hour * 3_600)
@@ -279,7 +279,7 @@ describe("the provider's list of incoming payments", () => {
   test('books a payment that no top-up requested to suspense, with advice for an administrator', async () => {
     nextDayAt(4)
     await sweep()
-    // Another system of the organisation asks a phone to pay to the same shortcode.
+    // Another system of the organisation prompts a phone to pay to the same shortcode.
     const sent = await service.deps.rails.collection?.collect({
       orderId: newId(),
       amountMinor: 4_200n,
@@ -354,7 +354,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     await initiate(person, '254722000022')
     await service.settle()
     const second = await nextMorning()
-    // The provider's tariff: 5 shillings for the payment to a phone, 15 for the one to a paybill.
+    // The provider's tariff: 5 shillings for a payment to a phone, 15 to a paybill.
     expect(second).toMatchObject({ ...agrees, period_start: first.period_end, charges_minor: '-2000', fees_minor: '0' })
     expect(BigInt(second.stated_minor) - BigInt(first.stated_minor)).toBe(-150_000n)
     const [kept] = await service.deps.db.query<{ came: bigint; went: bigint }>(
@@ -375,7 +375,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     expect((await runs()).slice(0, 2)).toMatchObject([agrees, { id: second.id }])
   })
 
-  /** Money that leaves the organisation's account, and that nothing here has asked for. */
+  /** Money leaves the organisation's account without a request here. */
   const payWithoutUs = async (amountMinor: bigint) => {
     const orderId = newId()
     const sent = await service.deps.rails.payout.MPESA_B2C?.pay({
@@ -578,7 +578,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
   const columns =
     'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn,Other Party Info,Linked Transaction ID,A/C No.'
   let serial = 0
-  /** Another payment to an organisation, which succeeds: a statement of the account that pays both lists it. */
+  /** Another payment to an organisation, which succeeds: a statement of the paying account lists both. */
   const neighbour = async (): Promise<string> => {
     const id = await pay(person, { payment_rail: 'MPESA_B2B', destination: '400299' })
     await service.settle()
@@ -586,7 +586,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     expect((await paymentOf(person, id)).provider_receipt).toBe(receipt)
     return `${receipt},${printed(at)},Business Pay Bill to 400***299,Completed,,-1500.00,400***299,,`
   }
-  /** `around`: lines before and after; the last line is of five hours later. */
+  /** `around`: lines before and after. The last line is from five hours later. */
   const statementWith = (lines: readonly string[], around: readonly string[], account = '600997') => {
     serial += 1
     const last = `EDGE${serial}B,${printed(service.clock.now())},Pay Bill from 254***111,Completed,1.00,,254***111,,`
@@ -603,7 +603,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     await pass(service, 5 * 3_600)
     service.clock.advance(901)
   }
-  /** With other payments before and after. */
+  /** A lost payment between other payments. */
   const lostAmongOthers = async (destinations: readonly (readonly [string, string])[]) => {
     const before = await neighbour()
     service.clock.advance(60)
@@ -659,7 +659,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     // Now nothing explains the line's money.
     expect((await resolve((await differenceOf(ended)).id, { note: 'not that one' })).status).toBe(200)
 
-    // Not that payment's after all: money that nothing explains.
+    // The money is not that payment's after all: nothing explains it.
     expect((await resolve((await differenceOf(refused)).id, { note: 'another one' })).status).toBe(200)
     expect((await paymentOf(person, refused)).status).toBe('unknown')
     const receipts = (await open('/v1/admin/suspense')).map((each: { provider_receipt: string }) => each.provider_receipt)
@@ -731,7 +731,7 @@ describe('what a statement shows and the service does not book', () => {
     (await open('/v1/admin/reconciliation-differences')).filter(
       ({ payment_id, topup_id }: Json) => payment_id === id || topup_id === id,
     )
-  /** The statement of the last order, of which it shows a shilling more; `undone`: and that as much came back. */
+  /** Reconciles a statement that has a shilling more for the last order. `undone`: the same amount also came back. */
   const reconcileAltered = async (undone = false) => {
     service.log.length = 0
     const [last] = service.sandbox.movements().slice(-1)
@@ -772,7 +772,7 @@ describe('what a statement shows and the service does not book', () => {
     await service.settle()
     await reconcileAltered()
     expect(await differencesOf(id)).toMatchObject([{ kind: 'under_way', stated_minor: '-150100' }])
-    // A mismatch waits for a person or the rail's answer: a statement does not end it.
+    // A mismatch waits for a person or the rail's answer. A statement does not end it.
     await reconcile()
     expect(await differencesOf(id)).toHaveLength(2)
     expect((await paymentOf(person, id)).status).toBe('unknown')

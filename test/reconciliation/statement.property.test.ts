@@ -75,7 +75,7 @@ const simulate = ({ provider, orders, added }: Case) => {
   const changed = lines.flatMap((line) => {
     const index = taken.findIndex(({ order }) => line.split(',').includes(order.receipt) && !/charge/i.test(line))
     const order = taken[index]?.order
-    // A charge stays, also under the receipt of a payment that was removed.
+    // A charge stays, even under the receipt of a removed payment.
     if (!order) return [line]
     const amount = `${order.amountMinor / 100n}.00`
     switch (orders[index]?.change) {
@@ -114,7 +114,7 @@ test("any statement made from the provider's journal, with rows removed, altered
       const result = match(read.lines, booked, 'KES')
       const count = (change: Change) => books.orders.filter((order) => order.change === change).length
       const kinds = (kind: string) => result.differences.filter((difference) => difference.kind === kind).length
-      // Each change is one difference of its kind, and nothing else is.
+      // Each change is one difference of its kind. No other difference exists.
       expect({
         matched: result.matched,
         removed: kinds('not_in_statement'),
@@ -130,7 +130,7 @@ test("any statement made from the provider's journal, with rows removed, altered
         added: books.added.length,
         all: books.orders.length - count('keep') + books.added.length,
       })
-      // The differences add up to what the two sums differ by: nothing is left over.
+      // The differences add up to the difference of the two totals.
       const explained = result.differences.reduce(
         (sum, { statedMinor, bookedMinor }) => sum + (statedMinor ?? 0n) - (bookedMinor ?? 0n),
         0n,

@@ -39,7 +39,7 @@ const scene = fc.record({
 })
 type Scene = typeof scene extends fc.Arbitrary<infer Value> ? Value : never
 
-/** One of each outcome, whatever the others are. */
+/** One value of each outcome, whatever the others are. */
 const ordinary: Scene = {
   balance: 100_000_000n,
   controls: { approval_threshold_minor: '50000', new_payees: 'allow' },

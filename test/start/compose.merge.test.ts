@@ -53,7 +53,7 @@ test.skipIf(!tool)('Compose accepts the file, without a .env and with one', () =
   rmSync(folder, { recursive: true })
 })
 
-/** There is no Docker where these tests run, so the test reads what Docker would read and compares it with what Docker would find. */
+/** These tests run without Docker: the test reads Docker's input, and compares it with the files that Docker would find. */
 describe('docker-compose.yml', () => {
   test('uses only keys that Compose has', () => {
     const known = 'image build command depends_on env_file environment volumes ports healthcheck stop_grace_period restart'
@@ -67,7 +67,7 @@ describe('docker-compose.yml', () => {
         [one.image, one.build].filter((from) => from !== undefined),
         name,
       ).toHaveLength(1)
-      // A tag that is named, so that the next start is of the same version.
+      // A named tag, so that the next start has the same version.
       if (one.image) expect(one.image, name).toMatch(/^[\w/.-]+:v?\d[\w.-]*@sha256:[0-9a-f]{64}$/)
       expect(Object.values(one.environment ?? {}).filter(bare), name).toEqual([])
     }

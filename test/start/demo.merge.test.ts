@@ -34,7 +34,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 const run = async (variables: Record<string, string>, program: string, ...words: string[]) => {
   const child = spawn(process.execPath, [program, ...words], {
-    // A scene that starts a service of its own runs where npm would run it.
+    // A scene that starts its own service runs where npm would run it.
     cwd: words[0] === 'month' ? root : dataDir,
     env: { PATH: process.env.PATH, ...compiledOnce, ...variables },
   })
@@ -63,7 +63,7 @@ describe('npm run demo', patience, () => {
     const agent = await connectAgent(url, { bearer: key.key })
     await agent.call('get_balance')
     await agent.close()
-    // Its end sends what has not been sent yet.
+    // The end of the process sends the remaining events.
     server.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
     const verified = await run(variables, admin, 'verify')
@@ -117,7 +117,7 @@ describe('npm run demo', patience, () => {
   }, 900_000)
 
   it('fails if a step has an unexpected result, and names the step', async () => {
-    // A database of its own: another currency than its amounts have keeps a service from starting.
+    // A database of its own: a service does not start with another currency than its amounts have.
     const other = await createTestDatabase()
     const otherDir = await mkdtemp(join(tmpdir(), 'demo-ugx-'))
     const server = spawnServer({ DATABASE_URL: other.url, DATA_DIR: otherDir, SANDBOX_DELAY_MS: '50', CURRENCY: 'UGX' })

@@ -75,7 +75,7 @@ const warnings = async () => {
   return [...server.stdout().matchAll(/(\w+) has no effect yet/g)].map(([, setting]) => setting)
 }
 
-/** Orders to the phone that the provider took. */
+/** Orders to the phone that the provider accepted. */
 const orders = async () => (await control.get('/movements')).body.data.length
 
 test('npm run admin -- rails check --duplicate opens the repeats of a provider that refuses duplicates, and of no other', async () => {
@@ -83,7 +83,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   const waits = rails.map((rail) => `MISSING ${refuses(rail)}: run rails check --duplicate <your phone>`)
   expect(await untested()).toEqual(waits)
 
-  // A provider that takes the same order twice.
+  // A provider that accepts the same order twice.
   for (const rail of rails) await control.post('/rules', { effect: 'pay_again', rail, times: null })
   const paidTwice = await check()
   expect(paidTwice.code).toBe(1)
@@ -93,7 +93,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
     )
   expect(await untested()).toEqual(waits)
 
-  // One that does not answer the first: nothing was tested.
+  // A provider that does not answer the first order: nothing was tested.
   await control.delete('/rules')
   for (const rail of rails) await control.post('/rules', { effect: 'error_500', rail, times: 1 })
   const untaken = await check()

@@ -34,7 +34,7 @@ describe('npm start', patience, () => {
     expect(summary).toContain('just made')
     expect(summary).toMatch(/M-PESA and PesaLink: no money moves/)
     expect(url).not.toBe(operatorUrl)
-    // The rails are held until the process has found what it remembers in the database.
+    // The rails wait until the process has found its recovery point in the database.
     await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ok' })
     account = await whoSignsIn(url)
     const file = join(dataDir, 'development-keys.env')

@@ -27,7 +27,7 @@ const start = async (variables: Record<string, string> = {}, options: SpawnOptio
   return { server, ...(await server.ready()) }
 }
 
-/** A request that has begun and not ended: headers and half of the body. The rest is `finish`. */
+/** An unfinished request: headers and half of the body. `finish` sends the rest. */
 const halfARequest = async (url: string) => {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).setEncoding('utf8')
@@ -35,7 +35,7 @@ const halfARequest = async (url: string) => {
   const body = JSON.stringify({ chain_id: 1 })
   const head = `POST /v1/auth/wallet/nonce HTTP/1.1\r\nHost: ${hostname}:${port}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`
   socket.write(head)
-  // Node says "continue" when the request has reached the service: from now on it is under way.
+  // Node says "continue" once the request has reached the service: from here on it is under way.
   await once(socket, 'data')
   socket.write(body.slice(0, 5))
   let answer = ''
@@ -81,7 +81,7 @@ describe('a signal', patience, () => {
     await server.waitForOutput(/finishing what is under way/)
     expect(await request.finish()).toMatch(/^HTTP\/1\.1 200 /)
     expect(await drained).toContain('retry: 3000')
-    // After ten seconds it would have ended with 1.
+    // After ten seconds it would have exited with 1.
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 
@@ -100,7 +100,7 @@ describe('a signal', patience, () => {
     expect(renamed.status).toBe(200)
     expect(renamed.headers.get('connection')).toBe('close')
     expect((await fetch(`${operatorUrl}/healthz`)).headers.get('connection')).toBe('close')
-    // A new sign-in is told by the stream that was open before.
+    // An earlier opened stream reports a new sign-in.
     await signIn(createClient(url), person.wallet)
     await stream.next('session.created')
     await stream.ended()
@@ -112,7 +112,7 @@ describe('a signal', patience, () => {
   it('lets every connection that was open before the end bring its request, also one that waits to be accepted', async () => {
     const { server, url } = await start({ RATE_LIMIT_ENABLED: 'false' })
     const { hostname, port } = new URL(url)
-    // The system accepts connections for a process that stands still.
+    // The system accepts connections for a stopped process.
     server.kill('SIGSTOP')
     const asked = Array.from({ length: 40 }, async () => {
       const socket = connect(Number(port), hostname).setEncoding('utf8')
@@ -124,7 +124,7 @@ describe('a signal', patience, () => {
     server.kill('SIGTERM')
     server.kill('SIGCONT')
     const heads = (await Promise.all(answers)).map((answer) => answer.split('\r\n\r\n')[0])
-    // Not that each is told to close: the process may read a request before it hears of its end.
+    // Not each client is told to close: the process may read a request before it hears of its end.
     for (const head of heads) expect(head).toMatch(/^HTTP\/1\.1 200 /)
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
@@ -135,7 +135,7 @@ describe('a signal', patience, () => {
     server.kill('SIGTERM')
     await server.waitForOutput(/finishing what is under way/)
     server.kill('SIGINT')
-    // In order it would have ended with 0.
+    // An orderly end would have exited with 0.
     expect((await server.ended).code).toBe(130)
   })
 

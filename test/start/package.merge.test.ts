@@ -31,7 +31,7 @@ import { killAll, patience, spawnServer } from './process.ts'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
-/** The user "nobody" where the tests run as root: a service does not. */
+/** The user "nobody" if the tests run as root: a service does not run as root. */
 const asUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
 let database: TestDatabase
@@ -43,7 +43,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'package-'))
   await run('npm', ['run', '--silent', 'package', '--', folder], { cwd: root })
   const [archive = ''] = await readdir(folder)
-  // Nothing but Node: neither this repository nor its modules are near.
+  // Nothing but Node: neither this repository nor its modules are in reach.
   const home = join(folder, 'home')
   node = join(home, 'node')
   await mkdir(home)
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 const secrets = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS']
 
-/** deploy/systemd/settings.env with the places of this machine, and the secrets that it names. */
+/** deploy/systemd/settings.env with this machine's paths, and the secrets that it names. */
 const writeSettings = async (): Promise<string> => {
   const etc = join(folder, 'etc')
   await mkdir(etc, { recursive: true })
@@ -188,7 +188,7 @@ describe('a package that cannot run ends with one sentence', patience, () => {
 const canBuild = process.getuid?.() === 0 && isInstalled('buildah')
 if (!canBuild) process.stderr.write('buildah is not installed here, or this is not root: the image is NOT built and NOT run\n')
 
-/** Without the registry from which the base comes: a folder with what the steps of Dockerfile's last stage need is the base. */
+/** Without the base image's registry: the base is a folder with the needs of the Dockerfile's last stage. */
 describe.skipIf(!canBuild)('the image', patience, () => {
   let work: string
   let container: string
@@ -202,14 +202,14 @@ describe.skipIf(!canBuild)('the image', patience, () => {
     return spawnServer(isolation(), { command: ['buildah', ...storage(), 'run', ...set, container, '--', ...command] })
   }
 
-  /** To the programs of the container: buildah leaves them behind when it is killed. */
+  /** Signals the container's programs, which buildah leaves behind when it is killed. */
   const signal = async (name: NodeJS.Signals): Promise<void> => {
     for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)))
       if ((await readlink(`/proc/${pid}/exe`).catch(() => '')).startsWith(work)) process.kill(Number(pid), name)
   }
 
   beforeAll(async () => {
-    // Half a gigabyte: not in memory.
+    // Half a gigabyte: too much for memory.
     work = await mkdtemp('/var/tmp/image-')
     database = await createEmptyDatabase()
     const base = join(work, 'base')

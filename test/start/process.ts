@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
-/** A real process of the service, which inherits nothing from this one. */
+/** A real service process that inherits nothing from this one. */
 export type ServerProcess = {
   pid: number
   stdout: () => string

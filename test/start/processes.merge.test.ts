@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Sends the call again with the same key, like a client that got no answer. */
+/** Repeats the call with the same key, like a client without an answer. */
 const insist = async (ask: () => ReturnType<Client['post']>): ReturnType<Client['post']> => {
   for (let tries = 1; ; tries += 1) {
     const answer = await ask().catch(() => undefined)
@@ -107,8 +107,8 @@ describe('three processes behind a round robin', () => {
     }
     const made = (await Promise.all(Array.from({ length: 12 }, worker))).flat()
     expect(new Set(made).size).toBe(keys.length)
-    // Every one is paid, also those that the killed process had taken; but for what it was about to send when it died: whether that was
-    // sent only the provider knows, so it stays unknown, is not sent again, and its money stays held.
+    // Every payment is paid, even those that the killed process had taken. The exception is the one that it was sending: only the
+    // provider knows its outcome, so it stays unknown, is not sent again, and its money stays held.
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     const sandbox = createClient(sandboxUrl)
@@ -147,7 +147,7 @@ describe('three processes behind a round robin', () => {
   })
 })
 
-/** An agent's payment from call to call, each over a connection of its own, while a person approves over others. */
+/** An agent's payment over several calls, each on its own connection, while a person approves over others. */
 const payByAgent = async (url: string): Promise<void> => {
   const person = await signIn(createClient(url))
   await fund(person.api)
@@ -158,7 +158,7 @@ const payByAgent = async (url: string): Promise<void> => {
     return agent.call(tool, input).finally(agent.close)
   }
   const paymentBody = { beneficiary_id: beneficiary, amount_minor: '10000', idempotency_key: 'once' }
-  // The same call at once by several connections: one payment, at any of the processes.
+  // The same call on several connections at once makes one payment, at any process.
   const made = await Promise.all(Array.from({ length: 6 }, () => withAgent('create_payment', paymentBody)))
   expect(new Set(made.map(({ payment_id, next }) => `${payment_id} ${next}`)).size).toBe(1)
   const [payment] = made

@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-// Without a leeway a copy that comes late to the other process is a later use: a figure of the machine, which a given number of rounds asks for.
+// Without a leeway, a late copy at the other process is a later use. REFRESH_ROUNDS asks for this figure of the machine.
 const { REFRESH_ROUNDS } = process.env
 const rounds = Number(REFRESH_ROUNDS ?? '12')
 

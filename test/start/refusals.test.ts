@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The whole standard error of a start that must fail: one sentence, and nothing on standard output. */
+/** The whole standard error of a failing start: one sentence, and nothing on standard output. */
 const refusal = async (variables: Record<string, string>, options?: SpawnOptions): Promise<string> => {
   const server = spawnServer({ DATA_DIR: folder, ...variables }, options)
   expect(await server.ended).toEqual({ code: 1, signal: null })
@@ -152,7 +152,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
   it('when the certificate of the database is not trusted', async () => {
     const { key, certificate } = makeCertificate(folder)
     const secure = { isServer: true, key: await readFile(key), cert: await readFile(certificate) }
-    // "S": yes, by TLS.
+    // "S" accepts TLS.
     const server = createServer((socket) =>
       socket.once('data', () => {
         socket.write('S')
@@ -219,13 +219,13 @@ it('a start whose connections are reset, at any step, tries again', patience, as
 
 describe('production', patience, () => {
   it('starts with keys, a public URL over https and rails that were named, and logs JSON', async () => {
-    // A database of its own: no other keys have signed for it.
+    // A database of its own, for which no other keys have signed.
     const own = await createTestDatabase()
     const server = spawnServer({ DATA_DIR: folder, LOG_LEVEL: 'info', ...production(), DATABASE_URL: own.url })
     const [line] = await server.waitForOutput(/^\{"level":30.*\}$/m)
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: expect.any(String) })
     await server.ready()
-    // The database of the tests has no standby: a failover would lose what was acknowledged.
+    // The tests' database has no standby: a failover would lose acknowledged writes.
     expect(server.stdout()).toContain('synchronous_standby_names is empty: a failover may lose payments that were acknowledged')
   })
 

@@ -112,7 +112,7 @@ it('startPayments starts services side by side, whose sandbox a test controls; o
       [beside, { host: 'localhost' }, 200],
     ] as const)
       expect([headers, await statusFor(clock(of), 'GET', headers)]).toEqual([headers, expected])
-    // The token opens the sandbox, and nothing else that is private.
+    // The token opens the sandbox, and nothing else on the private listener.
     const metrics = payments.controlUrl.replace('/sandbox', '/metrics')
     expect(await statusFor(metrics, 'GET', { host: 'payments:3001', authorization })).toBe(403)
   } finally {

@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A life of the process: it remembers what the one before it wrote. */
+/** One life of the process, which remembers its predecessor's writes. */
 const live = async <T>(database: TestDatabase, work: (service: TestService) => Promise<T>, dataDir = folder): Promise<T> => {
   const sendLog = await openOwn(dataDir)
   const service = await startService({ database, clock: first.clock, provider: first, sendLog })
@@ -77,7 +77,7 @@ test('a process that is started again on the same data goes on; on a copy from a
     await service.settle()
     expect(first.sandbox.orders()).toHaveLength(orders)
     expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost writes')
-    // A person has looked: the next life does not look for it again.
+    // A person has reconciled, so the next life does not report it again.
     await resumeAfterLoss(service.deps.db, shellOperator('a person'), [], 'a test')
     await service.deps.lossDetection.check()
   })
@@ -96,7 +96,7 @@ describe('with a payment under way, a process that starts', () => {
   let disk: string
   let orders: number
 
-  /** The provider has the order and has not reported its end; a second payment is about to be sent. */
+  /** The provider has the order without reporting its end. A second payment is about to be sent. */
   beforeEach(async () => {
     copy = await copyDatabase(original)
     disk = await elsewhere()

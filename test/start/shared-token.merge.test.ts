@@ -105,7 +105,7 @@ test('three processes of a provider whose new token ends the one before it fetch
   const [senders] = (await client.query('select count(distinct sender_id)::int as count from rail_attempts')).rows
   const [stored] = (await client.query(`select token_ciphertext as sealed from provider_tokens where provider = 'MPESA'`)).rows
   await client.end()
-  // Otherwise one process alone would have sent, and shared nothing.
+  // Otherwise one process would have sent everything, and shared nothing.
   expect(senders.count).toBeGreaterThan(1)
   expect(stored.sealed.length).toBeGreaterThan(28)
 })

@@ -7,7 +7,7 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 
-// An account with 400,000 payments to 256 payees of 400 days, half of them of the last 40.
+// An account with 400,000 payments to 256 payees over 400 days, half of them in the last 40.
 const service = await openService()
 const { db } = service.deps
 const now = new Date('2026-04-20T10:17:00Z')
@@ -20,7 +20,7 @@ const template = parseId('payment', (await person.api.post('/v1/payments', { ben
 await service.settle()
 const payments = 400_000
 
-/** Payments of 10 each. Indexes are built behind the rows, and of payments only those that are read here. */
+/** Payments of 10 each. Indexes are built after the rows, and only the payments read here exist. */
 const grow = async (client: pg.Client) => {
   const { rows } = await client.query<{ columns: string }>(
     `select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
@@ -75,14 +75,14 @@ const timed = async <T>(work: () => Promise<T>) => {
   return { result: await work(), ms: performance.now() - from }
 }
 const quietMs = 90
-/** How much longer the database takes now to sum 300,000 rows by 257 keys than on a machine with nothing else to do; at least 1. */
+/** How much slower the database sums 300,000 rows by 257 keys than on an idle machine; at least 1. */
 const slowness = async () => {
   const { ms } = await timed(() =>
     db.query(`select count(*) from (select n % 257, sum(n) from generate_series(1, 300000) as n group by 1) as sums`),
   )
   return Math.max(1, ms / quietMs)
 }
-/** `ms`: the best of three, each less what other programs add to it: the processors are shared with other tests, and with other machines. */
+/** `ms`: the best of three, less other programs' share: other tests and machines share the processors. */
 const answerOf = async (path: string) => {
   const times: number[] = []
   let body: Awaited<ReturnType<typeof person.api.get>>['body']

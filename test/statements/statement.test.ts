@@ -32,7 +32,7 @@ let march: { paid: string; late: string; returned: string }
 beforeAll(async () => {
   service = await startService()
   person = await signIn(service.api)
-  // A key outlasts the weeks that pass here; a session does not.
+  // A key outlasts the weeks that pass here. A session does not.
   key = await createKey(person)
   await fund(service, person, 1_000_000n)
   payee = await newBeneficiary(person.api, { display_name: '=HYPERLINK("x")' })
@@ -130,9 +130,9 @@ describe('the days are those of the workspace’s time zone', () => {
     ['Africa/Nairobi', '2026-03-01', '2026-02-28T21:00:00Z'],
     ['America/New_York', '2026-03-08', '2026-03-08T05:00:00Z'],
     ['America/New_York', '2026-03-09', '2026-03-09T04:00:00Z'],
-    // Its clocks go from 23:59:59 to 01:00.
+    // The zone's clocks go from 23:59:59 to 01:00.
     ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
-    // It had no such day.
+    // The zone had no such day.
     ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00Z'],
     ['UTC', '2024-03-01', '2024-03-01T00:00:00Z'],
   ])('in %s %s begins at %s', (zone, date, instant) => {
@@ -332,7 +332,7 @@ test('periods that are over keep their days, sums and zone, whatever number of t
   // The first of June in Nairobi, the last of May in New York.
   await payAt('2026-05-31T22:00:00Z')
   await move('America/New_York')
-  // The limit of June counts by Nairobi until the month is over in both.
+  // June's limit counts by Nairobi until the month is over in both zones.
   await payAt('2026-06-30T20:30:00Z', 403)
   await payAt('2026-07-01T03:30:00Z')
   const [may, june] = [await month('05'), await month('06')]
@@ -366,7 +366,7 @@ test('periods that are over keep their days, sums and zone, whatever number of t
   const counted = ['2026-07-01', '2026-07-31', '2026-08-21', '2026-09-02']
   expect(await byDay()).toEqual([counted, counted])
 
-  // A change that is taken back, and one that goes back to an earlier zone.
+  // A withdrawn change, and one back to an earlier zone.
   await move('America/New_York')
   await move('Asia/Kathmandu')
   await move('Africa/Nairobi')

@@ -19,7 +19,7 @@ let ownerId: Uuid
 let workspaceId: Uuid
 let bookings: Awaited<ReturnType<typeof readBookings>>
 
-/** Bookings `from` … `from + count` of three months, with the payees and workspaces of payments, and clocks of two processes that differ by two minutes. */
+/** Bookings `from` … `from + count` over three months, with payees and workspaces, by two clocks two minutes apart. */
 const book = (from: number, count: number) =>
   unguarded(
     service,
@@ -41,7 +41,7 @@ const book = (from: number, count: number) =>
     [ownerId, startOfDate(firstDay, 'UTC'), now, count - 1, from],
   )
 
-/** Every booking of the account, in the order of their ids. */
+/** All bookings of the account in the order of their ids. */
 const readBookings = () =>
   service.deps.db.query<{
     id: Uuid
@@ -130,7 +130,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** The account's totals follow, as they do in one transaction with each booking. */
+/** The account's totals follow, as in each booking's own transaction. */
 const bookMore = async (from: number, count: number) => {
   await book(from, count)
   await service.deps.db.query(

@@ -30,7 +30,7 @@ beforeEach(async () => {
   service.sandbox.rules.clear()
 })
 afterAll(async () => {
-  // The days that have passed are sealed here, as the regular job does elsewhere.
+  // Seals the past days here, as the regular job does elsewhere.
   await pass(service, 1)
   expect(await findBreaches(service)).toEqual([])
   await service.close()
@@ -41,7 +41,7 @@ const ask = async (body: object = { method: 'MPESA_PAYBILL' }) => {
   expect(answer.status).toBe(201)
   return answer.body
 }
-/** A person pays in at the emulated provider; its answer. */
+/** Pays in at the emulated provider, and returns its answer. */
 const payIn = async (reference: string, more: object = {}) => {
   const answer = await fetch(`${service.sandboxUrl}/control/deposits`, {
     method: 'POST',
@@ -406,7 +406,7 @@ describe('money under a reference that nothing here has', () => {
     expect(await balanceOf(person)).toEqual({ available: '0', held: '0' })
   })
   test('goes to a team’s balance by its workspace, never to a team of the administrator, and to one place alone', async () => {
-    // Another day: the administrator's sum is used up.
+    // Another day, because the administrator's daily amount is used up.
     service.clock.advance(86_400)
     const team = await createTeam(service)
     const item = await stray('SGHSTRAY09')

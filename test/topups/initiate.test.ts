@@ -211,7 +211,7 @@ describe('prompts', () => {
 
   test('count against the person who asks and against the account that they are for', async () => {
     const team = await createTeam(limited)
-    // In the workspace of their own first, then in the team's.
+    // First in the person's own workspace, then in the team's.
     const own = await signIn(limited.api)
     expect([await prompt(own, phone(21)), await prompt(own, phone(22))]).toEqual([201, 201])
     const member = await join(limited, team, 'admin', own.wallet)

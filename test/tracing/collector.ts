@@ -20,7 +20,7 @@ type Wire = {
   }[]
 }
 
-/** Acts as an OpenTelemetry collector: stores what arrives by OTLP over HTTP. */
+/** An OpenTelemetry collector that stores everything received by OTLP over HTTP. */
 export const startCollector = async () => {
   const spans: CollectedSpan[] = []
   const texts: string[] = []
@@ -44,7 +44,7 @@ export const startCollector = async () => {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
-    /** Everything that was sent, as it was written. */
+    /** All sent texts, unchanged. */
     sent: () => texts.join('\n'),
     close: () => new Promise((resolve) => server.close(resolve)),
   }

@@ -90,7 +90,7 @@ test('a payment by an agent is one trace from its call of a tool to the provider
     return parent ? [parent.name, ...above(parent)] : [span?.parentSpanId ?? '']
   }
   const created = trace.find(({ name }) => name === 'payments.create')
-  // Fastify's own span of a handler stands in between.
+  // Fastify's own handler span is in between.
   const ours = above(created).filter((name) => name !== 'request' && !name.startsWith('handler'))
   expect(ours).toEqual(['tools/call create_payment', 'mcp.call', caller])
   expect(above(trace.find(({ name }) => name === 'rail POST'))).toContain('tools/call create_payment')

@@ -15,12 +15,12 @@ const parts = `
   from pg_inherits i join pg_class c on c.oid = i.inhrelid
   where c.relkind = 'r' and pg_get_expr(c.relpartbound, c.oid) <> 'DEFAULT' order by c.oid`
 
-/** Roots of divided tables, and no parts: a row goes to its part by itself. */
+/** Roots of divided tables without their parts: rows find their part themselves. */
 export const tables = `
   select c.relname as text from pg_class c
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by c.relname`
 
-/** One INSERT for each row, with every value as PostgreSQL writes it: the same bytes, microseconds and key order when it is read again. */
+/** One INSERT per row, with every value in PostgreSQL's own form: the same bytes, microseconds and key order when read again. */
 const inserts = async (client: pg.Client, table: string): Promise<string[]> => {
   const names = await textsOf(
     client,
@@ -47,7 +47,7 @@ export const dumpDatabase = <About>(url: string, about: About): Promise<Dump<Abo
     return { about, statements }
   })
 
-/** An SQL script: the first line is a comment with what its reader must know, and a statement ends with a semicolon at the end of its line. */
+/** An SQL script. Its first line is a comment with information for the reader. A semicolon ends each statement's line. */
 export const packDump = ({ about, statements }: Dump<unknown>): Buffer =>
   gzipSync(
     [
@@ -64,10 +64,10 @@ export const aboutDump = <About>(packed: Buffer): About => {
   return JSON.parse(first.replace(/^-- /, ''))
 }
 
-/** Into an empty database: the migrations of the release, then its rows. */
+/** Restores into an empty database: the release's migrations, then its rows. */
 export const restoreDump = async (url: string, packed: Buffer, migrations: { folder?: string; last: string }): Promise<void> => {
   await migrate(url, { ...(migrations.folder && { folder: migrations.folder }), last: migrations.last })
-  // Rows of the migrations themselves are in the dump too.
+  // The dump also has rows that the migrations themselves insert.
   await connected(url, async (client) => {
     const filled = await textsOf(client, tables)
     await client.query(`set session_replication_role = 'replica'`)
@@ -76,7 +76,7 @@ export const restoreDump = async (url: string, packed: Buffer, migrations: { fol
   })
 }
 
-/** Tables and columns with their types: the same on every version of PostgreSQL. */
+/** Tables and columns with their types, the same on every version of PostgreSQL. */
 export const describeSchema = (url: string): Promise<string> =>
   connected(url, async (client) =>
     (

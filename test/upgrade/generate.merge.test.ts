@@ -10,7 +10,7 @@ import { compiledOnce } from '../harness/programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A copy of what `npm run db:generate` reads and writes. */
+/** A copy of the files that `npm run db:generate` reads and writes. */
 let project: string
 const at = (...parts: string[]) => join(project, ...parts)
 beforeAll(() => {
@@ -68,7 +68,7 @@ describe('npm run db:generate', () => {
     const added = [...after].filter(([name]) => !before.has(name))
     expect(added.map(([, text]) => text.trim())).toEqual(['ALTER TABLE "rail_pauses" ADD COLUMN "further" text;'])
     for (const [name, text] of before) expect([name, after.get(name)]).toEqual([name, text])
-    // In the order of the journal, the new one comes last.
+    // The new migration is the last in the journal's order.
     const times = readMigrations(at('migrations')).map((migration) => migration.at)
     expect(times).toEqual(times.toSorted((one, other) => one - other))
   })

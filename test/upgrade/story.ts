@@ -36,7 +36,7 @@ export type About = {
 
 const ring = () => `release:${randomBytes(32).toString('base64')}`
 
-/** Moves with each request, or depends on the address, as the signature of a receipt does by its issuer. */
+/** Changes with each request, or depends on the address, as a receipt's signature does through its issuer. */
 const passing = new Set(['last_used_at', 'issuer', 'jws'])
 
 const lasting = (value: Json): Json => {
@@ -51,7 +51,7 @@ const operationsOf = (document: Json): { path: string; method: string; id: strin
     Object.entries(item).map(([method, { operationId }]) => ({ path, method, id: String(operationId) })),
   )
 
-/** Changes while it is read: the requests themselves are listed, or an answer is made anew each time. */
+/** Changes while it is read: the requests themselves are listed, or each answer is new. */
 const unsteady = new Set(['/v1/request-log', '/v1/notifications/stream'])
 
 /** The reads of a person's browser and of a key: every list of the API, and each payment, approval, top-up and receipt. */
@@ -78,10 +78,10 @@ const leaveTraces = async (service: TestService, { api }: Person, { url }: TestD
   await addPasskey(api, config.publicUrl)
   const policy = await api.post('/v1/spending-policies', { name: 'Month', monthly_limit_minor: '90000000' }, { key: 'a policy' })
   expect(policy.status).toBe(201)
-  // Begun and not ended.
+  // Begun and not finished.
   await service.api.post('/v1/auth/wallet/nonce', { address: newWallet().address })
 
-  // A wallet decides, and is unlinked: its decision is void.
+  // A wallet decides and is unlinked, so its decision is void.
   const other = newWallet()
   const message = await walletMessage(api, other)
   const link = { provider: 'wallet', message, signature: await other.signMessage({ message }) }
@@ -125,7 +125,7 @@ const changeZones = async (database: TestDatabase, env: Record<string, string>):
   await service.close()
 }
 
-/** A browser that is told of an approval, and a balance that does not cover what is due in an hour. */
+/** A browser that gets an approval's notification, and a balance that does not cover payments due in an hour. */
 const tellPersons = async (service: TestService): Promise<void> => {
   const pushes = await startPushService()
   const person = await signIn(service.api)
@@ -144,7 +144,7 @@ const tellPersons = async (service: TestService): Promise<void> => {
   await pushes.close()
 }
 
-/** Rows in every table: the story of the examples, and a person whose work goes on after the upgrade. */
+/** Rows in every table: the story of the examples, and a person whose work continues after the upgrade. */
 export const fillDatabase = async (database: TestDatabase, version: string): Promise<About> => {
   const settings = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring(), VAPID_KEYS: ring() }
   await changeZones(database, settings)
@@ -172,12 +172,12 @@ export const fillDatabase = async (database: TestDatabase, version: string): Pro
   const scheduled = await pay({ amount_minor: '70000', execute_at: executeAt })
   const held = await pay({ amount_minor: '600000', narrative: 'A roof' })
   await service.settle()
-  // An hour is counted when it has ended.
+  // An hour is counted once it has ended.
   service.clock.advance(7_200)
   await service.deps.jobs.sweep()
   await tellPersons(service)
   await leaveTraces(service, person, database)
-  // A process whose jobs run by themselves leaves when each is due next.
+  // A process whose own jobs run leaves each job's next due time.
   const { clock } = service
   await (await startService({ database, clock, provider: service, env: { ...settings, JOBS: 'inline' } })).close()
   await service.settle()
@@ -205,19 +205,19 @@ export const fillDatabase = async (database: TestDatabase, version: string): Pro
   return about
 }
 
-/** Today's service on a database of an older release: it answers as that release did, and what waited there goes on. */
+/** Today's service on an older release's database: it answers as that release did, and continues the waiting work. */
 export const goesOn = async (database: TestDatabase, about: About): Promise<void> => {
   await catchUpTransactionIds(database.url)
   const service = await startService({ database, env: about.settings, clock: createTestClock(new Date(about.now)) })
   const before = service.api.as({ cookie: about.cookie })
   expect(Object.keys(about.answers).length).toBeGreaterThan(25)
   const now = await read(before, Object.keys(about.answers))
-  // A session's end is since said as its list says it: it moves with each use.
+  // A session's end is now the one in its list: it moves with each use.
   const { expires_at: _, permissions, ...credential } = about.answers['/v1/credentials/current'] as Json
-  // A role may have got permissions since.
+  // A role may have gained permissions since.
   const held = { ...credential, permissions: expect.arrayContaining(permissions) }
   const answers = { ...about.answers, '/v1/credentials/current': held }
-  // Since 0.4.0 a workspace's statement is that of its balance: of a personal one, its person's own. An export of evidence leaves an audit row.
+  // Since 0.4.0 a workspace's statement covers its balance (a personal one: its person's). Evidence exports leave audit rows.
   const differs = (address: string) => /^\/v1\/workspaces\/current\/(statement|evidence|audit-log)/.test(address)
   for (const [address, answer] of Object.entries(answers).filter(([each]) => !differs(each)))
     expect([address, now[address]]).toMatchObject([address, answer])

@@ -35,7 +35,7 @@ const rowsOf = (url: string): Promise<Record<string, string>> =>
     return counted
   })
 
-/** Tables that a story with one process and an emulated provider leaves empty, and why. */
+/** Tables that a story with one process and an emulated provider leaves empty, with the reason. */
 const empty: Readonly<Record<string, string>> = {
   stream_places: 'a place ends with its stream',
   send_logs: 'a process without a folder for data registers none',
@@ -60,7 +60,7 @@ test('a database of today with rows in every table is dumped and restored to the
   expect(await rowsOf(restored.url)).toEqual(rows)
   expect(await describeSchema(restored.url)).toBe(await describeSchema(source.url))
   await goesOn(restored, aboutDump<About>(packed))
-  // npm run release writes it after everything above held.
+  // npm run release writes it after all checks above.
   if (process.env.RELEASE_DUMP !== version) return
   mkdirSync(folder, { recursive: true })
   writeFileSync(dumpOf(version), packed)

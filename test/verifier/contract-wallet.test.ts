@@ -34,7 +34,7 @@ beforeEach(() => {
   accept(text)
 })
 
-/** The command line over files of its own: its exit status and what it says. */
+/** Runs the command line on files of its own: its exit status and output. */
 const verify = async (...args: string[]): Promise<{ status: number; lines: string[] }> => {
   const files: Record<string, unknown> = { 'receipt.json': receipt, 'keys.json': keys }
   const lines: string[] = []

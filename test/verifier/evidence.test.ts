@@ -58,7 +58,7 @@ const linesOf = (name: string): Json[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
 
-/** By an implementation that is not ours: every file after its local header, by its sizes in the directory. */
+/** Unpacks with an independent implementation: every file after its local header, by its sizes in the directory. */
 const unpack = async (bytes: Uint8Array<ArrayBuffer>): Promise<Map<string, string>> => {
   const { entriesOf, contentOf } = await import('../../verifier/archive.ts')
   const decoded = [...entriesOf(bytes)].map(
@@ -67,7 +67,7 @@ const unpack = async (bytes: Uint8Array<ArrayBuffer>): Promise<Map<string, strin
   return new Map(await Promise.all(decoded))
 }
 
-/** Sessions that nobody uses end meanwhile. */
+/** Unused sessions end meanwhile. */
 const days = async (count: number) => {
   service.clock.advance(count * 86_400)
   team = { ...team, owner: await signIn(service.api, team.owner.wallet) }

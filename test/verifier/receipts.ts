@@ -6,7 +6,7 @@ import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { deliver, lastOrder, pay, transferCallback } from '../rails-flows/scene.ts'
 
-/** A person with money, and a policy that asks from KES 1,000 on. */
+/** A person with money, and a policy that requires approval from KES 1,000 on. */
 export const newPayer = async (service: TestService): Promise<Person> => {
   const person = await signIn(service.api)
   await credit(service, person.accountId, 50_000_000n)
@@ -18,7 +18,7 @@ export const newPayer = async (service: TestService): Promise<Person> => {
   return person
 }
 
-/** The receipt when everything of it is sealed. */
+/** The receipt once everything in it is sealed. */
 export const receiptOf = async (service: TestService, { api }: Pick<Person, 'api'>, id: string): Promise<Json> => {
   await service.settle()
   await service.deps.jobs.sweep()
@@ -45,7 +45,7 @@ const signApproval = async (service: TestService, person: Person, approvalId: st
   await service.api.post(`/v1/approvals/${approvalId}/decide-by-signature`, { decision, signature })
 }
 
-/** A new passkey of the person, which signs as the approval's page lets it sign. */
+/** A new passkey of the person that signs as on the approval's page. */
 export const approveByPasskey = async (
   service: TestService,
   { api }: Pick<Person, 'api'>,
@@ -67,7 +67,7 @@ const reported = async (service: TestService, person: Person, destination: strin
   return id
 }
 
-/** Every way in which a payment is decided and ends. Each pays and returns the payment's id. */
+/** Every way in which a payment is decided and ends. Each kind pays, and returns the payment's id. */
 export const kinds: Readonly<Record<string, Kind>> = {
   'allowed for a person': async (_service, { api }, beneficiary) =>
     (await create(api, { beneficiary_id: beneficiary, amount_minor: '20000', narrative: 'Milk' })).id,

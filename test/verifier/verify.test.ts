@@ -75,7 +75,7 @@ test('a receipt in which an object has a name twice is refused, whichever of the
   }
 })
 
-/** Every place in a document: the way to it, and what is there. */
+/** Every place in a document: its path and its value. */
 const placesIn = (value: unknown, way: (string | number)[] = []): { way: (string | number)[]; value: unknown }[] => {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : []
   const here = way.length > 0 ? [{ way, value }] : []
@@ -92,7 +92,7 @@ const another = (value: unknown): unknown => {
 
 const named = (way: (string | number)[]) => way.join('.')
 
-/** Each place once, in the first kind that has it: a signature covers all places in the same way. */
+/** Each place once, in the first kind that has it: a signature covers all places alike. */
 const placesByKind = () => {
   const seen = new Set<string>()
   return Object.keys(kinds).map((kind) => {
@@ -109,7 +109,7 @@ test('no receipt holds with any one field changed, removed, added, or taken from
   for (const { kind, places } of found) {
     const other = receipt(kind === 'approved by a wallet' ? 'approved with a session' : 'approved by a wallet')
     const theirs = new Map(placesIn(other).map(({ way, value }) => [named(way), value]))
-    // There are hundreds of forgeries: copied from a text, each costs half as much.
+    // Hundreds of forgeries: a copy from a text costs half as much.
     const text = JSON.stringify(receipt(kind))
     const canonical = canonicalJson(receipt(kind))
     const tried = async (name: string, way: (string | number)[], alter: (parent: Json, last: string | number) => void) => {
@@ -183,7 +183,7 @@ test('a signature over another kind of document, by another algorithm, or at a t
   const { audit, jws } = receipt('allowed for a person')
   expect(await said({ ...receipt('allowed for a person'), jws: audit.head.jws })).toEqual(['signature'])
   const [, , signature] = jws.split('.')
-  // The last letter has bits of no byte.
+  // The last letter has unused bits.
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = letters[letters.indexOf(jws.at(-1) ?? '') ^ 1]
   expect(await said({ ...receipt('allowed for a person'), jws: jws.slice(0, -1) + last })).toEqual(['signature'])
@@ -431,7 +431,7 @@ describe('the file that the service serves', () => {
     folder = await mkdtemp(join(tmpdir(), 'verify-receipt-'))
     const file = await fetch(`${service.api.url}/verify-receipt.mjs`)
     const text = await file.text()
-    // The engine, the hashes and one curve: a schema library that slips in doubles it.
+    // The engine, the hashes and one curve. A schema library by accident would double it.
     expect(text.length).toBeLessThan(150_000)
     await writeFile(join(folder, 'verify-receipt.mjs'), text)
     await writeFile(join(folder, 'receipt.json'), JSON.stringify(receipts.get('approved by a wallet')))

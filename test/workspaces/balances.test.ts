@@ -32,7 +32,7 @@ const availableIn = async (who: { api: Client }): Promise<string> => (await view
 const ownBalance = async ({ api }: Person): Promise<string> => (await api.get('/v1/accounts/me')).body.balance.available_minor
 const personalOf = async (person: Person): Promise<string> =>
   (await person.api.get('/v1/workspaces')).body.data.find(({ workspace }: Json) => workspace.kind === 'personal').workspace.id
-/** A person pays in at the provider, under an account number that this caller has asked for. */
+/** A person pays in at the provider, under this caller's account number. */
 const payIn = async (api: Client, amount_minor: string): Promise<void> => {
   const { account_number: reference } = (await api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body.instructions
   const body = JSON.stringify({ reference, amount_minor })
@@ -221,7 +221,7 @@ describe('money and the rules that guard it have one home', () => {
     const list = await owner.api.post('/v1/payment-batches', { items: [{ beneficiary_id: theirs, amount_minor: '20100' }] })
     const mandate = await createMandate(service, owner.wallet, { workspace_id: team.id })
     const before = await availableIn(owner)
-    // The owner's key, an agent's child of it, and a member's own workspace: each of another workspace than the team.
+    // The owner's key, an agent's child of it, and a member's own workspace: all outside the team's workspace.
     await standIn(owner, home)
     const key = await createKey(owner, {
       permissions: ['payment.create', 'payment.read', 'beneficiary.read', 'topup.create', 'approval.read', 'key.manage'],
@@ -266,23 +266,23 @@ describe('money and the rules that guard it have one home', () => {
         const { status } = await tried(api)
         expect([name, way, status < 400]).toEqual([name, way, false])
       }
-    // A grant is bound to its workspace; a stranger's header names nothing.
+    // A grant is bound to its workspace. A stranger's header has no effect.
     for (const api of [key.api, child.api, agent.api])
       expect((await api.post('/v1/payments', { beneficiary_id: theirs, amount_minor: '10000' }, inTeam)).status).toBe(403)
     expect((await outsider.api.get('/v1/workspaces/current', inTeam)).status).toBe(404)
-    // A mandate covers a workspace only where its signer is the owning account.
+    // A mandate covers a workspace only if its signer is the owning account.
     const foreign = await sendMandate(
       service.api,
       await signedMandate(service.api, member.wallet, mandateTerms(service, { workspace_id: team.id })),
     )
     expect(foreign.status).toBe(404)
-    // Money that comes in goes where its code was made.
+    // Incoming money goes to the account of its code.
     await payIn(key.api, '4000')
     await payIn(agent.api, '3000')
     expect(await ownBalance(owner)).toBe('1007000')
     await standIn(owner, team.id)
     expect(await availableIn(owner)).toBe(before)
-    // An administrator moves it only as an administrator, and never of a workspace of theirs.
+    // An administrator moves it only as an administrator, and never in their own workspace.
     const adjusted = await admin.api.post('/v1/admin/adjustments', {
       account_id: owner.accountId,
       direction: 'debit',

@@ -10,7 +10,7 @@ const other = await openService({ database: service.database, clock: service.clo
 const invitations = '/v1/workspaces/current/invitations'
 const accept = (person: Pick<Person, 'api'>, token: string) => person.api.post('/v1/workspaces/invitations/accept', { token })
 
-/** Links a Google identity as its callback would: what matters here is that the e-mail is a verified one. */
+/** Links a Google identity as its callback would: only the verified e-mail matters here. */
 const giveEmail = async (person: Person, email: string, verified = true) => {
   await service.deps.db.query(
     `insert into identities (id, account_id, provider, issuer, subject, subject_key, email, email_verified, created_at)

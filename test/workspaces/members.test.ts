@@ -179,7 +179,7 @@ test('when two owners remove each other at the same moment, one succeeds', async
     const answers = await Promise.all([a.api.delete(at(b.memberId)), other.api.as({ cookie: b.cookie }).delete(at(a.memberId))])
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     const [loser] = answers.filter(({ status }) => status !== 200)
-    // Removed before its turn came: the request is answered as if the workspace did not exist.
+    // Removed before its turn: the answer is the same as for an unknown workspace.
     expect([403, 404]).toContain(loser?.status)
     const { body } = await team.owner.api.get('/v1/workspaces/current/members')
     const left = body.data.filter((member: { id: string }) => [a.memberId, b.memberId].includes(member.id))
@@ -359,7 +359,7 @@ test('who manages a workspace sees, freezes and ends every grant in it, made by 
   expect((await admin.api.patch(grant(theirs.grantId), { frozen: true })).status).toBe(404)
   expect((await admin.api.patch(grant(key.grantId), { frozen: true })).body).toMatchObject({ id: key.grantId, frozen: true })
   expect((await admin.api.patch(grant(key.grantId), { frozen: false })).body.frozen).toBe(false)
-  // Both of this workspace and none of another.
+  // Both of this workspace, and none of another.
   expect((await admin.api.post('/v1/workspaces/current/grants/freeze')).body).toEqual({ frozen: 2 })
   expect((await admin.api.post('/v1/workspaces/current/grants/freeze')).body).toEqual({ frozen: 0 })
   const frozenOf = async ({ api }: typeof team.owner) =>

@@ -42,7 +42,7 @@ const pass = async (seconds: number) => {
   service.clock.advance(seconds)
   await service.deps.jobs.sweep()
 }
-/** The same person after a day, in a session that has just begun. */
+/** The same person a day later, in a new session. */
 const again = async (person: Person, workspace: string): Promise<Person> => {
   const fresh = await signIn(service.api, person.wallet)
   await standIn(fresh, workspace)
@@ -108,7 +108,7 @@ describe('a balance that no rule for two guards', () => {
     const paid = await api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10100' }, first)
     expect((await ask(await again(team.owner, team.id))).status).toBe(200)
     expect(await balances(team)).toEqual(['618900', '300000'])
-    // Counted before and after as one: 20,000 + 51,000 + 10,100 of 100,000.
+    // Payments before and after count together: 20,000 + 51,000 + 10,100 of 100,000.
     expect((await pay('19000')).body).toMatchObject({ error: 'policy_denied' })
     const replayed = await api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '10100' }, first)
     expect([replayed.body.id, replayed.headers.get('idempotency-replayed')]).toEqual([paid.body.id, 'true'])

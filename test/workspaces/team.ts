@@ -1,7 +1,7 @@
 import { newWallet, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 
-/** A team workspace; the `api` of every member works in it. */
+/** A team workspace. Every member's `api` works in it. */
 export type Team = { id: string; owner: Person }
 export type Teammate = Person & { memberId: string }
 

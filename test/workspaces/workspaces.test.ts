@@ -127,7 +127,7 @@ test('a new name applies at once, a new time zone from the next local month; set
         "select time_zone, next_time_zone, next_time_zone_from from workspaces where name = 'Renamed'",
       )
     )[0]
-  // March has to have ended in Nairobi (UTC+3), by when April has begun in Auckland.
+  // March has ended in Nairobi (UTC+3), after April has begun in Auckland.
   expect(await stored()).toEqual({
     time_zone: 'Africa/Nairobi',
     next_time_zone: 'Pacific/Auckland',
