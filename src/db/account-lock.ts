@@ -2,7 +2,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { fieldsOf } from '../lib/lists.ts'
 import { statement, type Tx } from './client.ts'
 
-/** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move another account's money. */
+/** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move other accounts' money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
 
 const take = statement('locks.accounts')`

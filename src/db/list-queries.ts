@@ -9,7 +9,7 @@ export type Selected<Query> = {
 
 /**
  * The rows of one owner, without an equality. With an equality and few owners, the planner prefers the primary key and reads
- * everybody else's rows: the list of a workspace that has been quiet for long would read all later rows of others.
+ * everybody else's rows. A quiet workspace's list would read all later rows of others.
  */
 export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(array[${id}]::uuid[])`
 

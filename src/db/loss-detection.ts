@@ -59,7 +59,7 @@ type Declare = (cause: LossCause) => Promise<void>
 
 /**
  * Detects that a database lost committed writes: a lagging standby was promoted, or an earlier copy was started. Rails are called
- * only once the server has this process's recovery point: its log is not behind, and has the newest commits, orders and seal.
+ * only once the server has this process's newest commits, orders and seal, and its log is not behind.
  */
 export const createLossDetection = (
   { clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: LossDetectionDeps,

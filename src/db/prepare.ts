@@ -228,8 +228,8 @@ type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, at: Pla
 
 /**
  * Declares a query, by default on the lane `record`. Fields have at most two levels, and a joined table lists all of its fields.
- * On the lane `joined`, whose parameters are ids and texts, all requests of one turn share one statement: a lookup costs mostly
- * the statement, not its rows.
+ * On the lane `joined`, parameters are ids and texts, and all requests of one turn share one statement. The statement costs most
+ * of a lookup, not its rows.
  */
 export function prepare<const P extends Parameters, B extends Select>(
   ...query: [name: string, parameters: P, build: Build<P, B>]
@@ -250,8 +250,8 @@ export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
 type Key<T extends KeyTypes> = { readonly [Name in keyof T]: Kinds[T[Name]] | null }
 
 /**
- * Declares a text query that runs for all keys of one turn. The text names its key's parts `key.…`, and must read a bounded
- * number of rows, because all requests of the turn wait for the slowest key.
+ * Declares a text query that runs for all keys of one turn. The text names its key's parts `key.…`. It must read a bounded number
+ * of rows, because all requests of the turn wait for the slowest key.
  */
 export const prepareText =
   <Row extends object>() =>

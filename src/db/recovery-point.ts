@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** `audit`: `account:row`, one audit row of each of the newest commits. `sent`: attempts. `seal`: `number:hash`. `key`: scopes of idempotency keys. */
+/** `audit`: `account:row`, an audit row per recent commit. `sent`: attempts. `seal`: `number:hash`. `key`: keys' scopes. */
 export const recoveryPointKinds = ['audit', 'sent', 'seal', 'key'] as const
 export type RecoveryPointKind = (typeof recoveryPointKinds)[number]
 

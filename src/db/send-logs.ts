@@ -27,7 +27,7 @@ const endInOrder = statement('send_logs.end_in_order')`
   update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
      where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`
 
-/** `unknown`: logs of attempts under way, neither ended nor among $1. `unregistered`: some come from a version that registered no log. */
+/** `unknown`: logs with attempts under way, neither ended nor in $1. `unregistered`: some are from an unregistered log. */
 const look = statement('send_logs.look')`
   with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
    select array(select id from live join send_logs l using (id) where l.stopped_at is null and id <> all($1::uuid[])) as unknown,
@@ -43,8 +43,8 @@ const patienceMs = 3 * renewEveryMs
 export type SendLogs = ReturnType<typeof createSendLogs>
 
 /**
- * Tracks which processes send from this database. A process renews its logs while it trusts the database. An attempt whose log is
- * not on this disk, and whose process is neither alive nor ended, means a copy: the original may send the same payments.
+ * Tracks which processes send from this database. A process renews its logs while it trusts the database. An attempt may be on a
+ * copy if its log is not on this disk, and its process neither lives nor has ended. The original may then send the same payments.
  */
 export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
   const name = `${hostname()}:${process.pid}`

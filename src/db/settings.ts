@@ -45,7 +45,7 @@ const plansOf = (statementTimeoutMs: number): Settings =>
         enable_mergejoin: 'on',
       }
     : {
-        // Lookups by key or over arrays: a plan for the actual values is never better, and costs as much as running the statement.
+        // Lookups by key or over arrays: a plan for the actual values is never better, and costs as much as the statement.
         plan_cache_mode: 'force_generic_plan',
         // A plan from when the table was small reads and sorts thousands of rows later (measured: 13 ms for a lookup by key).
         enable_seqscan: 'off',

@@ -1,7 +1,7 @@
 /**
- * Kenya's banks by their two-digit bank code. The Central Bank publishes no such list for PesaLink: docs.pesaswap.io (PesaPay)
- * and developers.kulmipay.com agree on all banks that both name. 05, 26 and 59 are only in the directory of the Central Bank's QR
- * code standard, where 83 is HFC in QR codes; in payments both providers have 61.
+ * Kenya's banks by their two-digit bank code. The Central Bank publishes no such list for PesaLink. docs.pesaswap.io (PesaPay)
+ * and developers.kulmipay.com agree on all banks that both name. 05, 26 and 59 are only in the Central Bank's QR code standard.
+ * That standard has 83 for HFC in QR codes; in payments both providers have 61.
  *
  * Checked on 2026-11-22. Compare with the participants' list that IPSL, PesaLink's operator, gives its customers, before paying.
  */

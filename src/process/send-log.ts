@@ -80,8 +80,8 @@ const readLeft = async (folder: string, boot: string | null): Promise<{ left: Le
 }
 
 /**
- * If an attempt's file does not name the attempt, it was never sent: any process on the machine can say so once the time to send
- * has passed. `installation` separates the data of two databases. Undefined, with a warning, if nothing can be written.
+ * An attempt that its file does not name was never sent. Any process on the machine can say so once the time to send has passed.
+ * `installation` separates the data of two databases. Undefined, with a warning, if nothing can be written.
  */
 export const openSendLog = async (
   dataDir: string,

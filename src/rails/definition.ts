@@ -56,7 +56,7 @@ export type StatementForm = {
 /** A provider's differences as facts and pure functions, behind configuration, API document, statements, checks and texts. */
 export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> = {
   provider: P
-  /** Its name in the setting RAILS. */
+  /** The provider's name in the setting RAILS. */
   setting: string
   settings: Shape
   required: readonly (keyof Shape & string)[]

@@ -208,8 +208,8 @@ const declaredBefore = (
 }
 
 /**
- * Changes that would stop the service, or break the previous version beside the new one: `<migration>: <complaint>: <statement>`
- * for every migration after the first two.
+ * Changes that would stop the service, or break the previous version beside the new one, in all migrations after the first two.
+ * Form: `<migration>: <complaint>: <statement>`.
  */
 export const migrationComplaints = (migrations: readonly Migration[], releases: Releases, declared: Declared): string[] => {
   return migrations.flatMap((migration, index) => {

@@ -13,7 +13,7 @@ const unbounded = (schema: unknown, path: string, seen = new Set<unknown>()): st
   seen.add(schema)
   const { def } = schema._zod
   if (def.type === 'string') {
-    // Their patterns read only a few characters of an invalid date.
+    // The patterns of dates read only a few characters of an invalid date.
     if (def.format === 'datetime' || def.format === 'date') return []
     const first = def.format ? undefined : def.checks?.[0]?._zod.def
     const isBounded = first?.check === 'length_equals' || (first?.check === 'max_length' && first.abort === true)

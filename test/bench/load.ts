@@ -24,7 +24,7 @@ export type Run = {
   size: Record<'rounds' | 'seconds' | 'warm' | 'callers' | 'payments' | 'events' | 'keys' | 'large', number>
 }
 
-/** Requests in random order, or each of them `once`; or turns: a rotation of refresh tokens, a sign-in with a wallet here and at better-auth. */
+/** Requests in random order, or each `once`; or turns: refresh token rotations, wallet sign-ins here and at better-auth. */
 export type Load = { url: string; connections: number; perSecond?: number } & (
   | { kind: 'requests'; requests: LoadRequest[]; once?: boolean }
   | { kind: 'refresh'; path: string; clientId: string; tokens: string[] }

@@ -79,8 +79,8 @@ export type Inspector = {
 }
 
 /**
- * The findings of axe, one line per rule. Only the contrast rule depends on the theme, and it takes most of axe's time: each text
- * is checked once for all pages, in each theme, with everything that its contrast depends on.
+ * The findings of axe, one line per rule. Only the contrast rule depends on the theme, and it takes most of axe's time. So each
+ * text is checked once per theme for all pages, with everything that its contrast depends on.
  */
 export const createInspector = (): Inspector => {
   const known = { light: new Set<string>(), dark: new Set<string>() }

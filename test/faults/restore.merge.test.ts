@@ -71,7 +71,7 @@ test('restored to an earlier moment: what was paid since is found at the provide
     evidence: 'the statement since the backup lists it',
   })
   expect([ended.status, ended.body.status]).toEqual([200, 'succeeded'])
-  // Its receipt has one owner, so the item ended with it.
+  // The payment's receipt has one owner, so the item ended with the payment.
   const open: { id: string }[] = (await admin.get('/v1/admin/suspense?status=open')).body.data
   expect([match !== undefined, open.some(({ id }) => id === match?.id)]).toEqual([true, false])
 

@@ -68,7 +68,7 @@ const programs: Readonly<Record<Language, { command: string; args: string[]; fil
 type Answer = 'approve' | 'reject' | 'expire'
 
 /**
- * The person beside the program: decides pending requests in the dashboard or lets them expire, follows an address that the
+ * The person beside the program. Decides pending requests in the dashboard or lets them expire. Follows an address that the
  * program asks to open, and pays in under a printed account number.
  */
 const personOf = (person: Person, of: TestService, output: () => string, answer: Answer): Looks => {

@@ -43,7 +43,7 @@ export const guides = readdirSync(guidesFolder)
   .sort()
 
 const readme = fileURLToPath(new URL('../../README.md', import.meta.url))
-/** Its other programs start the service. The first payment's output is in its last line. */
+/** The README's other programs start the service. The first payment's output is in its last line. */
 const firstPayment: Snippet[] = blocksIn('README', readme)
   .filter(({ language }) => language === 'js')
   .map(({ guide, text }) => ({

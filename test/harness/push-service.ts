@@ -11,8 +11,8 @@ import {
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A push service and the browsers behind it, written from RFC 8030, 8188, 8291 and 8292 and not from the sending library:
-// otherwise an error of both would pass.
+// A push service and the browsers behind it, written from RFC 8030, 8188, 8291 and 8292 instead of the sending library. Otherwise
+// an error of both would pass.
 
 const hmac = (key: Buffer, ...parts: (Buffer | string | Uint8Array)[]): Buffer => {
   const mac = createHmac('sha256', key)

@@ -153,7 +153,7 @@ describe('consent', () => {
     expect(refusal(await decide(other, id))).toEqual([404, 'not_found'])
     const elsewhere = await signIn(service.api, person.wallet)
     expect(refusal(await decide(elsewhere, id))).toEqual([403, 'forbidden'])
-    // That session's token belongs to the same browser, and proves nothing about the person.
+    // The session's token belongs to the same browser, and proves nothing about the person.
     const token = (await person.api.post('/v1/auth/dashboard-tokens')).body.token
     expect(refusal(await decide({ api: service.api.as({ bearer: token }) }, id))).toEqual([403, 'step_up_required'])
     expect((await decide(person, id)).status).toBe(200)

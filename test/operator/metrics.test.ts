@@ -181,6 +181,6 @@ test.skipIf(!promtool)('promtool accepts the rules and the served metrics', asyn
   const checked = spawnSync('promtool', ['check', 'rules', deploy('rules.yml')], { encoding: 'utf8' })
   expect([checked.status, checked.stderr]).toEqual([0, ''])
   const served = spawnSync('promtool', ['check', 'metrics'], { input: await scrape(), encoding: 'utf8' })
-  // Its advice on names is about others' defaults (nodejs_*, process_*). Parse errors have the status 1.
+  // promtool's advice on names is about others' defaults (nodejs_*, process_*). Parse errors have the status 1.
   expect(served.status).not.toBe(1)
 })

@@ -202,7 +202,7 @@ test('a list gets one new text, with every name that is known; later names void 
   const landlord = { beneficiary: 'Landlord', amount_minor: '150000', name: expect.stringMatching(/^[A-Z]+ /) }
   const facts = [
     { type: 'name_mismatch', level: 'danger', count: 1, items: [landlord] },
-    // A fact that is true of all payments of a batch is no deviation.
+    // A fact that is true of all payments of a batch is not a deviation.
     { type: 'first_payment', level: 'info', count: 2, items: [] },
     { type: 'name_match', level: 'info', count: 1, items: [] },
   ]

@@ -86,7 +86,7 @@ describe('a payment counts in one day', () => {
     const batch = await waits
     expect([batch.status, batch.body.total_minor]).toEqual([201, '30000'])
     expect((await pay(someone, '1000')).body.error).toBe('policy_denied')
-    // Its items are counted in one day of the workspace, the current one.
+    // The batch's items are counted in one day of the workspace, the current one.
     const days = await service.deps.db.query<{ day: string; count: number }>(
       `select counted_day::text as day, count(*)::int as count from payments where batch_id = $1 group by counted_day`,
       [parseId('payment_batch', batch.body.id)],

@@ -96,7 +96,7 @@ describe('payments to one payee that together reach an approval threshold', () =
     expect((await approve(second, other.api)).status).toBe('pending')
     expect((await approve(second, person.api)).status).toBe('approved')
     await service.settle()
-    // It does not count against itself in the second check, and two people have approved it.
+    // The payment does not count against itself in the second check, and two people have approved it.
     expect((await person.api.get(`/v1/payments/${second.body.id}`)).body.status).toBe('succeeded')
     expect((await pay({ amount_minor: '19000' })).body.status).toBe('processing')
     expect((await pay({ amount_minor: '1000' })).body.decision.required_approvals).toBe(2)

@@ -119,8 +119,8 @@ const urlOf = (order: { resultUrl: string }, reported: Report) =>
   reported === 'timeout' ? order.resultUrl.replace(/result$/, 'timeout') : order.resultUrl
 
 /**
- * The number of histories per property. They run side by side, each with its own account, and share steps: one step of a few
- * histories costs little more than one of a single history. A failure is shrunk to the shortest history that fails alone.
+ * The number of histories per property. They run side by side, each with its own account. They share steps, because a step of a
+ * few histories costs little more than one of a single history. A failure is shrunk to the shortest history that fails alone.
  */
 const historyCount = Number(process.env.HISTORIES ?? '15')
 const sideBySide = 10

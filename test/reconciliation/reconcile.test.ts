@@ -444,7 +444,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     const transfer = { amount_minor: '50000', provider_receipt: receipt }
     expect(await name(transfer)).toMatchObject({ status: 201, body: { ...transfer, reconciliation_id: null } })
     expect((await name({ ...transfer, provider_receipt: receipt.toLowerCase() })).status).toBe(409)
-    // A receipt that the books already have is no movement of the organisation's own.
+    // A receipt that the books already have is not a movement of the organisation's own.
     const [paid] = (await person.api.get('/v1/payments?status=succeeded&limit=1')).body.data
     const taken = await name({ amount_minor: paid.amount_minor, provider_receipt: paid.provider_receipt })
     expect([taken.status, taken.body.details]).toMatchObject([409, { reason: 'provider_receipt', id: paid.id }])

@@ -12,18 +12,18 @@ export type ServerProcess = {
   pid: number
   stdout: () => string
   stderr: () => string
-  /** Waits until the output matches; throws with the whole output when the process ends instead. */
+  /** Waits until the output matches. Throws with the whole output if the process ends instead. */
   waitForOutput: (pattern: RegExp) => Promise<RegExpExecArray>
-  /** Until the summary has been printed, and what it names. */
+  /** Waits for the printed summary, and returns its addresses. */
   ready: () => Promise<{ url: string; operatorUrl: string }>
   kill: (signal: NodeJS.Signals) => void
   ended: Promise<Ended>
 }
 
-/** `command`: another one than `npm start` runs. `cwd`: where, if not here. */
+/** `command`: default is the program of `npm start`. `cwd`: default is the repository. */
 export type SpawnOptions = { command?: readonly [string, ...string[]]; cwd?: string }
 
-/** Only these of our own variables reach the process: a setting of the person who runs the tests must not decide their outcome. */
+/** Our variables that reach the process: other settings of the person who runs the tests must not decide their outcome. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
 /** A start takes seconds on a machine that has nothing else to do. */

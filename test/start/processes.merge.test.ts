@@ -107,8 +107,8 @@ describe('three processes behind a round robin', () => {
     }
     const made = (await Promise.all(Array.from({ length: 12 }, worker))).flat()
     expect(new Set(made).size).toBe(keys.length)
-    // Every payment is paid, even those that the killed process had taken. The exception is the one that it was sending: only the
-    // provider knows its outcome, so it stays unknown, is not sent again, and its money stays held.
+    // Every payment is paid, even those that the killed process had taken. Only the provider knows the outcome of the one that it
+    // was sending. That one stays unknown, is not sent again, and its money stays held.
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     const sandbox = createClient(sandboxUrl)

@@ -20,7 +20,7 @@ export const grants = pgTable(
     parentGrantId: uuid(),
     /** Root first, parent last. Empty for a root. Chains are read without recursion. */
     ancestorIds: uuid().array().notNull(),
-    /** The grant that linked the creating session's sign-in method. This grant ends with it, but is no descendant of it. */
+    /** The grant that linked the creating session's sign-in method. This grant ends with it, but is not its descendant. */
     derivedFromGrantId: uuid(),
     originSessionId: originSession(),
     perPaymentLimitMinor: money(),

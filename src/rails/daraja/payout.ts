@@ -156,7 +156,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
   if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
   const status = result.parameter('TransactionStatus')
   if (status === undefined) {
-    // Its conversation belongs to the repeat, not to the order.
+    // The result's conversation belongs to the repeat, not to the order.
     const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
     const evidence = readPayoutResult(result, attempt)
     const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))

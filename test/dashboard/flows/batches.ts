@@ -107,7 +107,7 @@ export const batchFlows = (world: World): void => {
     await page.getByText('2 need approval').waitFor()
     await page.getByRole('link', { name: 'View approval' }).click()
     await page.getByText('You approve exactly these lines').waitFor()
-    // Both are first payments: a fact that is true of all is no deviation.
+    // Both are first payments: a fact that is true of all is not a deviation.
     await page.getByText('Nothing about one of them is dangerous or unusual.').waitFor()
     const [batch] = (await payer.api.get('/v1/payment-batches')).body.data
     await payer.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
