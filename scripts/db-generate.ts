@@ -6,8 +6,8 @@ import { migrationsFolder, readReleases } from '../src/db/migrations.ts'
 import { dividedTables } from '../src/db/tables/divided.ts'
 import { changedMigrations } from './releases.ts'
 
-// Adds the migration for a change in src/db/tables, `--name verb_noun`. Refuses a changed released one
-// (migrations/releases.json).
+// Adds the migration for a change in src/db/tables, `--name verb_noun`. Refuses if a released migration
+// (migrations/releases.json) was changed.
 
 const migrationFiles = () => readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'))
 const meta = (file: string) => join(migrationsFolder, 'meta', file)

@@ -24,8 +24,8 @@ export type CheckFacts = {
 }
 
 /**
- * `sealedThrough`: the last seal before the period. Sealed transactions had ended, so rows of the period have later transactions
- * and the index on `transaction` finds them.
+ * `sealedThrough`: the end of the last seal before the period. Sealed transactions had ended, so rows of the period have later
+ * transactions and the index on `transaction` finds them.
  */
 export type Period = CheckFacts & { sealedThrough: string } & Portions
 

@@ -136,7 +136,7 @@ export const balanceQueries = pgTable(
 
 export const pauseCauses = ['operator', 'lost_writes', 'unknown_sender'] as const
 
-/** A paused rail sends nothing until every cause has ended; each ends by itself. `lost_writes`: the service paused it. */
+/** A paused rail sends nothing until every cause has ended; each ends separately. `lost_writes`: the service paused it. */
 export const railPauses = pgTable(
   'rail_pauses',
   {

@@ -5,7 +5,7 @@ import { signInWithWallet } from '#client/wallet'
 const amount_minor = '10000000'
 const patienceMs = 20_000
 
-/** Opens an account over HTTP, as a person would: a wallet, a top-up of KES 100,000, and a key that pays new beneficiaries. */
+/** Opens an account over HTTP, as a person would: a wallet, a top-up of KES 100,000, a key that pays new payees unasked. */
 export const openFundedAccount = async (baseUrl: string) => {
   const wallet_private_key = generatePrivateKey()
   const { client, account } = await signInWithWallet({ baseUrl }, privateKeyToAccount(wallet_private_key))
