@@ -3,7 +3,7 @@ import { prepareText } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
-import { unpack } from '../lib/packed-text.ts'
+import { parseWithoutTrace } from '../lib/packed-text.ts'
 import { type Fields, withChanges, withKept } from './stored-data.ts'
 
 /** An event's position is its transaction first and its id second: commit order is not id order. */
@@ -44,7 +44,7 @@ const stillSettled = 'transaction < greatest((select events_settled_before()), k
 
 const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   if (snapshot === null) return data
-  const payment = JSON.parse(unpack(snapshot)) as Fields
+  const payment = parseWithoutTrace(snapshot) as Fields
   if (messages === null || data === null) return withChanges(payment, data)
   const [approve, reject] = messages
   return withKept(data, { signing: { approve, reject }, decision: payment.decision })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dictionaries, dictionaryOf, type PackedKind, pack, unpack } from '../../src/lib/packed-text.ts'
+import { dictionaries, dictionaryOf, type PackedKind, pack, parseWithoutTrace, unpack } from '../../src/lib/packed-text.ts'
 
 const kinds = Object.keys(dictionaryOf) as PackedKind[]
 
@@ -12,6 +12,24 @@ test('every text comes back as it was', () => {
     const long = Array.from({ length: 20_000 }, (_, n) => `{"id":"pay_${n}"}`).join(',')
     expect(unpack(pack(kind, long))).toBe(long)
   }
+})
+
+test('a kept payment is read without its trace, whatever its texts contain', () => {
+  const tricky = fc.oneof(fc.string(), fc.constantFrom(',"trace":[', ']},"provider_receipt":', '"trace":['))
+  const payments = fc.record({
+    metadata: fc.dictionary(tricky, tricky),
+    trace: fc.array(fc.record({ name: tricky })),
+    last: tricky,
+  })
+  fc.assert(
+    fc.property(payments, fc.boolean(), ({ metadata, trace, last }, isTraced) => {
+      const decision = { outcome: 'allow', ...(isTraced && { trace }) }
+      const text = JSON.stringify({ narrative: last, metadata, decision, provider_receipt: null, completed_at: null })
+      const { decision: kept, ...rest } = JSON.parse(text)
+      const { trace: _, ...shown } = kept
+      expect(parseWithoutTrace(pack('record', text))).toEqual({ ...rest, decision: shown })
+    }),
+  )
 })
 
 test('a text of its kind takes less than a third', () => {

@@ -26,6 +26,7 @@ import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
+import { parseWithoutTrace } from '../../lib/packed-text.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { receiptForms } from '../../lib/text.ts'
 
@@ -192,11 +193,16 @@ const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => 
 
 const inOrder = { owner: payments.workspaceId, id: payments.id }
 
+const readSnapshot = (bytes: Buffer) => parseWithoutTrace(bytes) as PaymentRecord['snapshot']
+export const listedSnapshot = sql`${payments.snapshot}`.mapWith(readSnapshot)
+/** The columns of a payment in a list. */
+const listedColumns = { ...getTableColumns(payments), snapshot: listedSnapshot }
+
 const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) => {
-  if (!at.status) return newestFirst(orm.select().from(payments), inOrder, at, matching(at))
+  if (!at.status) return newestFirst(orm.select(listedColumns).from(payments), inOrder, at, matching(at))
   const ids = newestFirst(orm.select({ id: payments.id }).from(payments), inOrder, at, matching(at))
   return newestFirst(
-    orm.select().from(payments),
+    orm.select(listedColumns).from(payments),
     { id: payments.id },
     { before: undefined, take: at.take },
     amongIds(payments.id, ids),
@@ -216,7 +222,7 @@ export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filte
 const selectNamed = (orm: QueryBuilder) =>
   orm
     .select({
-      ...getTableColumns(payments),
+      ...listedColumns,
       payee: beneficiaries.displayName,
       batchName: paymentBatches.name,
       initiatorName: sql<string | null>`${sql.raw(personNameSql('payments.initiator_account_id'))}`,
@@ -234,7 +240,7 @@ export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...
 const changeScope = { ...scope, ...changePlaces } as const
 
 const changedPayments = prepare('payments.changes', changeScope, 'pool', (orm, at) =>
-  inOrderOfChange(orm.select().from(payments), payments, at, matching(at)),
+  inOrderOfChange(orm.select(listedColumns).from(payments), payments, at, matching(at)),
 )
 
 const changedNamedPayments = prepare('payments.changes_with_payee', changeScope, 'pool', (orm, at) =>

@@ -13,7 +13,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
 import { factsOfLines } from '../../../policy/facts.ts'
 import type { Decision } from '../../policies/schema.ts'
-import type { PaymentStatus } from '../queries.ts'
+import { listedSnapshot, type PaymentStatus } from '../queries.ts'
 import { payeeOfLeaf } from './leaf-rules.ts'
 import { PaymentBatch, type PaymentBatchLines } from './schema.ts'
 
@@ -82,7 +82,7 @@ export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'po
       id: payments.id,
       row: payments.batchRow,
       leaf: payments.batchLeaf,
-      snapshot: payments.snapshot,
+      snapshot: listedSnapshot,
       amountMinor: payments.amountMinor,
       beneficiaryId: payments.beneficiaryId,
       payeeId: payments.payeeId,
