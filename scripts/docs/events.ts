@@ -35,12 +35,12 @@ const ofType: Readonly<Partial<Record<EventType, Family>>> = {
     name: 'BalanceShortEvent',
     data: 'BalanceShortage',
     description:
-      'The balance does not cover what is scheduled: two days and four hours before it is due, or at once if it is nearer.',
+      'The balance does not cover the scheduled payments. Sent two days and again four hours before they are due, or at once if less time is left.',
   },
   'payment.refused': {
     name: 'PaymentRefusedEvent',
     data: 'RefusedPayment',
-    description: 'A payment was asked for and refused: no money moved.',
+    description: 'A requested payment was refused; no money moved.',
   },
   'member.invited': { name: 'InvitationEvent', data: 'Invitation', description: 'An account was invited to the workspace.' },
 }
@@ -102,11 +102,11 @@ export const nameEvents = (document: Json): Json => {
     StreamResetEvent: reset,
     Event: {
       ...union(names, []),
-      description: 'Something that happened, distinguished by `type`; `data` is the resource as REST returns it.',
+      description: 'An event, distinguished by `type`. `data` is the resource as REST returns it.',
     },
     StreamEvent: {
       ...union([...names, 'StreamResetEvent'], [['stream.reset', '#/components/schemas/StreamResetEvent']]),
-      description: 'What `data:` of the stream holds: an event, or the news that some are missing.',
+      description: 'The `data:` of the stream: an event, or the notification that some events are missing.',
     },
   })
 }

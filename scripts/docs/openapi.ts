@@ -11,16 +11,15 @@ import type { Json } from './walk.ts'
 
 const about = `A payments service for people and software agents.
 
-Amounts are decimal strings of minor units. Lists are \`{data, next_cursor}\`, newest first. Every refusal is \`{error, message, details}\`.
-A POST that creates something honours \`Idempotency-Key\`. Real-time events come over \`GET /v1/notifications/stream\`.`
+Amounts are decimal strings of minor units. Lists are \`{data, next_cursor}\`, newest first. Every error is \`{error, message, details}\`.
+A POST that creates a resource supports \`Idempotency-Key\`. Real-time events come from \`GET /v1/notifications/stream\`.`
 
 const toJsonSchema = createJsonSchemaTransform({})
 const withComponents = createJsonSchemaTransformObject({})
 
 const headerText = {
-  'Idempotency-Key':
-    'At most 255 printable characters of your own. The same key again returns the first answer, and has no second effect.',
-  'Workspace-Id': 'For callers without a grant: the workspace that this request is about, instead of the current one.',
+  'Idempotency-Key': 'A key of up to 255 printable characters. Repeating it returns the first answer and has no second effect.',
+  'Workspace-Id': 'Only for callers without a grant: the workspace of this request, instead of the current one.',
 }
 
 const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] => [

@@ -86,7 +86,7 @@ const withLocation = (answer: Json, location: string): Json => ({
   ...answer,
   headers: {
     ...objectAt(answer, 'headers'),
-    Location: { description: 'Where to go on.', schema: { type: 'string' }, example: location },
+    Location: { description: 'The URL of the redirect.', schema: { type: 'string' }, example: location },
   },
 })
 

@@ -50,15 +50,15 @@ const mayGrow = (schema: unknown): unknown =>
 const header = (description: string, type = 'string') => ({ description, schema: { type } })
 
 const headers = {
-  'X-Request-Id': header('Names this request in our logs.'),
-  'RateLimit-Limit': header('Requests that are allowed in the window.', 'integer'),
-  'RateLimit-Remaining': header('Requests that are left in the window.', 'integer'),
-  'RateLimit-Reset': header('Seconds until the window ends.', 'integer'),
-  'Retry-After': header('Seconds to wait before trying again.', 'integer'),
-  'Payments-Should-Retry': header('`true` when the same request may pass later, `false` when it needs a change.'),
-  'Idempotency-Replayed': header('`true` when this is the first answer again.'),
-  'WWW-Authenticate': header('Where to get a token, and which scope is missing.'),
-  Location: header('Where to go on.'),
+  'X-Request-Id': header('The ID of this request in the logs.'),
+  'RateLimit-Limit': header('The number of requests allowed in the window.', 'integer'),
+  'RateLimit-Remaining': header('The number of requests left in the window.', 'integer'),
+  'RateLimit-Reset': header('The number of seconds until the window ends.', 'integer'),
+  'Retry-After': header('The number of seconds to wait before a retry.', 'integer'),
+  'Payments-Should-Retry': header('`true` if the same request may succeed later, `false` if it needs a change.'),
+  'Idempotency-Replayed': header('`true` if this is a replay of the first answer.'),
+  'WWW-Authenticate': header('The URL of the resource metadata, and the missing scope.'),
+  Location: header('The URL of the redirect.'),
 }
 type HeaderName = keyof typeof headers
 
@@ -75,16 +75,16 @@ const headersOf = (status: string, repeatable: boolean): HeaderName[] => [
 ]
 
 const defaultDescriptions: Readonly<Record<string, string>> = {
-  200: 'Done.',
+  200: 'Success.',
   201: 'Created.',
   202: 'Accepted.',
-  204: 'Done. There is no body.',
+  204: 'Success. There is no body.',
 }
 
 const describeResponse = (status: string, response: unknown, repeatable: boolean): Json => {
   const documented = isObject(response) ? response : {}
   const described =
-    documented.description === 'Default Response' ? (defaultDescriptions[status] ?? 'Done.') : documented.description
+    documented.description === 'Default Response' ? (defaultDescriptions[status] ?? 'Success.') : documented.description
   const refs = headersOf(status, repeatable).map((name) => [name, { $ref: `#/components/headers/${name}` }])
   return {
     ...(mayGrow(documented) as Json),
@@ -97,7 +97,7 @@ const describeResponse = (status: string, response: unknown, repeatable: boolean
 const refusedOtherwise = (responses: Json): Json =>
   Object.keys(responses).some((status) => status.startsWith('2'))
     ? {}
-    : { default: { ...objectAt(responses, '400'), description: 'Every other answer is a refusal.' } }
+    : { default: { ...objectAt(responses, '400'), description: 'Every other answer is an error.' } }
 
 const csvList = 'PaymentList'
 
@@ -133,7 +133,7 @@ const describeOperations = (document: Json): Json =>
       [csvList]: {
         type: 'string',
         description:
-          'A list in CSV, as a spreadsheet saves it: a header line, and a line for each payment. Columns: `beneficiary_id`, or `display_name` (`name`) and `destination` (`phone`) with `payment_rail` and `bank_code`; `amount` in major units or `amount_minor`; `narrative`, `purpose_code`, `account_reference`, `metadata.<name>`.',
+          'A CSV batch, as saved by a spreadsheet: a header row, and a row for each payment. Columns: `beneficiary_id`, or `display_name` (`name`) and `destination` (`phone`) with `payment_rail` and `bank_code`; `amount` in major units or `amount_minor`; `narrative`, `purpose_code`, `account_reference`, `metadata.<name>`.',
         example: 'name,phone,amount,narrative\nAchieng Otieno,0722000101,450.00,March salary\n',
       },
     },

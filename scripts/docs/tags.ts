@@ -6,59 +6,58 @@ export const tags: readonly Tag[] = [
   {
     name: 'Accounts',
     features: ['accounts', 'credentials', 'request_log'],
-    description: 'The account behind the credential: its balance, its history, and what the credential may do.',
+    description: 'The account of the credential: its balance, its history, and the permissions of the credential.',
   },
   {
     name: 'Top-ups',
     features: ['topups'],
-    description: 'Money in: an M-PESA prompt is sent to a phone, and the account is credited when the provider confirms.',
+    description: 'Money in: a phone receives an M-PESA prompt, and the account is credited when the provider confirms.',
   },
   {
     name: 'Beneficiaries',
     features: ['beneficiaries'],
-    description: 'The payees of a workspace. The destination is encrypted and only shown as a mask.',
+    description: 'The people and businesses that a workspace can pay. The destination is encrypted and shown only as a mask.',
   },
   {
     name: 'Payments',
     features: ['payments', 'payment_batches', 'payment_refusals'],
-    description: 'Money out. A payment is decided, held and recorded in one transaction, and then sent over its rail.',
+    description: 'Money out. A payment is evaluated, held and recorded in one transaction, and then sent over its rail.',
   },
   {
     name: 'Spending policies',
     features: ['policies'],
     description:
-      'Rules of a workspace: limits, approval thresholds and what they apply to; and a simulation of the decision about a payment.',
+      'The rules of a workspace: limits, approval thresholds and the payments that they apply to. Also simulates the decision about a payment.',
   },
   {
     name: 'Approvals',
     features: ['approvals'],
-    description: 'Payments that wait for a person, decided by a credential or by the signature of a wallet.',
+    description: 'Payments that wait for a person to decide, with a credential or a wallet signature.',
   },
   {
     name: 'Intent mandates',
     features: ['mandates'],
-    description: 'Approvals given in advance: a wallet signs how much may be spent, on what, and until when.',
+    description: 'Approvals given in advance: a wallet signs the amount, the purpose and the end date.',
   },
   {
     name: 'API keys',
     features: ['api_keys'],
-    description: 'Credentials for servers and agents, each with a grant and spending controls of its own.',
+    description: 'Credentials for servers and agents, each with its own grant and spending controls.',
   },
   {
     name: 'Grants',
     features: ['grants', 'workspace_grants'],
-    description: 'What was delegated to keys and to OAuth clients: permissions, controls, usage, revocation.',
+    description: 'Permissions and spending controls delegated to keys and OAuth clients, with their usage and revocation.',
   },
   {
     name: 'Workspaces',
     features: ['workspaces', 'members', 'invitations'],
-    description: 'Where people pay together: members and their roles, invitations, and the freeze.',
+    description: 'Shared workspaces: members and their roles, invitations, and freezes.',
   },
   {
     name: 'Notifications',
     features: ['notifications', 'notification_settings', 'push', 'push_subscriptions'],
-    description:
-      'Everything that happens, as a stream or as a list, and approvals as notices in a person’s own browser. There are no webhooks.',
+    description: 'All events, as a stream or a list, and push notifications of approvals in a browser. There are no webhooks.',
   },
   {
     name: 'Sign-in',
@@ -69,17 +68,17 @@ export const tags: readonly Tag[] = [
     name: 'OAuth',
     features: ['oauth'],
     description:
-      'The OAuth 2.1 authorization server for agents. Its endpoints follow their RFCs: form bodies, their own error codes.',
+      'The OAuth 2.1 authorization server for agents. Its endpoints follow their RFCs, with form bodies and their own error codes.',
   },
   {
     name: 'Proof',
     features: ['proof'],
-    description: 'What a stranger needs to check a receipt: the public keys and the head of the sealed log.',
+    description: 'The public keys and the head of the sealed log, with which anyone can verify a receipt.',
   },
   {
     name: 'Administration',
     features: ['admin'],
-    description: 'For administrators of the service, in person. Every act is in the audit log.',
+    description: 'Only for administrators of the service, in person. Every action is recorded in the audit log.',
   },
   { name: 'Service', features: ['service'], description: 'Health checks for load balancers.' },
 ]

@@ -27,13 +27,13 @@ const explained = (code: FailureCode): string => {
 
 /** Closed lists that the document refers to by name. */
 export const vocabularies: readonly Vocabulary[] = [
-  { name: 'ErrorCode', values: errorCodes, description: 'What a program decides by. The list may grow.' },
-  { name: 'Permission', values: permissions, description: 'What a credential may do. The scopes of OAuth are these names.' },
+  { name: 'ErrorCode', values: errorCodes, description: 'The error code, for programs. New codes may be added.' },
+  { name: 'Permission', values: permissions, description: 'A permission of a credential. OAuth scopes use the same names.' },
   {
     name: 'Role',
     values: roles,
     description:
-      'The role of a member in a workspace: owner and admin all; approver reads and decides; member reads, pays and tops up; viewer reads.',
+      'The role of a member in a workspace. `owner` and `admin` have all permissions, `approver` reads and decides, `member` reads, pays and tops up, `viewer` only reads.',
   },
   {
     name: 'Rail',
@@ -44,7 +44,7 @@ export const vocabularies: readonly Vocabulary[] = [
     name: 'PaymentStatus',
     values: paymentStatuses,
     description:
-      '`scheduled` waits for its time and holds no money; `pending_approval` and `processing` are under way; `unknown` was sent, and the rail has not reported a result. All others are final, except that `succeeded` becomes `returned` when the rail returns the money.',
+      '`scheduled` waits for its time and holds no money; `pending_approval` and `processing` are in progress; `unknown` was sent, and the rail has not reported a result. All others are final, except that `succeeded` becomes `returned` when the rail returns the money.',
   },
   {
     name: 'PaymentBatchStatus',
@@ -55,30 +55,30 @@ export const vocabularies: readonly Vocabulary[] = [
   {
     name: 'TopupStatus',
     values: topupStatuses,
-    description: '`expired`: no result came in time. A success that is proven later is still credited.',
+    description: '`expired`: no result came in time. A success that is confirmed later is still credited.',
   },
-  { name: 'ApprovalStatus', values: approvalStatuses, description: 'One rejection rejects; `cancelled` with its payment.' },
-  { name: 'ApprovalDecision', values: approvalChoices, description: 'What an approver decides.' },
-  { name: 'MandateStatus', values: mandateStatuses, description: '`exhausted`: its total is spent.' },
-  { name: 'Outcome', values: outcomes, description: 'Of a decision, from mild to strict; the strictest of all rules decides.' },
+  { name: 'ApprovalStatus', values: approvalStatuses, description: 'One rejection rejects it; `cancelled` if its payment is.' },
+  { name: 'ApprovalDecision', values: approvalChoices, description: 'The decision of an approver.' },
+  { name: 'MandateStatus', values: mandateStatuses, description: '`exhausted`: the total of the mandate is spent.' },
+  { name: 'Outcome', values: outcomes, description: 'The outcome, from mild to strict. The strictest rule decides.' },
   {
     name: 'Rule',
     values: Object.keys(rules),
-    description: 'The rules that a decision checks. The reference of codes explains each.',
+    description: 'A rule that a decision checks. The reference of codes explains each rule.',
   },
   {
     name: 'FailureCode',
     values: failureCodes,
-    description: `Why a payment or a top-up failed, in words of this service, and who must act; the code of the provider is in \`provider_code\`. ${failureCodes.map(explained).join(' ')}`,
+    description: `The reason that a payment or a top-up failed, and who must act. The code of the provider is in \`provider_code\`. ${failureCodes.map(explained).join(' ')}`,
   },
   {
     name: 'AuditAction',
     values: auditActions,
-    description: 'What was done, as `feature.verb`. The list may grow.',
+    description: 'The action, as `feature.verb`. New actions may be added.',
   },
   {
     name: 'ErrorReason',
     values: errorReasons,
-    description: 'Why a request was refused, where a code has several reasons: `details.reason`. The list may grow.',
+    description: 'The reason for an error code that has several reasons: `details.reason`. New reasons may be added.',
   },
 ]

@@ -21,13 +21,13 @@ const Base64Url = z
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
 // Browsers add fields over time, so a field that is not read here may have any type.
-const notRead = (what: string) => z.unknown().optional().describe(`${what}. Not read.`)
+const notRead = (what: string) => z.unknown().optional().describe(`${what}. Ignored.`)
 const credential = {
   id: Base64Url,
   rawId: Base64Url,
   type: z.literal('public-key'),
   authenticatorAttachment: notRead('Whether the authenticator is part of the device: `platform` or `cross-platform`'),
-  clientExtensionResults: notRead('What extensions of WebAuthn returned'),
+  clientExtensionResults: notRead('The results of WebAuthn extensions'),
 }
 
 export const NewCredential = z
@@ -35,16 +35,16 @@ export const NewCredential = z
     ...credential,
     response: z.object({
       clientDataJSON: Base64Url,
-      attestationObject: Base64Url.describe('What the authenticator says about the new key, base64url (WebAuthn).'),
-      authenticatorData: notRead('A part of the attestation object, taken out by the browser'),
-      transports: notRead('How the authenticator is reached: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
-      publicKey: notRead('The public key, taken out by the browser'),
-      publicKeyAlgorithm: notRead('Its algorithm (COSE)'),
+      attestationObject: Base64Url.describe('The attestation object of the new key, in base64url (WebAuthn).'),
+      authenticatorData: notRead('The authenticator data, extracted by the browser'),
+      transports: notRead('The transports of the authenticator: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
+      publicKey: notRead('The public key, extracted by the browser'),
+      publicKeyAlgorithm: notRead('The algorithm of the key (COSE)'),
     }),
   })
   .meta({
     id: 'PasskeyRegistration',
-    description: 'The `PublicKeyCredential` that the browser created, as its `toJSON()` writes it.',
+    description: 'The `PublicKeyCredential` that the browser created, in the form of its `toJSON()`.',
   })
 export type NewCredential = z.output<typeof NewCredential>
 
@@ -53,14 +53,14 @@ export const Assertion = z
     ...credential,
     response: z.object({
       clientDataJSON: Base64Url,
-      authenticatorData: Base64Url.describe('What the authenticator adds to what it signs, base64url (WebAuthn).'),
+      authenticatorData: Base64Url.describe('The authenticator data of the signature, in base64url (WebAuthn).'),
       signature: Base64Url,
-      userHandle: notRead('Whose passkey it is, as the authenticator keeps it'),
+      userHandle: notRead('The user handle that the authenticator stores'),
     }),
   })
   .meta({
     id: 'PasskeyAssertion',
-    description: 'The `PublicKeyCredential` that the passkey signed with, as its `toJSON()` writes it.',
+    description: 'The `PublicKeyCredential` of the signature, in the form of its `toJSON()`.',
   })
 export type Assertion = z.output<typeof Assertion>
 

@@ -56,7 +56,7 @@ export const sendCsv = <Row extends { id: string }>(
     .type('text/csv; charset=utf-8')
     .send(Readable.from(csvLines(columns, pagesOf(request, read))))
 
-const ofFilters = 'A page, or with `Accept: text/csv` everything that the filters match, without `limit` and `cursor`.'
+const ofFilters = 'A page. With `Accept: text/csv`, all matching items; `limit` and `cursor` do not apply.'
 
 export const orCsv = <Schema extends z.ZodType>(schema: Schema, description = ofFilters) => ({
   description,
@@ -66,7 +66,7 @@ export const orCsv = <Schema extends z.ZodType>(schema: Schema, description = of
       schema: z
         .string()
         .describe(
-          'RFC 4180 in UTF-8 with a byte order mark, so that Excel shows every letter, and with a header line. A value that a spreadsheet would read as a formula begins with an apostrophe.',
+          'CSV (RFC 4180) in UTF-8 with a byte order mark for Excel and a header row. Values that a spreadsheet would read as formulas are prefixed with an apostrophe.',
         ),
     },
   },

@@ -6,9 +6,7 @@ import type { DetailName } from '../lib/errors.ts'
 import { minorPattern } from '../lib/money.ts'
 
 const FieldProblem = z.object({
-  path: z
-    .string()
-    .meta({ description: 'Where: `amount_minor`, `spending_controls.daily_limit_minor`.', example: 'amount_minor' }),
+  path: z.string().meta({ description: 'The path, such as `spending_controls.daily_limit_minor`.', example: 'amount_minor' }),
   message: z.string().meta({ example: 'has no decimal point: 50.00 is "5000" in minor units' }),
 })
 
@@ -25,94 +23,94 @@ const time = (description: string) => z.string().nullable().optional().meta({ fo
 
 const Existing = z
   .object({
-    payment_id: text('Of a payment.'),
-    payment_batch_id: text('Of a payment batch.'),
-    topup_id: text('Of a top-up.'),
-    beneficiary_id: text('Of a beneficiary.'),
-    status: z.string().describe('Its status now.'),
-    receipt: z.string().nullable().optional().describe("The rail's receipt of a payment or a top-up."),
-    amount_minor: minor('In minor units. A deposit of any amount has none.'),
+    payment_id: text('The ID of the payment.'),
+    payment_batch_id: text('The ID of the payment batch.'),
+    topup_id: text('The ID of the top-up.'),
+    beneficiary_id: text('The ID of the beneficiary.'),
+    status: z.string().describe('The current status of the record.'),
+    receipt: z.string().nullable().optional().describe("The rail's receipt for a payment or a top-up."),
+    amount_minor: minor('The amount in minor units. A deposit of any amount has none.'),
     created_at: z.string().meta({ format: 'date-time', description: 'When it was created.' }),
-    completed_at: time('When it ended; null while it has not.'),
+    completed_at: time('When the record reached its final status; null until then.'),
   })
-  .meta({ id: 'ExistingRecord', description: 'The record that a refusal names, as it is now.' })
+  .meta({ id: 'ExistingRecord', description: 'The existing record that an error refers to, in its current state.' })
 export type Existing = z.output<typeof Existing>
 
 const existing = Existing.optional().describe(
-  'What became of the record that is named, for callers that may read it: a payment with status `succeeded` was paid.',
+  'The existing record, if the caller may read it. Status `succeeded` means that a payment was paid.',
 )
 
 const duplicates = {
   existing_payment_id: text(
-    'Of `possible_duplicate`: the payment that it looks like. Of `idempotency`: the one that was created with this key.',
+    'The earlier payment that this one looks like (`possible_duplicate`), or the payment that was created with this key (`idempotency`).',
   ),
-  same_as_index: count('Of an item: the index of the earlier item that it looks like.'),
-  same_as_row: count('Of a row in CSV: the earlier row that it looks like.'),
+  same_as_index: count('The index of the earlier item that this item looks like.'),
+  same_as_row: count('Only for CSV batches: the earlier row that this row looks like.'),
   existing,
 }
 
 const ItemProblem = z.looseObject({
-  index: z.number().int().describe('Which item of the request, from 0.'),
-  row: count('Of a list in CSV: its row, as a spreadsheet numbers it.'),
+  index: z.number().int().describe('The index of the item in the request, from 0.'),
+  row: count('Only for CSV batches: the row number, as a spreadsheet shows it.'),
   error: z.string().meta({ enum: errorCodes }),
   message: z.string(),
-  param: text('The field that is wrong.'),
+  param: text('The invalid field.'),
   ...duplicates,
-  fix: text('What to do, in a sentence.'),
+  fix: text('How to fix the problem, in one sentence.'),
 })
 
 const details = {
-  fields: listOf(FieldProblem, 'Of a 400: what is wrong with each field, the first 100 of them.'),
-  items: listOf(ItemProblem, 'Of a list of payments: which items cannot be paid, the first 100 faults.'),
-  more: count('How many faults are not listed.'),
-  field: text('Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.'),
+  fields: listOf(FieldProblem, 'Only for 400 errors: problems by field, up to 100.'),
+  items: listOf(ItemProblem, 'Only for payment batches: problems by item, up to 100.'),
+  more: count('The number of problems that are not listed.'),
+  field: text('For 404 errors, the field or header whose ID does not exist. For invalid signatures, the part that is wrong.'),
   reason: text(
-    'Why there is a conflict. Of a 503: the database has lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. Of a 403, `not_an_approver`: a policy names who alone decides; `sign_up`: this person may not begin an account here.',
+    'The reason for a conflict or another error. `database_lost_writes`: the database lost the request that used this key. `upgrade_running`: an operator has not finished an upgrade yet. `not_an_approver`: a policy names the only accounts that may decide. `sign_up`: this person may not open an account here.',
     { enum: errorReasons },
   ),
   ...duplicates,
-  existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),
-  existing_topup_id: text('Of `idempotency`: the top-up that was created with this key.'),
-  existing_beneficiary_id: text('Of `idempotency`: the beneficiary that was created with this key.'),
-  status: text('Of a conflict: the status that it has.'),
-  version: count('Of a conflict: the version that it has.'),
-  resolution: text('Of a conflict: how it was resolved before.'),
-  id: text('Of a conflict: the id of what was decided before.'),
-  batch_id: text('Of a conflict: the list that the payment is an item of.'),
-  payment_id: text('Of a conflict: the payment by which this is decided.'),
-  from: time('Of `rail_may_answer`: when it can be decided; null while that is not known.'),
-  your_decision: text('Of `decided`: what you decided before.'),
-  decided_by: text('Of `decided`: the account that decided last.'),
-  decided_at: time('Of `decided`: when it decided.'),
-  required_permission: text('What the credential lacks.', { enum: permissions }),
-  capability: text('What the account may not do.'),
-  decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: the whole decision.' }),
-  amount_minor: minor('Of a payment that the balance does not cover: its amount, without its fee.'),
-  fee_minor: minor('Of a payment that the balance does not cover: its fee.'),
-  fees_minor: minor('Of a list that the balance does not cover: the fees of its payments.'),
-  required_minor: minor('What the balance must cover: amounts and fees.'),
-  available_minor: minor('Of `insufficient_funds`, for callers that may read the account.'),
-  requested_minor: minor('What was asked for, in minor units.'),
-  total_minor: minor('Of a list that the balance does not cover: its sum, without fees.'),
-  max_age_seconds: count('Of `step_up_required`: how old the proof may be.'),
+  existing_payment_batch_id: text('Only for `idempotency`: the batch that was created with this key.'),
+  existing_topup_id: text('Only for `idempotency`: the top-up that was created with this key.'),
+  existing_beneficiary_id: text('Only for `idempotency`: the beneficiary that was created with this key.'),
+  status: text('Only for conflicts: the current status of the resource.'),
+  version: count('Only for conflicts: the current version of the resource.'),
+  resolution: text('Only for conflicts: the earlier resolution.'),
+  id: text('Only for conflicts: the ID of the existing resource.'),
+  batch_id: text('Only for conflicts: the batch that contains the payment.'),
+  payment_id: text('Only for conflicts: the payment to resolve instead.'),
+  from: time('Only for `rail_may_answer`: when a person may decide; null if this is not known yet.'),
+  your_decision: text('Only for `decided`: your earlier decision.'),
+  decided_by: text('Only for `decided`: the account that made the last decision.'),
+  decided_at: time('Only for `decided`: the time of the last decision.'),
+  required_permission: text('The permission that the credential lacks.', { enum: permissions }),
+  capability: text('The capability that is disabled for the account.'),
+  decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Only for `policy_denied`: the decision.' }),
+  amount_minor: minor('Only for `insufficient_funds`: the amount of the payment, without its fee.'),
+  fee_minor: minor('Only for `insufficient_funds`: the fee of the payment.'),
+  fees_minor: minor('Only for `insufficient_funds`: the total fees of the batch.'),
+  required_minor: minor('The amount that the balance must cover, including fees.'),
+  available_minor: minor('Only for `insufficient_funds`: the available balance, if the caller may read the account.'),
+  requested_minor: minor('The requested amount in minor units.'),
+  total_minor: minor('Only for `insufficient_funds`: the total amount of the batch, without fees.'),
+  max_age_seconds: count('Only for `step_up_required`: the maximum age of the confirmation, in seconds.'),
   proven_at: time(
-    'Of `step_up_required`: when it was last given; null for a dashboard token of a session, which cannot have one.',
+    'Only for `step_up_required`: when the identity was last confirmed; null for a dashboard token of a session, which cannot confirm it.',
   ),
-  recovered_address: z.string().nullable().optional().describe('Of `invalid_signature`: the wallet that made the signature.'),
-  expected: z.record(z.string(), z.unknown()).optional().describe('Of `invalid_signature`: what the signed message must say.'),
-  actual: z.unknown().optional().describe('Of `invalid_signature`: what the signed message says in its place.'),
+  recovered_address: z.string().nullable().optional().describe('Only for `invalid_signature`: the signing wallet.'),
+  expected: z.record(z.string(), z.unknown()).optional().describe('Only for `invalid_signature`: the expected values.'),
+  actual: z.unknown().optional().describe('Only for `invalid_signature`: the value in the message.'),
 } satisfies Record<DetailName, z.ZodType>
 
 export const ErrorDetails = z
   .looseObject({
     request_id: z
       .string()
-      .meta({ description: 'The id of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
-    doc_url: z.string().describe('A page that explains the code and what to do.'),
-    param: text('The one field, parameter or header that is wrong.'),
+      .meta({ description: 'The ID of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
+    doc_url: z.string().describe('A page that explains the error code and how to fix the problem.'),
+    param: text('The invalid field, parameter or header, if there is only one.'),
     ...details,
   })
-  .meta({ id: 'ErrorDetails', description: 'What helps to correct the request. More fields may be added.' })
+  .meta({ id: 'ErrorDetails', description: 'Details that help to correct the request. New fields may be added.' })
 
 const known: ReadonlySet<string> = new Set(Object.keys(ErrorDetails.shape))
 

@@ -7,7 +7,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { bounded, TimeIn } from './wire.ts'
 
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(25).describe('How many items at most.'),
+  limit: z.coerce.number().int().min(1).max(100).default(25).describe('The maximum number of items.'),
   cursor: bounded(200)
     .min(1)
     .optional()
@@ -152,5 +152,5 @@ export const readChangesPage = async <Row, Item>(
 
 /** A filter of lists whose records change. */
 export const UpdatedAfter = TimeIn.optional().describe(
-  'Only what was changed after this time, oldest change first. The cursor follows the changes: what changes again comes again. A page ends before what a transaction that is still open may have changed. Every page with items has a `next_cursor`; keep the last one and go on from it the next time.',
+  'Only items changed after this time, oldest change first. Items that change again are returned again. A page ends before changes that an open transaction may still make. Every page with items has a `next_cursor`; store the last one and continue from it next time.',
 )

@@ -8,14 +8,14 @@ import { withoutPermission } from './without-permission.ts'
 
 const ErrorEnvelope = z
   .object({
-    error: z.string().meta({ enum: errorCodes, description: 'What a program decides by. The list may grow.' }),
-    message: z.string().describe('A sentence for a person.'),
+    error: z.string().meta({ enum: errorCodes, description: 'The error code, for programs. New codes may be added.' }),
+    message: z.string().describe('A sentence for people.'),
     details: ErrorDetails.optional(),
   })
   .meta({
     id: 'Error',
     description:
-      'Every refusal has this shape. details.request_id is the id of the request; details.fields says what is wrong with a request that is refused with 400.',
+      'The body of every error. `details.request_id` identifies the request; `details.fields` lists the invalid fields of a 400 error.',
   })
 
 const refusalResponses = (codes: ReadonlySet<ErrorCode>): object => {
@@ -156,8 +156,8 @@ const accessNotes = {
 } as const
 
 const proofNotes = {
-  always: 'A session needs a fresh proof.',
-  by_content: 'A session needs a fresh proof for some of what this does.',
+  always: 'Sessions require step-up (403 `step_up_required`).',
+  by_content: 'Sessions require step-up for some changes (403 `step_up_required`).',
 } as const
 
 const accessNote = ({ permission, access, idempotent, freshProof }: NonNullable<RouteOptions['config']>): string =>
@@ -165,7 +165,7 @@ const accessNote = ({ permission, access, idempotent, freshProof }: NonNullable<
     permission === undefined ? '' : `Permission: \`${accessOf({ permission })}\`.`,
     access === undefined ? '' : accessNotes[access],
     freshProof === undefined ? '' : proofNotes[freshProof],
-    idempotent ? 'Honours `Idempotency-Key`.' : '',
+    idempotent ? 'Supports `Idempotency-Key`.' : '',
   ]
     .filter(Boolean)
     .join(' ')

@@ -9,7 +9,7 @@ const Health = RecordOut('Health', { status: z.literal('ok') })
 /** A rail that is down stops nothing else: the answer names the rail, and the service stays ready. */
 const Readiness = RecordOut('Readiness', {
   status: z.literal('ok'),
-  rails: z.record(z.string(), z.string()).optional().describe('The rails that are paused, and why.'),
+  rails: z.record(z.string(), z.string()).optional().describe('The paused rails, each with the reason.'),
 })
 
 const open = { access: 'public', unlimited: true, query: 'lenient' } as const
@@ -25,14 +25,14 @@ export const registerServiceRoutes = (
   routes.get('/healthz', 'service.health', {
     ...open,
     summary: 'Check liveness',
-    description: 'The process is running. Depends on nothing else.',
+    description: 'Returns 200 if the process is running, regardless of its dependencies.',
     response: { 200: Health },
     read: async () => ({ status: 'ok' as const }),
   })
   routes.get('/readyz', 'service.ready', {
     ...open,
     summary: 'Check readiness',
-    description: 'The database answers, and its migrations are those of this release.',
+    description: 'Returns 200 if the database responds and has the migrations of this release.',
     response: { 200: Readiness },
     read: async () => {
       // deploy/haproxy/haproxy.cfg looks for this sentence.

@@ -27,7 +27,7 @@ export const IdIn = (kind: IdKind) =>
       context.addIssue({ code: 'custom', message, params: { near: near !== undefined } })
       return z.NEVER
     })
-    .describe(`An id that begins with \`${idPrefixes[kind]}_\`.`)
+    .describe(`An ID that begins with \`${idPrefixes[kind]}_\`.`)
 
 /** The kind of a field's id, which tells `presenter.ts` the prefix. */
 export const idKinds = z.registry<{ kind: IdKind }>()
@@ -129,9 +129,12 @@ export const Name = VisibleText(120)
 export const Metadata = z
   .record(VisibleText(200), Text(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
-  .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
+  .meta({
+    description: 'Up to 20 keys and values of 200 characters, for your own references.',
+    example: { invoice: '2026-0117' },
+  })
 
-export const NoContent = z.undefined().describe('Done. There is no body.')
+export const NoContent = z.undefined().describe('Success. There is no body.')
 
 /** Keys by which a program finds an entry of the books in its own. */
 export const RequestKeys = {

@@ -1,11 +1,10 @@
 /** Every `details.reason` of a 409: why the request conflicts with the current state. */
 export const conflictReasons = {
-  already_member: 'The person who is invited is already a member.',
+  already_member: 'The invited person is already a member.',
   archived: 'It is archived: it cannot be changed or paid.',
   balance: 'The account still has money.',
   balance_own: 'The workspace already has its own balance.',
-  change_pending:
-    'A change that makes a rule less strict, or moves money to a balance of its own, waits already: confirm or withdraw it first.',
+  change_pending: 'A change that makes a rule less strict or separates a balance is pending: confirm or withdraw it first.',
   decided: 'It is already decided.',
   exhausted: 'The total of the mandate is spent.',
   expired: 'It has expired.',
@@ -15,7 +14,7 @@ export const conflictReasons = {
   invitation_accepted: 'The invitation is already accepted.',
   invitation_expired: 'The invitation has expired.',
   invitation_revoked: 'The invitation was revoked.',
-  limit_reached: 'There are as many of these as there may be; `message` says how many and what to do.',
+  limit_reached: 'The maximum number is reached; `message` contains the limit and what to do.',
   late_success: 'The payment has no late success, or it is already booked.',
   message_changed: 'The text has changed since it was read or signed. Read it again, then decide.',
   nonce: 'The nonce is for other terms or another wallet.',
@@ -23,10 +22,10 @@ export const conflictReasons = {
   paybill_frozen: 'The whole paybill is frozen, by another beneficiary.',
   payment: 'It is decided by resolving its payment; `details.payment_id` names it.',
   possible_duplicate:
-    'It looks like the payment in `details.existing_payment_id`. Where a second one is meant, send that id in `duplicate_of`.',
-  provider_receipt: 'Something else has this receipt; `details.id` names it.',
+    'It looks like the payment in `details.existing_payment_id`. If a second payment is intended, send that ID in `duplicate_of`.',
+  provider_receipt: 'Another record already has this receipt; `details.id` contains its ID.',
   rail_may_answer:
-    'The rail was not asked about the payment yet, or may still answer; `details.from` says from when on a person may decide.',
+    'The rail was not asked about the payment yet, or may still answer. `details.from` is the time from which a person may decide.',
   revoked: 'It is already revoked.',
   rotated: 'The key is already rotated.',
   self: 'Administrators cannot do this to their own account.',

@@ -17,7 +17,7 @@ export const amountInput = {
     .refine(isMajor, 'must be digits with at most two decimals and no currency, such as "250.00"')
     .optional()
     .describe('In currency units: "250.00". Give this or amount_minor.'),
-  amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
+  amount_minor: z.string().optional().describe('In minor units: "25000".'),
 }
 
 /** Checks each order that has these fields, even if it has other errors. */
@@ -41,7 +41,7 @@ export const minorAmountText = (amountMinor: string, currency: string): string =
 
 /** `Fee: KES 15.00.` Undefined if nothing is charged. */
 export const feeText = (feeMinor: string, currency: string, name = 'Fee'): string | undefined =>
-  feeMinor === '0' ? undefined : `${name}: ${displayAmount(BigInt(feeMinor), currency)}, besides the amount.`
+  feeMinor === '0' ? undefined : `${name}: ${displayAmount(BigInt(feeMinor), currency)}, in addition to the amount.`
 
 /** Left out if nothing is charged. */
 export const chargedFee = (feeMinor: string): string | undefined => (feeMinor === '0' ? undefined : feeMinor)
@@ -98,6 +98,6 @@ export const otherAmountIn = (
   const [first] = amounts
   if (first === undefined || paid === undefined || amounts.includes(paid)) return undefined
   const slip = amounts.find((amount) => amount === paid * 100n || amount * 100n === paid)
-  const sentence = `The narrative names ${displayAmount(slip ?? first, currency)}, and the amount is ${displayAmount(paid, currency)}`
+  const sentence = `The narrative names ${displayAmount(slip ?? first, currency)}, but the amount is ${displayAmount(paid, currency)}`
   return { isSlip: slip !== undefined, sentence }
 }

@@ -36,7 +36,7 @@ export const ToolDecision = z.object({
   required_approvals: z.int(),
   reasons: z
     .array(z.object({ rule: z.string(), of: z.string(), ...numbers }))
-    .describe('The rules that decided; empty if all allow it.'),
+    .describe('The rules that decided; empty if all allow.'),
   change: z
     .object({
       max_amount_minor: z.string().nullable(),
@@ -44,7 +44,7 @@ export const ToolDecision = z.object({
       limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
     })
     .optional()
-    .describe('The smallest change that would pass: an amount, a time, or limits that a person raises.'),
+    .describe('The smallest change that would pass: an amount, a time, or limits for a person to raise.'),
   warnings: z.array(Warning),
 })
 export type ToolDecision = z.output<typeof ToolDecision>
@@ -91,7 +91,7 @@ export const afterDenial = (decision: WireDecision): Next => {
 
 export const ApprovalLink = z.object({
   id: z.string(),
-  url: z.string().describe('Where a person decides. Give it to the person as it is.'),
+  url: z.string().describe('Page where a person decides. Give it to the person as is.'),
 })
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
@@ -139,20 +139,20 @@ export type WirePayment = z.output<typeof WirePayment>
 export const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
   scheduled: [
     'wait',
-    'It is decided and sent at its time, which is when its money is taken. If approval.url is given, a person must approve it there before. Call get_payment after that time.',
+    'It is evaluated and sent at its scheduled time, when its money is taken. If approval.url is given, a person must approve it there before then. Call get_payment after that time.',
   ],
   pending_approval: [
     'ask_a_person',
-    'A person has to approve this payment. Show them approval.url, then call get_payment with wait_seconds.',
+    'A person must approve this payment. Show them approval.url, then call get_payment with wait_seconds.',
   ],
-  processing: ['wait', 'It is with the provider. Call get_payment with wait_seconds.'],
-  unknown: ['wait', 'The outcome is not known yet. Do not send it again: that would pay twice. Call get_payment later.'],
+  processing: ['wait', 'The provider is processing it. Call get_payment with wait_seconds.'],
+  unknown: ['wait', 'The outcome is not known yet. Do not send it again: that could pay twice. Call get_payment later.'],
   succeeded: ['done', 'The money has arrived.'],
-  failed: ['stop', 'The payment failed and the money is back. Tell the person; a new attempt needs a new idempotency_key.'],
-  rejected: ['stop', 'A person rejected this payment. Do not try to pay it in another way.'],
+  failed: ['stop', 'The payment failed, and the money is back. Tell the person; a new attempt needs a new idempotency_key.'],
+  rejected: ['stop', 'A person rejected this payment. Do not try to pay it another way.'],
   cancelled: ['stop', 'The payment was cancelled and the money is back.'],
   expired: ['stop', 'It was not decided in time, and the money is back. Ask the person whether it is still wanted.'],
-  returned: ['stop', 'The payment was made and came back. Tell the person.'],
+  returned: ['stop', 'The payment was made and then returned. Tell the person.'],
 }
 
 /** Whether the payment may still end in more than one way. */
@@ -201,10 +201,10 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     feeText(payment.fee_minor, payment.currency),
     next === 'ask_a_person' && rules.length > 0 && `Reason: ${[...new Set(rules)].join(', ')}.`,
     status === 'failed' && reason !== null && `Reason: ${reason}`,
-    remedy && `What ${failureActors[remedy.actor]} can do: ${remedy.fix}`,
+    remedy && `Next step for ${failureActors[remedy.actor]}: ${remedy.fix}`,
     otherName,
     other && `${other.sentence}: tell the person.`,
-    twin && `It looks like ${twin}, which was made shortly before: tell the person if this was not meant.`,
+    twin && `It looks like ${twin}, which was made shortly before: tell the person if this was not intended.`,
   ]
   return {
     status,

@@ -81,6 +81,6 @@ export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | u
   }
   const namesake = payee && (await readNamesake(caller, order.beneficiary_id, payee))
   if (!namesake) return undefined
-  const message = `There is another payee of this name, ${payeeText(namesake)}. Ask the person to give one of them another name, at address.`
+  const message = `Another beneficiary has the same name: ${payeeText(namesake)}. Ask the person to rename one of them, at address.`
   return { code: 'payees_alike', path: 'beneficiary_id', message, address: payeeAddress(caller, order.beneficiary_id) }
 }

@@ -35,7 +35,7 @@ const nothingPaid = (
 })
 
 const already: Readonly<Record<WirePayment['status'], string>> = {
-  ...{ scheduled: 'Already scheduled', pending_approval: 'Already asked for', processing: 'Already being paid' },
+  ...{ scheduled: 'Already scheduled', pending_approval: 'Already requested', processing: 'Already being paid' },
   ...{ unknown: 'Already sent', succeeded: 'Already paid', returned: 'Already paid, and returned' },
   ...{ failed: 'Already tried', rejected: 'Already rejected', cancelled: 'Already cancelled', expired: 'Already expired' },
 }

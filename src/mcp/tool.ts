@@ -54,7 +54,7 @@ export const argumentsFor = ({ input }: Tool, given: unknown): Arguments => (wit
 export const mayWait = (input: Arguments): boolean => input.wait_seconds !== undefined && input.wait_seconds !== 0
 
 export const waitInput = {
-  wait_seconds: z.int().min(0).max(50).default(0).describe('Waits that long for the end.'),
+  wait_seconds: z.int().min(0).max(50).default(0).describe('Seconds to wait for the end.'),
 }
 
 const firstPauseMs = 250
@@ -131,7 +131,7 @@ export const readPage = <Item extends z.ZodType>(caller: Caller, item: Item, pat
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
 export type Next = (typeof nextSteps)[number]
 
-export const guide = { next: z.enum(nextSteps).describe('What to do next; message says it.'), message: z.string() }
+export const guide = { next: z.enum(nextSteps).describe('The next step; see message.'), message: z.string() }
 
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
@@ -146,13 +146,13 @@ const Existing = z.object({
 export type Existing = z.output<typeof Existing>
 
 export const refusalFields = {
-  existing: Existing.optional().describe('What is there already, as it is now.'),
-  address: z.string().optional().describe('Where a person does something about it.'),
+  existing: Existing.optional().describe('The existing record, in its current state.'),
+  address: z.string().optional().describe('The page where a person can act on it.'),
   retry_after_seconds: z.int().optional(),
   refusal: z
     .object({
       code: z.string(),
-      fields: Fields.optional().describe('What is wrong with the arguments.'),
+      fields: Fields.optional().describe('Problems by argument.'),
       existing_payment_id: z.string().optional().describe('The payment that this one repeats.'),
       required_permission: z.string().optional(),
     })
@@ -162,10 +162,10 @@ const RefusedAnswer = z.object({ status: z.literal('refused'), ...guide, ...refu
 export type RefusedAnswer = z.output<typeof RefusedAnswer>
 
 const findIds: Readonly<Record<string, string>> = {
-  beneficiary_id: 'Find the id with list_beneficiaries, or propose a new payee with propose_beneficiary.',
-  mandate_id: 'Find the id with list_mandates, or leave mandate_id out.',
+  beneficiary_id: 'Find the ID with list_beneficiaries, or propose a new beneficiary with propose_beneficiary.',
+  mandate_id: 'Find the ID with list_mandates, or omit mandate_id.',
 }
-const anyId = 'Take ids from answers of these tools: they are never made up, and never a name or a phone number.'
+const anyId = 'Take IDs from the answers of these tools. Never invent an ID, and never use a name or a phone number.'
 
 /** A conflict stops the agent, because no change of the request solves it. */
 export const stepOf = (code: ErrorCode): Next => {
@@ -231,8 +231,7 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
     message: [
       repeated ? `Already there: ${repeated.text}. No second one was made.` : /[.!?]$/.test(message) ? message : `${message}.`,
       there && used && `It belongs to ${there.text}.`,
-      used &&
-        'Nothing was done by this call: send exactly the earlier arguments, or use a new idempotency_key for something else.',
+      used && 'This call did nothing: send exactly the earlier arguments, or use a new idempotency_key for something else.',
       hint,
       again,
     ]

@@ -10,9 +10,9 @@ export const MakerOut = z
   .object({
     account_id: IdOut('account'),
     grant_id: IdOut('grant').nullable(),
-    label: z.string().nullable().describe('What the key or agent was called then.'),
+    label: z.string().nullable().describe('The name of the key or agent at that time.'),
   })
-  .meta({ id: 'Maker', description: 'Who made it: a person, or with `grant_id` a key or an agent of that account.' })
+  .meta({ id: 'Maker', description: 'The creator: a person, or a key or an agent of that account if `grant_id` is set.' })
 export type MakerOut = z.output<typeof MakerOut>
 
 const findGrant = selectRow('grants.of_maker', grants, ['id'], { lane: 'joined' })

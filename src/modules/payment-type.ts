@@ -14,7 +14,7 @@ const problem = (text: string): string => {
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^[_0-9]+|_+$/g, '')
     .slice(0, 40)
-  const rule = "must be a rail's name or a lower-case word of letters, digits and _"
+  const rule = "must be a rail's name or a lowercase word of letters, digits and _"
   return word === '' ? rule : `${rule}: send "${word}"`
 }
 
@@ -24,4 +24,4 @@ export const PaymentType = bounded(100)
     const lookalike = isRail(text.toUpperCase()) && !isRail(text)
     if (lookalike || !(isRail(text) || pattern.test(text))) context.addIssue({ code: 'custom', message: problem(text) })
   })
-  .meta({ description: "A rail's name, or a lower-case word of your own.", example: 'salary', maxLength: 40 })
+  .meta({ description: 'A rail name, or your own lowercase word.', example: 'salary', maxLength: 40 })

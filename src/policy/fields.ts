@@ -42,59 +42,59 @@ type Row<Field extends PolicyField> = {
 export const policyFields: { readonly [Field in PolicyField]: Row<Field> } = {
   paymentTypes: {
     absent: [],
-    meaning: 'The policy applies to payments of these types or rails; an empty list is every type.',
+    meaning: 'The policy applies to payments of these types or rails. An empty list means every type.',
   },
   beneficiaryIds: {
     absent: [],
     meaning:
-      'The policy applies to payments to these beneficiaries, and to others with the same destination; an empty list is everyone.',
+      'The policy applies to payments to these beneficiaries and to others with the same destination. An empty list means every beneficiary.',
   },
-  perPaymentLimitMinor: { absent: null, meaning: 'The most that one payment may be.' },
-  dailyLimitMinor: { absent: null, meaning: "The most that the payments of one day of the workspace's time zone may add up to." },
+  perPaymentLimitMinor: { absent: null, meaning: 'The maximum amount of one payment.' },
+  dailyLimitMinor: { absent: null, meaning: "The maximum total of all payments in one day, in the workspace's time zone." },
   monthlyLimitMinor: {
     absent: null,
-    meaning: "The most that the payments of one month of the workspace's time zone may add up to.",
+    meaning: "The maximum total of all payments in one month, in the workspace's time zone.",
   },
   totalLimitMinor: {
     absent: null,
     meaning:
-      'The most that all payments may add up to, since the version that first set it. It never starts again; another value goes on counting.',
+      'The maximum total of all payments since a version of the policy first set this limit. It never resets, even if the limit changes.',
   },
-  approvalThresholdMinor: { absent: null, meaning: 'A payment of this amount or more needs approval.' },
+  approvalThresholdMinor: { absent: null, meaning: 'Payments of this amount or more need approval.' },
   requiredApprovalCount: {
     absent: 0,
     meaning:
-      'How many people must approve. Without `approval_threshold_minor` every payment needs them. Left out: 1 with a threshold, otherwise 0.',
+      'The number of required approvals. Without `approval_threshold_minor`, they are required for every payment. Defaults to 1 with a threshold, otherwise to 0.',
   },
   separationOfDuties: { absent: false, meaning: 'The initiator of a payment may not approve it.' },
   approvalProof: {
     absent: 'any',
     meaning:
-      'Which approvals count: `any`, or `signature`, only those that a passkey or a wallet signed. It holds for every approval that such a payment needs.',
+      'The approvals that count: `any`, or `signature` for only those signed by a passkey or a wallet. It applies to every approval that such a payment needs.',
   },
   approverIds: {
     absent: null,
     meaning:
-      'Only these accounts count as approvers of payments under this policy, the owner too only if it is named; an empty list is every approver. They do not decide who confirms a change of the policy.',
+      'The only accounts that can approve payments under this policy, which may exclude the owner. An empty list means every approver. The list does not affect who can confirm a change of the policy.',
   },
   duplicateWindowSeconds: {
     absent: null,
     meaning:
-      'How far back the service looks for a payment of the same amount and reference to the same payee. Null with `on_duplicate`: the window of the service.',
+      'How many seconds back the service looks for a payment of the same amount and reference to the same payee. If null with `on_duplicate`, the window of the service applies.',
   },
   onDuplicate: {
     absent: null,
     meaning:
-      'What a payment gets that looks like one made within the window. `confirm`: a 409, until `duplicate_of` names the earlier payment. Null with a window: `warn`.',
+      'The outcome for payments that look like an earlier one within the window. `confirm` returns a 409 error until `duplicate_of` names the earlier payment. Null with a window means `warn`.',
   },
   newPayees: {
     absent: null,
-    meaning: 'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed.',
+    meaning: 'The outcome for payments to a beneficiary that a key or an agent created or renamed and no person has confirmed.',
   },
   payeeVerification: {
     absent: null,
     meaning:
-      "What a payment gets unless the name that the rail reports for its number is the beneficiary's (`match` or `close_match`). `off`: not even a warning. Null: a warning where it is another name.",
+      "The outcome for payments if the name that the rail reports for the number does not match the beneficiary's name (`match` or `close_match`). `off` disables the warning. Null means a warning if the names differ.",
   },
 }
 

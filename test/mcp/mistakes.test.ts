@@ -125,7 +125,7 @@ describe('shillings and cents', () => {
 
   test('a narrative that names another amount is pointed out', async () => {
     const slip = { amount_minor: '250', narrative: 'Refund of KES 250.00' }
-    const told = 'The narrative names KES 250.00, and the amount is KES 2.50'
+    const told = 'The narrative names KES 250.00, but the amount is KES 2.50'
     expect((await say('simulate_payment', { beneficiary_id: payee, ...slip })).message).toContain(told)
     const simulate = async (narrative: string) =>
       (await say('simulate_payment', { beneficiary_id: payee, ...slip, narrative })).message
@@ -181,7 +181,7 @@ describe('ids', () => {
     await newBeneficiary(person.api, { display_name: 'Wanjiru Njoroge' })
     expect(await say('list_beneficiaries', { name: 'Wanjiru' })).toMatchObject({ next: 'ask_a_person' })
     const stranger = await connectAgent(service.api.url, { bearer: (await createKey(await signIn(service.api))).key })
-    expect((await stranger.call('list_beneficiaries')).message).toMatch(/^There is no payee here\. Ask the person/)
+    expect((await stranger.call('list_beneficiaries')).message).toMatch(/^There are no beneficiaries\. Ask the person/)
     await stranger.close()
     const none = await say('list_beneficiaries', { name: 'Otieno' })
     expect(none).toMatchObject({ next: 'ask_a_person', beneficiaries: [] })

@@ -252,7 +252,7 @@ describe('create_payment', () => {
       outcome: 'deny',
       next: 'ask_a_person',
       existing: { payment_id: meant.payment_id, status: 'pending_approval' },
-      message: expect.stringContaining('Already asked for'),
+      message: expect.stringContaining('Already requested'),
     })
   })
 
@@ -264,7 +264,7 @@ describe('create_payment', () => {
       status: 'failed',
       next: 'stop',
       message: expect.stringMatching(
-        /Reason: The receiver is not a registered customer\. What the requester can do: Check the number/,
+        /Reason: The receiver is not a registered customer\. Next step for the requester: Check the number/,
       ),
     })
   })

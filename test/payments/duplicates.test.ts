@@ -184,7 +184,7 @@ test.each([
   ['Staff Costs', 'send "staff_costs"'],
   ['mpesa_b2c', 'send "MPESA_B2C"'],
   ['Mpesa_B2C', 'send "MPESA_B2C"'],
-  ['séjour', 'lower-case word'],
+  ['séjour', 'lowercase word'],
 ])('a payment type has one spelling, so that another spelling does not avoid a limit: %s', async (type, hint) => {
   const someone = await payer()
   const problems = [

@@ -270,13 +270,16 @@ test('an agent is told the fee before it pays, and of what it paid', async () =>
   const simulated = await call('simulate_payment', order)
   expect([simulated.fee_minor, simulated.message]).toEqual([
     '1500',
-    expect.stringContaining('Fee: KES 15.00, besides the amount.'),
+    expect.stringContaining('Fee: KES 15.00, in addition to the amount.'),
   ])
   const made = await call('create_payment', { ...order, idempotency_key: 'one' })
-  expect([made.fee_minor, made.message]).toEqual(['1500', expect.stringContaining('Fee: KES 15.00, besides the amount.')])
+  expect([made.fee_minor, made.message]).toEqual(['1500', expect.stringContaining('Fee: KES 15.00, in addition to the amount.')])
   const items = [order.beneficiary_id].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '120000' }))
   const batch = await call('create_payment_batch', { items, idempotency_key: 'two' })
-  expect([batch.fees_minor, batch.message]).toEqual(['3000', expect.stringContaining('Fees: KES 30.00, besides the amount.')])
+  expect([batch.fees_minor, batch.message]).toEqual([
+    '3000',
+    expect.stringContaining('Fees: KES 30.00, in addition to the amount.'),
+  ])
   await close()
 })
 

@@ -19,14 +19,14 @@ import {
 
 const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
   headroom: ApiCredential.shape.headroom.describe(
-    'What may still be paid, by the strictest limits; null is no limit. At or above approval_from_minor a person must approve.',
+    'The amount left under the strictest limits; null means no limit. From approval_from_minor on, a person must approve.',
   ),
 })
 
 const whoami = defineTool({
   name: 'get_credential',
-  title: 'Who am I',
-  description: 'What this credential may do, and how much it may still pay today, this month and in all. Call it first.',
+  title: 'Get the credential',
+  description: 'Returns what this credential may do and how much it can still pay today, this month and in total. Call it first.',
   operation: null,
   hints: reads,
   input: z.strictObject({}),
@@ -35,23 +35,23 @@ const whoami = defineTool({
     const credential = await readRoute(caller, Credential, '/v1/credentials/current')
     const { permissions } = credential
     const message = permissions.includes('payment.create')
-      ? 'Find the payee with list_beneficiaries, then call simulate_payment.'
-      : 'This credential cannot pay: a person would have to give it payment.create.'
+      ? 'Find the beneficiary with list_beneficiaries, then call simulate_payment.'
+      : 'This credential cannot pay: a person must grant it payment.create.'
     return { ...credential, next: 'done' as const, message }
   },
 })
 
 const Workspace = z.object({
   id: z.string(),
-  name: z.string().describe('As the people of the workspace wrote it.'),
+  name: z.string().describe('Written by people in the workspace.'),
   balance: z.object({ currency: z.string(), available_minor: z.string(), held_minor: z.string() }).nullable(),
 })
 
 const balance = defineTool({
   name: 'get_balance',
-  title: 'Read the balance',
+  title: 'Get the balance',
   description:
-    'What can be spent in the workspace of this credential, and what is held for payments under way. Other workspaces have balances of their own.',
+    'Returns the available balance of this credential’s workspace, and the amount held for payments in progress. Other workspaces have their own balances.',
   operation: 'workspaces.current',
   hints: reads,
   input: z.strictObject({}),
@@ -67,7 +67,7 @@ const balance = defineTool({
     const { balance: read, ...named } = workspace
     if (!read) throw new Refusal('forbidden', { message: 'This credential may not read the balance: a person can.' })
     const [available, held] = [read.available_minor, read.held_minor].map((text) => displayAmount(BigInt(text), read.currency))
-    const message = `${available} can be spent in the workspace ${quoted(named.name)}; ${held} is held for payments under way. request_topup brings more in.`
+    const message = `${available} can be spent in the workspace ${quoted(named.name)}; ${held} is held for payments in progress. Use request_topup to add money.`
     return { workspace: named, ...read, next: 'done' as const, message }
   },
 })
@@ -77,14 +77,11 @@ export const accountTools = [whoami, balance]
 const Topup = z.object({
   id: z.string(),
   status: z.string().describe('pending until the provider answers; expired may still succeed later.'),
-  amount_minor: z.string().nullable().describe('Asked for; null for a deposit of any amount.'),
-  received_minor: z.string().nullable().describe('What arrived.'),
+  amount_minor: z.string().nullable().describe('Requested; null for a deposit of any amount.'),
+  received_minor: z.string().nullable().describe('The amount that arrived.'),
   currency: z.string(),
   phone_number_mask: z.string().nullable(),
-  instructions: z
-    .record(z.string(), z.string())
-    .nullable()
-    .describe('Of a deposit: where a person pays in, and under which number.'),
+  instructions: z.record(z.string(), z.string()).nullable().describe('For deposits: the account and number to pay to.'),
   provider_receipt: z.string().nullable(),
   failure_code: z.string().nullable(),
   failure_message: z.string().nullable(),
@@ -116,8 +113,7 @@ const isOpen = ({ status }: z.output<typeof Topup>): boolean => nextOf[status]?.
 const requestTopup = defineTool({
   name: 'request_topup',
   title: 'Request a top-up',
-  description:
-    'Sends an M-PESA prompt to a phone. Its owner enters the PIN there, and the money arrives in the balance of the workspace.',
+  description: 'Sends an M-PESA prompt to a phone. The owner enters the PIN, and the money arrives in the workspace balance.',
   operation: 'topups.initiate',
   hints: { ...reads, readOnlyHint: false, openWorldHint: true },
   input: withOneAmount(
@@ -142,8 +138,8 @@ const requestTopup = defineTool({
 
 const getTopup = defineTool({
   name: 'get_topup',
-  title: 'Read a top-up',
-  description: 'Whether a top-up has arrived. With wait_seconds it waits that long for the end.',
+  title: 'Get a top-up',
+  description: 'Returns whether a top-up has arrived. With wait_seconds, waits for the end.',
   operation: 'topups.get',
   hints: reads,
   input: z.strictObject({ topup_id: z.string(), ...waitInput }),
@@ -163,18 +159,18 @@ const Event = z.object({
   id: z.string(),
   type: z.string(),
   created_at: z.string(),
-  resource_id: z.string().nullable().describe('What it is about.'),
+  resource_id: z.string().nullable().describe('The ID of the resource.'),
   status: z.string().nullable(),
 })
 
 const listEvents = defineTool({
   name: 'list_events',
   title: 'List recent events',
-  description: 'Recent events that this credential may read. With `after`: those since it, oldest first; otherwise newest first.',
+  description: 'Lists recent events that this credential can read, newest first. With `after`, lists later events, oldest first.',
   operation: null,
   hints: reads,
   input: z.strictObject({
-    after: z.string().optional().describe('The id of the last event that you have.'),
+    after: z.string().optional().describe('The ID of the last event that you received.'),
     limit: z.int().min(1).max(100).default(25),
   }),
   output: z.object({ ...guide, events: z.array(Event) }),

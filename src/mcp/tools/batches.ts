@@ -37,9 +37,9 @@ const BatchOutcome = z.object({
   total_minor: z.string().optional(),
   fees_minor: z.string().optional(),
   currency: z.string().optional(),
-  counts: z.record(z.string(), z.int()).optional().describe('How many payments have each status.'),
-  approval: ApprovalLink.optional().describe('Of the whole batch.'),
-  faults: z.array(Fault).optional().describe('Every item that cannot be paid, and why.'),
+  counts: z.record(z.string(), z.int()).optional().describe('The number of payments in each status.'),
+  approval: ApprovalLink.optional().describe('The approval of the whole batch.'),
+  faults: z.array(Fault).optional().describe('Each item that cannot be paid, with the reason.'),
   ...refusalFields,
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
@@ -49,12 +49,12 @@ const PaymentBatch = ApiBatch.omit({ again_of: true }).extend({ fees_minor: z.st
 type PaymentBatch = z.output<typeof PaymentBatch>
 
 const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {
-  scheduled: ['wait', 'It is decided and sent at its time. Call get_payment_batch after it.'],
+  scheduled: ['wait', 'It is evaluated and sent at its scheduled time. Call get_payment_batch after that time.'],
   pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval.url. Then call get_payment_batch.'],
   processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch with wait_seconds.'],
   completed: ['done', 'Every payment has ended; `counts` says how. list_payments with batch_id names those that failed.'],
   failed: ['stop', 'None of its payments was made, and the money is back. Tell the person.'],
-  rejected: ['stop', 'A person rejected it. Do not try to pay it in another way.'],
+  rejected: ['stop', 'A person rejected it. Do not try to pay it another way.'],
   expired: ['stop', 'It was not decided in time, and the money is back. Ask the person whether it is still wanted.'],
   cancelled: ['stop', 'It was cancelled, and the money is back.'],
 }
@@ -144,20 +144,20 @@ const create = defineTool({
   name: 'create_payment_batch',
   title: 'Create a payment batch',
   description:
-    'Pays many payees with one approval: all items are created or none. Limits count item by item. Money leaves the account. Follow `next`: ask_a_person: a person must approve at approval.url. change_request: `faults` names what to correct.',
+    'Pays many beneficiaries with one approval: all items are created, or none. Limits count item by item. Money leaves the account. Follow `next`. ask_a_person: a person must approve at approval.url. change_request: correct the items in `faults`.',
   operation: 'payment_batches.create',
   hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({
-    idempotency_key: z.string().min(1).max(255).describe('One per intended batch. Sending the same again is safe and pays once.'),
-    name: z.string().max(120).optional().describe('What it is for. The person who approves reads it.'),
-    execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
+    idempotency_key: z.string().min(1).max(255).describe('One per intended batch. Repeating it is safe and pays once.'),
+    name: z.string().max(120).optional().describe('The purpose, which the approver reads.'),
+    execute_at: z.string().optional().describe('When to send it: RFC 3339 with a zone. Defaults to now.'),
     items: z
       .array(
         withOneAmount(
           z.strictObject({
             beneficiary_id: z.string().describe('From list_beneficiaries.'),
             ...amountInput,
-            purpose_code: z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.'),
+            purpose_code: z.string().max(4).optional().describe('ISO 20022 external purpose code, such as SALA.'),
             account_reference: z.string().max(20).optional(),
             narrative: z.string().max(140).optional(),
           }),
@@ -192,9 +192,8 @@ const create = defineTool({
 
 const get = defineTool({
   name: 'get_payment_batch',
-  title: 'Read a payment batch',
-  description:
-    'The status of a batch and of its payments, and what to do next. With wait_seconds it waits that long for the end.',
+  title: 'Get a payment batch',
+  description: 'Returns the status of a batch and its payments, and the next step. With wait_seconds, waits for the end.',
   operation: 'payment_batches.get',
   hints: reads,
   input: z.strictObject({ batch_id: z.string(), ...waitInput }),

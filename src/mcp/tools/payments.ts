@@ -50,22 +50,22 @@ const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: 
       : `it would be paid at ${at}, if the limits and the balance allow it then. Call create_payment.`
   if (outcome === 'deny') return `it would be refused. ${explanation}`
   const needed = required_approvals === 1 ? '1 person' : `${required_approvals} people`
-  return `${needed} would have to approve it after create_payment. ${explanation}`
+  return `${needed} must approve it after create_payment. ${explanation}`
 }
 
-const Key = z.string().min(1).max(255).describe('One per intended payment. Sending the same again is safe and pays once.')
-const PurposeCode = z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.')
+const Key = z.string().min(1).max(255).describe('One per intended payment. Repeating it is safe and pays once.')
+const PurposeCode = z.string().max(4).optional().describe('ISO 20022 external purpose code, such as SALA.')
 const orderInput = {
   beneficiary_id: z.string().describe('From list_beneficiaries.'),
   ...amountInput,
-  payment_type: z.string().optional().describe("Defaults to the beneficiary's rail."),
+  payment_type: z.string().optional().describe('Defaults to the rail of the beneficiary.'),
   purpose_code: PurposeCode,
   account_reference: z.string().max(20).optional(),
   mandate_id: z.string().optional(),
 }
 
-const ExecuteAt = z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.')
-const Narrative = z.string().max(140).optional().describe('What it is for. The person who approves reads it.')
+const ExecuteAt = z.string().optional().describe('When to send it: RFC 3339 with a zone. Defaults to now.')
+const Narrative = z.string().max(140).optional().describe('The purpose, which the approver reads.')
 
 const read = (caller: Caller, id: string): Promise<WirePayment> =>
   readRoute(caller, WirePayment, `/v1/payments/${encodeURIComponent(id)}`)
@@ -76,7 +76,7 @@ const simulate = defineTool({
   name: 'simulate_payment',
   title: 'Simulate a payment',
   description:
-    'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
+    'Returns whether a payment would be allowed now, need an approval, or be denied, and why. Moves no money. Use it before create_payment.',
   operation: 'policies.simulate',
   hints: reads,
   input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt, ...waitInput })),
@@ -106,7 +106,7 @@ const simulate = defineTool({
     const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
     if (twin) {
       const { message, ...made } = await alreadyMade(caller, twin)
-      return { ...decision, payee, ...made, message: `${message} create_payment would make none either.` }
+      return { ...decision, payee, ...made, message: `${message} create_payment would not create one either.` }
     }
     const sentence = doubt
       ? `create_payment would not send it. ${doubt.message}`
@@ -137,7 +137,7 @@ const create = defineTool({
   name: 'create_payment',
   title: 'Create a payment',
   description:
-    'Pays a beneficiary: money leaves the account. Follow `next`. ask_a_person: show approval.url or address. change_request: correct what message names. After stop, do not try another way.',
+    'Pays a beneficiary: money leaves the account. Follow `next`. ask_a_person: show approval.url or address. change_request: correct what message names. stop: do not try another way.',
   operation: 'payments.create',
   hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: withOneAmount(
@@ -149,14 +149,12 @@ const create = defineTool({
         .object({ invoice: z.string().optional() })
         .catchall(z.string())
         .optional()
-        .describe('Your own references: any names, each with a text.'),
+        .describe('Your own references, as text values under any names.'),
       execute_at: ExecuteAt,
       duplicate_of: z
         .string()
         .optional()
-        .describe(
-          'The id of the earlier payment that a refusal named, if the person wants to pay twice. A person then approves it.',
-        ),
+        .describe('The earlier payment named in an error, if the person wants to pay twice. A person must then approve it.'),
       ...waitInput,
     }),
   ),
@@ -184,9 +182,9 @@ const create = defineTool({
 
 const get = defineTool({
   name: 'get_payment',
-  title: 'Read a payment, or wait for it',
+  title: 'Get or wait for a payment',
   description:
-    'The status of a payment, and what to do next. With wait_seconds it waits that long for the end: call it again while `next` is wait or ask_a_person.',
+    'Returns the status of a payment and the next step. With wait_seconds, waits for the end: call it again while `next` is wait or ask_a_person.',
   operation: 'payments.get',
   hints: reads,
   input: z.strictObject({ payment_id: z.string(), ...waitInput }),
@@ -206,7 +204,7 @@ const Listed = fieldsOf(
 const list = defineTool({
   name: 'list_payments',
   title: 'List payments',
-  description: 'Payments of the workspace, newest first. Use it to see whether something was already paid.',
+  description: 'Lists payments of the workspace, newest first. Use it to check whether something was already paid.',
   operation: 'payments.list',
   hints: reads,
   input: z.strictObject({
@@ -242,7 +240,7 @@ const list = defineTool({
       approval: openApproval(caller, { ...payment, approval_id }),
       payee_verification: names.get(payment.beneficiary_id),
     }))
-    const message = 'Read one with get_payment before you decide that it was paid or not.'
+    const message = 'Check a payment with get_payment before you conclude whether it was paid.'
     return { next: 'done' as const, message, payments, next_cursor: page.next_cursor }
   },
 })
@@ -250,7 +248,7 @@ const list = defineTool({
 const cancel = defineTool({
   name: 'cancel_payment',
   title: 'Cancel a payment',
-  description: 'Cancels a payment that waits for its approval or its time. A payment that was sent cannot be cancelled.',
+  description: 'Cancels a payment that is scheduled or waits for approval. A payment that was sent cannot be cancelled.',
   operation: 'payments.cancel',
   hints: { ...reads, readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({ payment_id: z.string() }),

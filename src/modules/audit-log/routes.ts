@@ -9,9 +9,9 @@ export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/workspaces/current/audit-log', 'workspaces.audit_log', {
     permission: ['audit.read', 'workspace.manage'],
-    summary: "Read the workspace's audit log",
+    summary: 'List audit log entries of the workspace',
     description:
-      'Who did what in this workspace, when, and with which credential. The rows are never changed, and a chain of hashes seals them.\n\nWho did what in the workspace, newest first. What members do about their own accounts is not in it.',
+      'Returns actions in the workspace with their time, actor and credential, newest first. Entries never change and are sealed by a hash chain. Actions of members on their own accounts are not included.',
     querystring: FindWorkspaceAudit,
     response: { 200: pageOf(WorkspaceAuditEntry) },
     read: (page, { principal, query }) => listWorkspaceAudit(deps.db, principal.workspace.id, query, page),
@@ -26,9 +26,9 @@ export const registerAuditLog = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/admin/audit-log', 'admin.audit_log', {
     access: 'admin',
-    summary: 'Read the audit log',
+    summary: 'List audit log entries',
     description:
-      'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
+      'Returns actions with their time, actor and credential. The log is append-only. Filter it by account, workspace, subject, action and time.',
     querystring: FindAudit,
     response: { 200: pageOf(AuditEntry) },
     read: (page, { query }) => listAudit(deps.db, query, page),

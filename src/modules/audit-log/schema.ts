@@ -11,17 +11,17 @@ const AnyId = bounded(100).transform((text, context): Uuid => {
 })
 
 const Action = (example: string) =>
-  bounded(100).min(1).optional().describe(`One action, or with a final \`.\` all that begin with it: \`${example}\``)
+  bounded(100).min(1).optional().describe(`One action, or all actions with a prefix that ends in \`.\`, such as \`${example}\`.`)
 
 export const AuditEntry = RecordOut('AuditEntry', {
   id: IdOut('audit'),
   action: z.string().meta({ documentedAs: 'AuditAction' }),
-  account_id: IdOut('account').nullable().describe('Who acted; null for the service itself and for a person at its shell.'),
+  account_id: IdOut('account').nullable().describe('The account that acted; null for the service and the server shell.'),
   credential: z.object({ kind: z.string(), id: z.string().nullable() }).nullable(),
   grant_id: IdOut('grant').nullable(),
-  grant_label: z.string().nullable().describe('What the key or agent that acted is called.'),
+  grant_label: z.string().nullable().describe('The name of the key or agent that acted.'),
   workspace_id: IdOut('workspace').nullable(),
-  subject: z.object({ type: z.string(), id: z.string() }).nullable().describe('What it was done to.'),
+  subject: z.object({ type: z.string(), id: z.string() }).nullable().describe('The resource that the action changed.'),
   before: z.unknown(),
   after: z.unknown(),
   ip: z.string().nullable(),
@@ -41,17 +41,17 @@ export const WorkspaceAuditEntry = AuditEntry.extend({
       batch: z
         .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
         .nullable()
-        .describe('The list that the payment is of.'),
+        .describe('The batch of the payment.'),
     })
     .nullable()
-    .describe('The payment that it was done to, or that was decided; of a whole list its first.'),
+    .describe('The payment that was changed or decided. For a whole batch, its first payment.'),
 }).meta({ id: 'WorkspaceAuditEntry' })
 export type WorkspaceAuditEntry = z.output<typeof WorkspaceAuditEntry>
 
 export const FindWorkspaceAudit = PageQuery.extend({
   action: Action('payment.'),
-  actor: IdIn('account').optional().describe('What this account did, by any of its credentials.'),
-  subject_id: AnyId.optional().describe('What was done to this: the id of a key’s or an agent’s grant, a policy, a payee.'),
+  actor: IdIn('account').optional().describe('Only actions of this account, with any of its credentials.'),
+  subject_id: AnyId.optional().describe('Only actions on this resource, such as the ID of a grant, policy or beneficiary.'),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })
@@ -61,7 +61,7 @@ export type FindWorkspaceAudit = z.output<typeof FindWorkspaceAudit>
 export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),
-  subject_id: AnyId.optional().describe('The id of the resource that was changed.'),
+  subject_id: AnyId.optional().describe('Only actions on the resource with this ID.'),
   action: Action('grant.'),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),

@@ -18,7 +18,7 @@ export const registerBalances = (app: App, deps: Parts): void => {
     refuses: ['forbidden', 'insufficient_funds'],
     summary: 'Give the workspace its own balance',
     description:
-      'For a team of an earlier version, whose `balance_shared` is true: moves a sum of the shared balance into one of its own, once. Its payments, top-ups and scheduled payments use that from then on; payments under way are settled on the old one. Only the owning account can. Where a rule of a workspace on that balance asks for two people or a signature, it waits (202, `pending_separation`).',
+      'Moves an amount from the shared balance to a new balance of the workspace, once. Only for teams of earlier versions, whose `balance_shared` is true, and only by the owning account. All later payments, top-ups and scheduled payments use the new balance; payments in progress settle on the old one. If a policy of a workspace on the shared balance requires two people or a signature, the separation waits (202, `pending_separation`).',
     body: SeparateBalance,
     response: { 200: SeparationView, 202: SeparationView },
     work: async (tx, { principal, body }) => {
@@ -28,8 +28,9 @@ export const registerBalances = (app: App, deps: Parts): void => {
   })
   routes.get(path, 'workspaces.read_separation', {
     permission: 'workspace.read',
-    summary: 'Read the separation that waits',
-    description: 'Of this workspace, else of another one on the balance that it draws on. Null where none waits.',
+    summary: 'Retrieve the pending separation',
+    description:
+      'Returns the pending separation of this workspace, or of another workspace on the same balance. Null if there is none.',
     response: { 200: SeparationView },
     read: ({ principal }) => viewSeparation(deps.db, currency, principal),
   })
@@ -38,7 +39,7 @@ export const registerBalances = (app: App, deps: Parts): void => {
     access: 'undelegated',
     permission: 'approval.decide',
     refuses: ['forbidden', 'invalid_signature', 'separation_of_duties', 'conflict'],
-    summary: 'Confirm the separation that waits',
+    summary: 'Confirm the pending separation',
     description:
       'Confirms the pending separation of the current workspace. The caller must be an approver who counts under the rule and did not request the separation, and must sign if a policy requires signatures. If there is no other approver, the account that requested it signs. The separation takes effect with the last confirmation.',
     body: ConfirmSeparation,
@@ -52,8 +53,9 @@ export const registerBalances = (app: App, deps: Parts): void => {
   routes.delete(path, 'workspaces.withdraw_separation', {
     permission: ['approval.decide', 'workspace.manage'],
     whileFrozen: true,
-    summary: 'Withdraw the separation that waits',
-    description: 'Nothing moves. The account that asked for it may, and every approver of a workspace on that balance.',
+    summary: 'Withdraw the pending separation',
+    description:
+      'Withdraws the pending separation, so that no money moves. The account that requested it can do this, and so can every approver of a workspace on that balance.',
     response: { 200: SeparationView },
     work: async (tx, { principal }) => {
       await withdrawSeparation(tx, deps.config, principal)

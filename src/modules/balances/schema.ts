@@ -4,22 +4,22 @@ import { signedText } from '../identity/passkeys/signed-text-service.ts'
 import { WorkspaceView } from '../workspaces/schema.ts'
 
 export const SeparateBalance = BodyIn('SeparateBalance', {
-  amount_minor: MinorIn.describe('How much of the shared balance becomes the workspace’s own.'),
+  amount_minor: MinorIn.describe('The amount of the shared balance that moves to the new balance of the workspace.'),
 })
 
 export const PendingSeparation = RecordOut('PendingSeparation', {
   workspace_id: IdOut('workspace').describe('The workspace that gets its own balance.'),
   amount_minor: MinorOut,
-  message: z.string().describe('The text that confirms it, byte for byte.'),
+  message: z.string().describe('The exact text that confirms the separation, byte for byte.'),
   requested_by: IdOut('account'),
   effective_at: TimeOut.describe(
-    'When it takes effect without a confirmation, where no rule asks for a signature; else it is withdrawn then.',
+    'When the separation takes effect without a confirmation. If a policy requires a signature, it is withdrawn at that time instead.',
   ),
 })
 export type PendingSeparation = z.output<typeof PendingSeparation>
 
 export const SeparationView = WorkspaceView.extend({
-  pending_separation: PendingSeparation.nullable().describe('What waits to be confirmed, or for its time; null if nothing does.'),
+  pending_separation: PendingSeparation.nullable().describe('The pending separation; null if there is none.'),
 }).meta({
   id: 'SeparationView',
 })
@@ -27,7 +27,7 @@ export const SeparationView = WorkspaceView.extend({
 export const ConfirmSeparation = BodyIn('ConfirmSeparation', {
   ...signedText('pending_separation.message'),
   message_digest: MessageDigest.optional().describe(
-    'The SHA-256 of the `pending_separation.message` that was shown, in hexadecimal: 409 `message_changed` for another text.',
+    'The SHA-256 of the `pending_separation.message` that was shown, in hexadecimal. If the text has changed, the answer is 409, reason `message_changed`.',
   ),
 })
 export type ConfirmSeparation = z.output<typeof ConfirmSeparation>

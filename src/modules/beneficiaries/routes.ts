@@ -32,7 +32,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     idempotent: true,
     summary: 'Create a beneficiary',
     description:
-      'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask. `warnings` names others that have the same number.',
+      'Creates a beneficiary, once, before the first payment. The destination cannot be changed later. Answers contain only its mask. `warnings` lists other beneficiaries with the same number.',
     body: CreateBeneficiary,
     response: { 201: CreatedBeneficiary },
     work: async (tx, { principal, body }) => {
@@ -44,14 +44,14 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
   routes.get('/v1/banks', 'beneficiaries.banks', {
     access: 'public',
     summary: 'List banks',
-    description: 'The banks whose accounts PesaLink pays here, with the codes that `bank_code` takes. `1` and `01` are one code.',
+    description: 'Returns the banks that PesaLink can pay here, with their `bank_code`. `1` and `01` are the same code.',
     response: { 200: RecordOut('BankList', { data: z.array(Bank) }) },
     read: async () => ({ data: railNames.flatMap((rail) => deps.rails.payout[rail]?.banks ?? []) }),
   })
   routes.list(path, 'beneficiaries.list', {
     permission: 'beneficiary.read',
     summary: 'List beneficiaries',
-    description: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are requested.',
+    description: 'Returns the beneficiaries of the workspace, newest first. Archived beneficiaries are omitted unless requested.',
     querystring: ListBeneficiaries,
     response: { 200: pageOf(Beneficiary) },
     read: (page, { principal, query }) => listBeneficiaries(deps.db, principal.workspace.id, page, query),
@@ -59,8 +59,8 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
   })
   routes.get(one, 'beneficiaries.get', {
     permission: 'beneficiary.read',
-    summary: 'Read a beneficiary',
-    description: 'One beneficiary, archived ones included: past payments refer to it.',
+    summary: 'Retrieve a beneficiary',
+    description: 'Returns one beneficiary, even if it is archived: past payments refer to it.',
     params: byId('beneficiary'),
     response: { 200: Beneficiary },
     read: async ({ principal, params }) =>
@@ -71,9 +71,9 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     permission: 'beneficiary.manage',
     whileFrozen: true,
     refuses: ['conflict', 'workspace_frozen', 'account_frozen'],
-    summary: 'Change or freeze a beneficiary',
+    summary: 'Update or freeze a beneficiary',
     description:
-      'Corrects its names, or freezes payments to it with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this one and create another.',
+      'Updates the names, or freezes payments to the beneficiary with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this beneficiary and create another.',
     params: byId('beneficiary'),
     body: UpdateBeneficiary,
     response: { 200: Beneficiary },
@@ -85,7 +85,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     refuses: ['conflict'],
     summary: 'Confirm a beneficiary',
     description:
-      'A person has checked who is paid: keys and agents may then pay it without asking. Needed for a beneficiary that a key or an agent created or renamed; approving a payment to it does the same. Doing it again gives the same answer.',
+      'Records that a person has checked the beneficiary, so that keys and agents can pay it without approval. Required if a key or an agent created or renamed it. Approving a payment to the beneficiary has the same effect. Repeating the request returns the same answer.',
     params: byId('beneficiary'),
     response: { 200: Beneficiary },
     work: async (tx, { principal, params }) => ok(presentBeneficiary(await confirmBeneficiary(tx, principal, params.id))),
@@ -95,7 +95,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     refuses: ['conflict', 'provider_not_configured'],
     summary: "Check a beneficiary's name",
     description:
-      'Asks the rail again whose number it is. The answer comes later: `verification` changes, and the event `beneficiary.updated` reports it. Asked again within a minute of the last check, nothing happens. 503 `provider_not_configured` where the rail is not asked for names (`NAME_LOOKUPS`).',
+      'Asks the rail again for the name of the account holder. The result comes later: `verification` changes, and the event `beneficiary.updated` reports it. Within a minute of the last check, nothing happens. Returns 503 `provider_not_configured` if name lookups are off for the rail (`NAME_LOOKUPS`).',
     params: byId('beneficiary'),
     response: { 202: Beneficiary },
     work: async (tx, { principal, params }) =>
@@ -105,7 +105,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     permission: 'beneficiary.read',
     summary: 'List name checks',
     description:
-      'Every check of the name at the rail, newest first: by a query, or by the result of a payment (`payment_id`) that reported another name than was known. `unverified` is one whose answer is not compared yet. An account none of whose payments has succeeded gets the names of at most 20 beneficiaries a day, every other one 500; beyond that the source is `daily_limit`. The day begins at midnight in Nairobi.',
+      'Returns every check of the name at the rail, newest first. The name comes from a lookup, or from the result of a payment (`payment_id`) that reported a different name. `unverified` means that the result is not compared yet. An account can look up the names of 500 beneficiaries a day, or 20 before its first successful payment. Beyond that, the source is `daily_limit`. The day begins at midnight in Nairobi.',
     params: byId('beneficiary'),
     querystring: PageQuery,
     response: { 200: pageOf(NameCheck) },
@@ -121,7 +121,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     whileFrozen: true,
     summary: 'Archive a beneficiary',
     description:
-      'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',
+      'Archives the beneficiary permanently. Existing payments are not affected; new payments are refused. Repeating the request returns the same answer.',
     params: byId('beneficiary'),
     response: { 200: Beneficiary },
     work: async (tx, { principal, params }) => ok(presentBeneficiary(await archiveBeneficiary(tx, principal, params.id))),

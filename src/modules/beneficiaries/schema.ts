@@ -19,13 +19,13 @@ export const CreateBeneficiary = BodyIn('CreateBeneficiary', {
   account_reference_required: z
     .boolean()
     .optional()
-    .describe('Each payment must name an account reference. For a paybill whose bills have different account numbers.'),
+    .describe('Whether each payment must have an account reference. For a paybill whose bills have different account numbers.'),
   account_reference: VisibleText(20)
     .nullish()
     .describe(
-      'The account at the paybill, fixed. It is part of who is paid: every payment uses it, and one that names another is refused.',
+      'A fixed account at the paybill. It is part of the destination: every payment uses it, and payments with another reference are refused.',
     ),
-  bank_code: VisibleText(16).nullish().describe('One of `GET /v1/banks`. For a bank account.'),
+  bank_code: VisibleText(16).nullish().describe('The bank code of a bank account, from `GET /v1/banks`.'),
   metadata: Metadata.optional(),
 })
 export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
@@ -52,26 +52,26 @@ export const Verification = RecordOut('Verification', {
   status: z
     .enum(verificationStatuses)
     .describe(
-      '`match`, `close_match`, `no_match`: the name that the rail reports for the destination, compared with `legal_name`, else `display_name`. `unavailable`: the rail gave no name, which says nothing. `unverified`: the rail was not asked.',
+      '`match`, `close_match` and `no_match` compare the name that the rail reports with `legal_name`, or with `display_name` if there is none. `unavailable`: the rail returned no name, which proves nothing. `unverified`: the rail was not asked.',
     ),
   name: z
     .string()
     .nullable()
     .describe(
-      'The name that the rail reports; M-PESA masks parts of it. A first name and initials for an account none of whose payments has succeeded, until a payment to this beneficiary succeeds.',
+      'The name that the rail reports; M-PESA masks parts of it. Accounts without a successful payment see only the first name and initials, until a payment to this beneficiary succeeds.',
     ),
   source: z
     .enum(nameSources)
     .nullable()
     .describe(
-      '`lookup`: the rail was asked. `payment`: the result of a payment. `daily_limit`: not checked, because the account has used up the names of the day; the check follows on the next one.',
+      '`lookup`: the rail was asked. `payment`: the result of a payment reported the name. `daily_limit`: not checked yet, because the account has used its lookups for the day; the check follows the next day.',
     ),
   checked_at: TimeOut.nullable(),
 })
 
 export const NameCheck = Verification.extend({
   checked_at: TimeOut,
-  payment_id: IdOut('payment').nullable().describe('The payment whose result reported the name; null of a query.'),
+  payment_id: IdOut('payment').nullable().describe('The payment whose result reported the name; null for a lookup.'),
 }).meta({ id: 'NameCheck' })
 export type NameCheck = z.output<typeof NameCheck>
 
@@ -82,20 +82,20 @@ export const Beneficiary = RecordOut('Beneficiary', {
   display_name: z.string(),
   legal_name: z.string().nullable(),
   payment_rail: z.enum(railNames),
-  destination_mask: z.string().describe('The destination is never shown: all but its last characters are *.'),
+  destination_mask: z.string().describe('The last characters of the destination, which is never returned in full.'),
   account_reference_required: z.boolean(),
-  account_reference: z.string().nullable().describe('The account at the paybill that every payment uses.'),
+  account_reference: z.string().nullable().describe('The fixed account at the paybill that every payment uses.'),
   bank_code: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   status: z.enum(['active', 'frozen', 'archived']),
   confirmation: z
     .enum(confirmations)
     .describe(
-      '`proposed`: a key or an agent created or renamed it, and no person has confirmed it since. A payment to it by a key or an agent needs approval, unless `new_payees` of its limits says otherwise.',
+      '`proposed`: a key or an agent created or renamed the beneficiary, and no person has confirmed it since. Payments to it by a key or an agent need approval, unless `new_payees` in the limits says otherwise.',
     ),
   verification: Verification,
   created_by: MakerOut,
-  changed_by: MakerOut.nullable().describe('Who changed its name last.'),
+  changed_by: MakerOut.nullable().describe('The person, key or agent that last changed the name.'),
   created_at: TimeOut,
   updated_at: TimeOut,
 })
@@ -112,7 +112,7 @@ export const CreatedBeneficiary = Beneficiary.extend({
       }),
     )
     .describe(
-      'Beneficiaries that are paid at the same number or account: the newest five that are not archived. Limits, freezes and lists hold for all of them. Empty where the caller may not read beneficiaries.',
+      'The newest five active or frozen beneficiaries with the same number or account. Limits, freezes and lists of beneficiaries apply to all of them. Empty if the caller cannot read beneficiaries.',
     ),
 }).meta({ id: 'CreatedBeneficiary' })
 export type CreatedBeneficiary = z.output<typeof CreatedBeneficiary>
@@ -128,14 +128,11 @@ export const ListBeneficiaries = PageQuery.extend({
   verification: z
     .enum(verificationStatuses)
     .optional()
-    .describe('What comparing the name with the one that the rail reports says: `no_match` lists those of another name.'),
-  made_by_grant_id: IdIn('grant').optional().describe('Created or renamed by this key or agent.'),
-  q: bounded(100).trim().min(1).optional().describe('Part of the display name or of the legal name.'),
-  metadata: Metadata.optional().describe('`?metadata[vendor]=17`: all of the named keys have these values.'),
-  id: Ids.optional().describe('One or several, to read the names of those that something lists.'),
-  status: z
-    .enum(['active', 'all'])
-    .optional()
-    .describe('`all`: with the archived ones. Left out: without them, unless `id` names them.'),
+    .describe('Only beneficiaries with this result of the name check, such as `no_match` if the rail reports another name.'),
+  made_by_grant_id: IdIn('grant').optional().describe('Only beneficiaries created or renamed by this key or agent.'),
+  q: bounded(100).trim().min(1).optional().describe('Part of the display name or the legal name.'),
+  metadata: Metadata.optional().describe('`?metadata[vendor]=17`: only beneficiaries whose metadata has all of these values.'),
+  id: Ids.optional().describe('One or more beneficiary IDs, such as those in a list of payments.'),
+  status: z.enum(['active', 'all']).optional().describe('`all` includes archived beneficiaries. Otherwise only `id` does.'),
 })
 export type ListBeneficiaries = z.output<typeof ListBeneficiaries>

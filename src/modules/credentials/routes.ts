@@ -9,9 +9,9 @@ export const registerCredentials = (app: App, deps: Parts): void => {
   routes.get('/v1/credentials/current', 'credentials.current', {
     access: 'authenticated',
     whileNotAdmitted: true,
-    summary: 'Read what this credential may do',
+    summary: 'Retrieve the current credential',
     description:
-      'The account, workspace, role, permissions and grant behind the credential, and its headroom: how much it can still pay, under the tightest limit of its grants and of the policies that apply to every payment. An agent calls this first, instead of learning its limits from refusals.',
+      'Returns the account, workspace, role, permissions and grant of the credential. `headroom` is the amount that it can still pay under the strictest limit of its grants and of the policies that apply to every payment. Agents should call this first to learn their limits.',
     response: { 200: Credential },
     read: ({ principal }) => readCredential(deps.db, deps.clock, principal),
   })

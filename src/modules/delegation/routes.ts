@@ -23,7 +23,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
   routes.list('/v1/accounts/me/grants', 'grants.list', {
     permission: 'grant.manage',
     summary: 'List grants',
-    description: 'Everything that was delegated by the account: to API keys and to OAuth clients.',
+    description: 'Returns all grants of the account to API keys and OAuth clients.',
     querystring: PageQuery,
     response: { 200: pageOf(Grant) },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
@@ -35,7 +35,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     whileFrozen: true,
     summary: 'Revoke all grants of a kind',
     description:
-      'The emergency stop for everything that was delegated: all API keys, or all OAuth clients.\n\nRevokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
+      'Revokes every active grant of a kind at once and returns them: all API keys, or all OAuth clients. Use it as an emergency stop: `{"kind": "oauth"}` stops all agents.',
     body: RevokeAll,
     response: { 200: z.object({ data: z.array(Grant) }) },
     work: async (tx, { principal, body }) => {
@@ -46,8 +46,9 @@ export const registerGrants = (app: App, deps: Parts): void => {
   })
   routes.get('/v1/accounts/me/grants/:id', 'grants.get', {
     permission: 'grant.manage',
-    summary: 'Read a grant',
-    description: 'Its permissions, controls, usage, and the headroom that it and the grants above it leave.',
+    summary: 'Retrieve a grant',
+    description:
+      'Returns the grant with its permissions, spending controls and usage, and the headroom under its own limits and those of its parent grants.',
     params: byId('grant'),
     response: { 200: Grant },
     read: async ({ principal, params }) => {
@@ -61,9 +62,9 @@ export const registerGrants = (app: App, deps: Parts): void => {
     permission: 'grant.manage',
     whileFrozen: true,
     refuses: ['conflict', 'account_frozen', 'workspace_frozen'],
-    summary: 'Change or freeze a grant',
+    summary: 'Update or freeze a grant',
     description:
-      'Changes its controls, or freezes it with `{"frozen": true}`: it can still read, and cannot pay. Takes effect at once.',
+      'Changes the spending controls, or freezes the grant with `{"frozen": true}`. A frozen grant can still read, but cannot pay. Takes effect at once.',
     params: byId('grant'),
     body: UpdateGrant,
     response: { 200: Grant },
@@ -76,7 +77,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     permission: 'grant.manage',
     whileFrozen: true,
     summary: 'Revoke a grant',
-    description: 'Ends it and everything that descends from it, at once: keys, access tokens and refresh tokens.',
+    description: 'Revokes the grant and its descendants at once, with their keys, access tokens and refresh tokens.',
     params: byId('grant'),
     response: { 200: Grant },
     work: async (tx, { principal, params }) =>
@@ -90,7 +91,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     refuses: ['forbidden', 'capability_disabled'],
     summary: 'Create an API key',
     description:
-      'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
+      'Creates an API key, which is shown only once. Its spending controls apply to every payment made with it. A key created with another key is its child and never has more permissions or higher limits.',
     body: CreateApiKey,
     response: { 201: NewApiKey },
     work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
@@ -98,7 +99,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
   routes.list('/v1/accounts/me/api-keys', 'api_keys.list', {
     permission: 'key.manage',
     summary: 'List API keys',
-    description: 'The keys of the account; a key sees itself and its descendants only.',
+    description: 'Returns the keys of the account. A key sees only itself and its descendants.',
     querystring: PageQuery,
     response: { 200: pageOf(ApiKey) },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
@@ -108,8 +109,8 @@ export const registerGrants = (app: App, deps: Parts): void => {
   })
   routes.get('/v1/accounts/me/api-keys/:id', 'api_keys.get', {
     permission: 'key.manage',
-    summary: 'Read an API key',
-    description: 'Its state, grant, controls, usage and headroom. Never the key itself.',
+    summary: 'Retrieve an API key',
+    description: 'Returns the status, grant, spending controls, usage and headroom of the key, but never the key itself.',
     params: byId('api_key'),
     response: { 200: ApiKey },
     read: async ({ principal, params }) => {
@@ -121,9 +122,9 @@ export const registerGrants = (app: App, deps: Parts): void => {
     freshProof: 'by_content',
     permission: 'key.manage',
     refuses: ['forbidden', 'conflict'],
-    summary: 'Change an API key',
+    summary: 'Update an API key',
     description:
-      'Its name and its spending controls. A field that is left out keeps its value, `null` removes a limit. A key cannot change its own controls.',
+      'Changes the name or the spending controls. Omitted fields keep their value; `null` removes a limit. A key cannot change its own controls.',
     params: byId('api_key'),
     body: UpdateApiKey,
     response: { 200: ApiKey },
@@ -134,9 +135,9 @@ export const registerGrants = (app: App, deps: Parts): void => {
     permission: 'key.manage',
     idempotent: true,
     refuses: ['forbidden', 'capability_disabled'],
-    summary: 'Replace an API key',
+    summary: 'Rotate an API key',
     description:
-      'A new key on the same grant: limits and usage stay. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
+      'Creates a new key for the same grant, with the same limits and usage. With `overlap_seconds`, the old key works while you deploy the new one.',
     params: byId('api_key'),
     body: RotateApiKey,
     response: { 201: NewApiKey },
@@ -147,7 +148,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     permission: 'key.manage',
     whileFrozen: true,
     summary: 'Revoke an API key',
-    description: 'Takes effect with the next request, for its descendants too. Doing it again gives the same answer.',
+    description: 'Revokes the key and its descendants from the next request on. Repeating the request returns the same answer.',
     params: byId('api_key'),
     response: { 200: ApiKey },
     work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps.onGrantsRevoked, principal, params.id)),
@@ -155,17 +156,19 @@ export const registerGrants = (app: App, deps: Parts): void => {
   })
 }
 
-const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').describe('Who delegated.') }).meta({
+const WorkspaceGrant = Grant.extend({ account_id: IdOut('account').describe('The account that created the grant.') }).meta({
   id: 'WorkspaceGrant',
 })
 
-const FreezeGrant = BodyIn('FreezeGrant', { frozen: z.boolean().describe('A frozen grant can still read, and moves no money.') })
+const FreezeGrant = BodyIn('FreezeGrant', {
+  frozen: z.boolean().describe('Whether the grant is frozen. A frozen grant can still read, but cannot move money.'),
+})
 
 const FrozenGrants = RecordOut('FrozenGrants', {
   frozen: z
     .number()
     .int()
-    .describe('How many grants this request froze, those included that a member had frozen and could have unfrozen.'),
+    .describe('The number of grants that this request froze, including those that a member had frozen and could unfreeze.'),
 })
 
 const withAccount = (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGrant> => ({
@@ -181,7 +184,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     ...byManager,
     refuses: ['forbidden'],
     summary: 'List all grants of the workspace',
-    description: 'For owners and administrators of the workspace: what any member has delegated in it.',
+    description: 'Returns the grants of all members in the workspace. Only for owners and administrators of the workspace.',
     querystring: PageQuery,
     response: { 200: pageOf(WorkspaceGrant) },
     read: (page, { principal }) => afterUses(deps, () => listWorkspaceGrants(deps.db, principal.workspace.id, page)),
@@ -199,7 +202,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     refuses: ['forbidden'],
     summary: 'Freeze all grants of the workspace',
     description:
-      'Stops every key and agent in the workspace: none of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
+      'Stops every key and agent of every member in the workspace from moving money until it is unfrozen. They can still read, and payments that were already sent still arrive.',
     response: { 200: FrozenGrants },
     work: async (tx, { principal }) => ok({ frozen: await freezeWorkspaceGrants(tx, principal) }),
   })
@@ -211,7 +214,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     refuses: ['forbidden', 'conflict'],
     summary: "Freeze or unfreeze a member's grant",
     description:
-      'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or allows it again.',
+      'Stops a key or an agent of any member from moving money, or allows it again. Only for owners and administrators of the workspace.',
     params: byId('grant'),
     body: FreezeGrant,
     response: { 200: WorkspaceGrant },
@@ -227,7 +230,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     refuses: ['forbidden'],
     summary: "Revoke a member's grant",
     description:
-      'For owners and administrators of the workspace: ends a grant that another member gave in this workspace, and its descendants.',
+      'Revokes a grant of another member in this workspace, and its descendants. Only for owners and administrators of the workspace.',
     params: byId('grant'),
     response: { 200: WorkspaceGrant },
     work: async (tx, { principal, params }) => {

@@ -11,29 +11,29 @@ import { type Controls, type ControlsChange, changeControls, noControls } from '
 const once = <Item>(items: readonly Item[]) => [...new Set(items)]
 
 const limit = (what: string) =>
-  MinorIn.nullish().meta({ description: `${what} Absent: no such limit from this grant.`, example: '150000' })
+  MinorIn.nullish().meta({ description: `${what} If absent, this grant has no such limit.`, example: '150000' })
 
 const wire = z.strictObject({
-  per_payment_limit_minor: limit('The most that one payment may be.'),
-  daily_limit_minor: limit("The most that its payments of one day of the workspace's time zone may add up to."),
-  monthly_limit_minor: limit("The most that its payments of one month of the workspace's time zone may add up to."),
+  per_payment_limit_minor: limit('The maximum amount of one payment.'),
+  daily_limit_minor: limit("The maximum total of its payments in one day, in the workspace's time zone."),
+  monthly_limit_minor: limit("The maximum total of its payments in one month, in the workspace's time zone."),
   total_limit_minor: limit(
-    'For one job: the most that all its payments may add up to, since it was made. It never starts again; a person raises it.',
+    'The maximum total of all its payments since the grant was created, for a single job. It never resets; only a person can raise it.',
   ),
-  approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
-  payment_types: z.array(PaymentType).max(100).transform(once).nullish().describe('Only these payment types or rails.'),
-  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).transform(once).nullish().describe('Only these beneficiaries.'),
+  approval_threshold_minor: limit('Payments of this amount or more need an approval.'),
+  payment_types: z.array(PaymentType).max(100).transform(once).nullish().describe('The allowed payment types or rails.'),
+  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).transform(once).nullish().describe('The allowed beneficiaries.'),
   new_payees: z
     .enum(newPayeeAnswers)
     .nullish()
     .describe(
-      'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed. Absent: `require_approval`.',
+      'The outcome for payments to a beneficiary that a key or an agent created or renamed and no person has confirmed. Defaults to `require_approval`.',
     ),
   on_duplicate: z
     .enum(duplicateAnswers)
     .nullish()
     .describe(
-      'What a payment gets that looks like an earlier one: same payee, amount and reference. `confirm`: a 409, until `duplicate_of` names the earlier payment. Absent: no rule of this grant; an agent that a person approves by OAuth gets `confirm`.',
+      'The outcome for payments with the same payee, amount and reference as an earlier one. `confirm` returns a 409 error until `duplicate_of` names the earlier payment. If absent, this grant has no such rule. Agents that a person approves by OAuth get `confirm`.',
     ),
 })
 
@@ -46,7 +46,7 @@ export const SpendingControlsIn = wire.transform((input, context): Controls => {
 /** An absent limit stays, null removes it. Contradictions are found when the change is merged. */
 const SpendingControlsChange = wire
   .transform((input): ControlsChange => filtersOf(input))
-  .describe('A field that is left out keeps its value; null removes a limit.')
+  .describe('Omitted fields keep their value; null removes a limit.')
 
 export const SpendingControls = z
   .object({
@@ -60,7 +60,7 @@ export const SpendingControls = z
     new_payees: z.enum(newPayeeAnswers).optional(),
     on_duplicate: z.enum(duplicateAnswers).optional(),
   })
-  .meta({ id: 'SpendingControls', description: 'What is absent is not limited by this grant.' })
+  .meta({ id: 'SpendingControls', description: 'The limits of the grant. Absent fields are not limited.' })
 export type SpendingControls = z.output<typeof SpendingControls>
 
 export const Grant = RecordOut('Grant', {
@@ -74,7 +74,7 @@ export const Grant = RecordOut('Grant', {
   usage: z
     .object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut })
     .describe(
-      'What this grant and the ones below it have used in the current day and month of the workspace, and in all since it was made.',
+      'The amounts that this grant and its descendants have used today and this month, in the time zone of the workspace, and in total.',
     ),
   headroom: z
     .object({
@@ -84,7 +84,7 @@ export const Grant = RecordOut('Grant', {
       total_minor: MinorOut.nullable(),
     })
     .describe(
-      'How much the strictest limit of this grant and of every grant above it leaves, for each kind of limit; null if there is none.',
+      'The remaining amount under the strictest limit of this grant and its parent grants, for each kind of limit. Null if there is no limit.',
     ),
   frozen: z.boolean(),
   created_at: TimeOut,
@@ -105,7 +105,7 @@ export const ApiKey = RecordOut('ApiKey', {
   id: IdOut('api_key'),
   workspace_id: IdOut('workspace'),
   name: z.string(),
-  key_prefix: z.string().describe('The first characters of the key, to recognize it. They are not a secret.'),
+  key_prefix: z.string().describe('The first characters of the key, to identify it. They are not secret.'),
   last_four: z.string(),
   status: z.enum(['active', 'revoked', 'expired']),
   permissions: z.array(z.enum(permissions)),
@@ -113,14 +113,12 @@ export const ApiKey = RecordOut('ApiKey', {
   created_at: TimeOut,
   last_used_at: TimeOut.nullable(),
   expires_at: TimeOut.nullable(),
-  revoked_at: TimeOut.nullable().describe(
-    'When it stops working. In the future while a rotated key overlaps with its successor.',
-  ),
+  revoked_at: TimeOut.nullable().describe('When the key stops working; in the future while it overlaps with its successor.'),
 })
 export type ApiKey = z.output<typeof ApiKey>
 
 export const NewApiKey = ApiKey.extend({
-  key: z.string().optional().describe('The key itself, in this answer only. A replay of the answer does not contain it.'),
+  key: z.string().optional().describe('The key itself, shown only once. A replay of the answer does not contain it.'),
 }).meta({ id: 'NewApiKey' })
 
 export const CreateApiKey = BodyIn('CreateApiKey', {
@@ -130,7 +128,7 @@ export const CreateApiKey = BodyIn('CreateApiKey', {
     .min(1)
     .max(100)
     .optional()
-    .describe('Left out: the permissions of the caller, without those that only a person should have.'),
+    .describe('Defaults to the permissions of the caller, without those that only a person should have.'),
   spending_controls: SpendingControlsIn.optional(),
   expires_at: TimeIn.optional(),
 })
@@ -149,5 +147,5 @@ export const RotateApiKey = BodyIn('RotateApiKey', {
     .min(0)
     .max(86_400)
     .optional()
-    .describe('How long the old key still works beside the new one; 0 when left out.'),
+    .describe('How many seconds the old key still works beside the new one. Defaults to 0.'),
 }).nullish()

@@ -149,7 +149,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
     },
     {
       name: 'policy-changes',
-      about: 'Who changed a policy, when, from what to what; changes that were asked for and withdrawn too.',
+      about: 'Policy changes with their actor, time and terms, including requested and withdrawn changes.',
       pages: activity('policy.'),
     },
     { name: 'activity', about: 'The audit log of the workspace.', pages: activity(undefined) },
@@ -229,7 +229,7 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
     'The opening and the closing balance, and the sums of the period; balances are null where the balance is shared.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)
-  yield noted({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'What was booked, oldest first.')
+  yield noted({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'Ledger entries, oldest first.')
   for (const section of sectionsOf(signer, reader, opened))
     for await (const file of linesOf(section)) yield noted(file, section.about)
   const document = {

@@ -17,7 +17,7 @@ const ReadEvidence = z.strictObject({ from: ReadStatement.shape.from, to: ReadSt
 
 const Archive = z
   .string()
-  .meta({ id: 'EvidenceArchive', format: 'binary', description: 'A ZIP archive; its last file is `manifest.json`.' })
+  .meta({ id: 'EvidenceArchive', format: 'binary', description: 'A ZIP archive. Its last file is `manifest.json`.' })
 
 /** Limit for all workspaces in this process, so that exports leave most of the database to payments. */
 const maxAtOnce = 4
@@ -38,11 +38,11 @@ export const registerEvidence = (app: App, deps: Parts): void => {
     access: 'undelegated',
     summary: 'Export evidence for an audit',
     description:
-      'What happened in the workspace between two dates, as one ZIP archive: approvals with decisions and signatures, policies and their changes, the audit log, payees, the statement with opening and closing balance, and the receipt of each payment. `manifest.json` has the SHA-256 of each file and is signed as receipts are: `verify-receipt` checks the archive without trusting this service. One export of a workspace runs at a time. A failure closes the connection, so that part of an archive is not mistaken for the whole.',
+      'Exports the activity of the workspace between two dates as a ZIP archive. It contains approvals with signatures, policies and their changes, the audit log, beneficiaries, the statement with balances, and the receipt of each payment. `manifest.json` contains the SHA-256 of each file and is signed like receipts: `verify-receipt` checks the archive without trusting this service. A workspace can run one export at a time. If an export fails, the connection closes, so that a partial archive is not mistaken for a complete one.',
     querystring: ReadEvidence,
     response: {
       200: {
-        description: 'The archive. Files of records have a JSON document in each line.',
+        description: 'The archive. Files of records contain one JSON document per line.',
         content: { 'application/zip': { schema: Archive } },
       },
     },

@@ -70,9 +70,9 @@ export const registerCorrections = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/admin/payments', 'admin.list_payments', {
     access: 'admin',
-    summary: 'Find payments that need a person',
+    summary: 'List payments that need a person',
     description:
-      'With `status=unknown`: those whose outcome the rail has not reported. With `provider_receipt`: the payment of any workspace that a provider knows by it.',
+      'Returns payments of all workspaces. `status=unknown` finds payments whose outcome the rail has not reported. `provider_receipt` finds the payment with that receipt.',
     querystring: FindPayments,
     response: { 200: pageOf(AdminPayment) },
     read: (page, { query }) => listAllPayments(deps.db, query, page),
@@ -99,7 +99,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
     summary: 'Resolve an unknown payment',
     description:
-      'With evidence from the provider that a person has read: posts the payment, or releases the hold. Without evidence leave it `unknown`.\n\nEnds a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
+      'Ends a payment that is `unknown`, or books a late success, with evidence from the provider that a person has read. Without evidence, leave the payment `unknown`. `failed` and `written_off` cost the organisation and count as adjustments. Above the daily limit of one administrator, the answer is 202 and the adjustment waits until a second administrator sends the same outcome. `failed` is possible only after the rail was asked and its time to answer has passed.',
     params: byId('payment'),
     body: ResolvePayment,
     response: { 200: AdminPayment, 202: AdminPayment },
@@ -113,9 +113,9 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     access: 'admin',
     idempotent: true,
     refuses: ['insufficient_funds', 'separation_of_duties'],
-    summary: 'Request a correction of a balance',
+    summary: 'Create an adjustment',
     description:
-      'A ledger adjustment with its reason. Above an amount a second administrator must confirm it. An administrator never adjusts their own account, or the balance of a workspace that they belong to.',
+      'Corrects a balance with a ledger adjustment and its reason. Above a certain amount, a second administrator must confirm it. Administrators cannot adjust their own account, or the balance of a workspace that they belong to.',
     body: CreateAdjustment,
     response: { 201: Adjustment },
     work: async (tx, { principal, body }) =>
@@ -124,7 +124,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
   routes.list('/v1/admin/adjustments', 'admin.list_adjustments', {
     access: 'admin',
     summary: 'List adjustments',
-    description: 'Those that were posted, and those that wait for a second administrator.',
+    description: 'Returns posted adjustments, and those that wait for a second administrator.',
     querystring: FindAdjustments,
     response: { 200: pageOf(Adjustment) },
     read: (page, { query }) => listAdjustments(deps.db, filtersOf(query), page),
@@ -132,8 +132,8 @@ export const registerCorrections = (app: App, deps: Parts): void => {
   })
   routes.get('/v1/admin/adjustments/:id', 'admin.get_adjustment', {
     access: 'admin',
-    summary: 'Read an adjustment',
-    description: 'Who created it, why, and who decided.',
+    summary: 'Retrieve an adjustment',
+    description: 'Returns the adjustment with its requester, its reason and the administrator who decided.',
     params: byId('ledger'),
     response: { 200: Adjustment },
     read: async ({ params }) => only(await viewAdjustments(deps.db, [found(await findAdjustment(deps.db, { id: params.id }))])),
@@ -143,7 +143,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     access: 'admin',
     refuses: decideRefuses,
     summary: 'Confirm an adjustment',
-    description: 'Posts it. Only another administrator than the one who created it can.',
+    description: 'Posts the adjustment. The administrator who created it cannot confirm it.',
     params: byId('ledger'),
     response: { 200: Adjustment },
     work: async (tx, { principal, params }) =>
@@ -153,7 +153,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     access: 'admin',
     refuses: decideRefuses,
     summary: 'Reject an adjustment',
-    description: 'Nothing moves. The reason is for the audit log.',
+    description: 'Rejects the adjustment, so that no money moves. The reason is recorded in the audit log.',
     params: byId('ledger'),
     body: RejectAdjustment,
     response: { 200: Adjustment },
@@ -169,7 +169,7 @@ const registerMovements = (app: App, deps: Parts): void => {
   routes.list('/v1/admin/provider-movements', 'admin.list_movements', {
     access: 'admin',
     summary: "List movements of the organisation's own money",
-    description: 'Settlements of charges, transfers to and from the bank, and other charges that a person has named.',
+    description: 'Returns the settlements of charges, bank transfers and other charges that a person has recorded.',
     querystring: PageQuery,
     response: { 200: pageOf(ProviderMovement) },
     read: (page) => listMovements(deps.db, page),
@@ -178,9 +178,9 @@ const registerMovements = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/provider-movements', 'admin.name_movement', {
     access: 'admin',
     idempotent: true,
-    summary: "Name a movement of the organisation's own money",
+    summary: "Record a movement of the organisation's own money",
     description:
-      'A settlement of charges, a transfer to or from the bank, or another charge: each is named once, and books nothing. The next comparison of balances expects it. If the money moved before the last comparison, it explains the open `balance_differs` of that time, which is closed when its amount is explained. A receipt that is booked already is 409: resolve its item in suspense as explained first.',
+      'Records a settlement of charges, a transfer to or from the bank, or another charge. Record each movement once; nothing is booked for it. The next comparison of balances takes it into account. If the money moved before the last comparison, it explains the open `balance_differs` of that time, which closes when its amount is explained. A receipt that is already booked returns 409: first resolve its item in suspense as explained.',
     body: NameMovement,
     response: { 201: ProviderMovement },
     work: async (tx, { principal, body }) => created(presentMovement(await nameMovement(tx, principal, body))),
@@ -193,7 +193,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
   routes.list('/v1/admin/reconciliations', 'admin.list_reconciliations', {
     access: 'admin',
     summary: 'List reconciliations',
-    description: 'Every comparison of the books with a statement of a provider, with how much matched.',
+    description: 'Returns every comparison of the books with a provider statement, with the number of matches.',
     querystring: PageQuery,
     response: { 200: pageOf(Reconciliation) },
     read: (page) => listReconciliations(deps.db, page),
@@ -203,9 +203,9 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     access: 'admin',
     idempotent: true,
     bodyLimit: bodyLimitBytes,
-    summary: 'Compare a statement with the books',
+    summary: 'Reconcile a statement',
     description:
-      'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It proves nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
+      'Compares a statement that a person exported from a provider with the books. The answer contains the number of matches; the differences are listed. An uploaded statement is not proof, so nothing is booked, credited or ended; the `reconcile` command on the server does that. The same content is compared only once.',
     body: UploadStatement,
     response: { 201: Reconciliation },
     before: ({ body }) => readUpload(deps, body),
@@ -214,9 +214,9 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
   })
   routes.list('/v1/admin/reconciliation-differences', 'admin.list_differences', {
     access: 'admin',
-    summary: 'List differences with statements',
+    summary: 'List reconciliation differences',
     description:
-      'The differences between the books and a statement, each with its likely reason and what to do. Nothing is booked automatically.',
+      'Returns the differences between the books and a statement, each with its likely reason and the next step. Nothing is booked automatically.',
     querystring: FindDifferences,
     response: { 200: pageOf(ReconciliationDifference) },
     read: (page, { query: { status, reconciliation_id: reconciliationId } }) =>
@@ -226,9 +226,9 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/reconciliation-differences/resolve', 'admin.resolve_differences', {
     access: 'admin',
     refuses: ['conflict'],
-    summary: 'Close several differences',
+    summary: 'Resolve several differences',
     description:
-      'One note for all of them, as one change: if one is resolved already or does not exist, none is closed. An `offered_outcome` is not accepted here. Each difference has its own row in the audit log.',
+      'Resolves all differences with one note, as one change. If one is already resolved or does not exist, none is resolved. An `offered_outcome` cannot be accepted here. Each difference gets its own entry in the audit log.',
     body: ResolveDifferences,
     response: { 200: ReconciliationDifferences },
     work: async (tx, { principal, body }) => {
@@ -239,9 +239,9 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/reconciliation-differences/:id/resolve', 'admin.resolve_difference', {
     access: 'admin',
     refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
-    summary: 'Close a difference with a statement',
+    summary: 'Resolve a difference',
     description:
-      'Records how a person has explained or corrected it. With `accept` it ends the payment as the statement shows; otherwise it moves no money of an account, and a line that was offered as a payment goes to suspense.',
+      'Records how a person explained or corrected the difference. With `accept`, the payment ends as the statement shows. Otherwise no account’s money moves, and a line that was offered as a payment goes to suspense.',
     params: byId('reconciliation'),
     body: ResolveDifference,
     response: { 200: ReconciliationDifference, 202: ReconciliationDifference },

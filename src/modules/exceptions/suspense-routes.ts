@@ -27,7 +27,7 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     access: 'admin',
     summary: 'List money in suspense',
     description:
-      'Money that a provider moved and that could not be booked, with what it seems to be about. A person must resolve each.',
+      'Returns money that a provider moved and the service could not book, with the likely payment or top-up. A person must resolve each item.',
     querystring: FindSuspense,
     response: { 200: pageOf(SuspenseItem) },
     read: (page, { query }) => listSuspense(deps.db, query.status, page),
@@ -37,7 +37,7 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     access: 'admin',
     summary: "List providers' alerts",
     description:
-      'What a provider said later about money that is booked already. Nothing was booked for it. A person asks the provider.',
+      'Returns later reports of a provider about money that is already booked. Nothing was booked for them. A person must ask the provider.',
     querystring: FindSuspense,
     response: { 200: pageOf(ProviderAlert) },
     read: (page, { query }) => listProviderAlerts(deps.db, query.status, page),
@@ -47,7 +47,7 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     access: 'admin',
     refuses: ['conflict'],
     summary: "Resolve a provider's alert",
-    description: 'Notes what the provider answered. It moves no money.',
+    description: 'Records the answer of the provider. No money moves.',
     params: byId('alert'),
     body: ResolveProviderAlert,
     response: { 200: ProviderAlert },
@@ -57,9 +57,9 @@ export const registerSuspense = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/suspense/resolve', 'admin.resolve_suspense_items', {
     access: 'admin',
     refuses: ['conflict'],
-    summary: 'Resolve several items of suspense',
+    summary: 'Resolve several suspense items',
     description:
-      'One result and one note for all of them, as one change: where one is resolved already or unknown, none is resolved. Items that need a second administrator stay open with their `proposal` (202). Each item has its own row in the audit log.',
+      'Resolves all items with one outcome and one note, as one change. If one is already resolved or does not exist, none is resolved. Items that need a second administrator remain open with their `proposal` (202). Each item gets its own entry in the audit log.',
     body: ResolveSuspenseItems,
     response: { 200: SuspenseItems, 202: SuspenseItems },
     work: async (tx, { principal, body }) => {
@@ -71,9 +71,9 @@ export const registerSuspense = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/suspense/:id/resolve', 'admin.resolve_suspense', {
     access: 'admin',
     refuses: ['conflict'],
-    summary: 'Resolve money in suspense',
+    summary: 'Resolve a suspense item',
     description:
-      'Records the result: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is for the audit log. Booked money that was not adjusted counts for what one administrator may move alone in a day: beyond it the answer is 202, and the item stays open until a second administrator sends the same outcome.',
+      'Records the outcome: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is recorded in the audit log. Booked money that was not adjusted counts towards the daily limit of one administrator. Above that limit, the answer is 202 and the item remains open until a second administrator sends the same outcome.',
     params: byId('suspense'),
     body: ResolveSuspense,
     response: { 200: SuspenseItem, 202: SuspenseItem },
@@ -85,9 +85,9 @@ export const registerSuspense = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/suspense/:id/amount', 'admin.enter_suspense_amount', {
     access: 'admin',
     refuses: ['separation_of_duties', 'conflict'],
-    summary: 'Enter the amount of money in suspense',
+    summary: 'Enter the amount of a suspense item',
     description:
-      'For an item without `amount_minor`: what the provider says has moved. The whole amount of a payment that succeeded returns it to its balance, and counts for what one administrator may move alone in a day. Any other amount is booked, and the item waits to be assigned or resolved.',
+      'Enters the amount that the provider reports, for an item without `amount_minor`. The whole amount of a succeeded payment returns to its balance, and counts towards the daily limit of one administrator. Any other amount is booked, and the item waits to be assigned or resolved.',
     params: byId('suspense'),
     body: EnterAmount,
     response: { 200: SuspenseItem },
@@ -98,9 +98,9 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     access: 'admin',
     idempotent: true,
     refuses: ['separation_of_duties'],
-    summary: 'Give money in suspense to its account',
+    summary: 'Assign a suspense item to an account',
     description:
-      'For a deposit under a reference that nothing here has, once the sender is known: by `account_id`, or by the `topup_id` that the payer meant, which it ends. Never to the administrator, and above the sum that needs a second administrator only by an adjustment.',
+      'Assigns a deposit with an unknown reference, once the sender is known. Use `account_id`, or the `topup_id` that the payer meant, which then ends. Administrators cannot assign money to themselves. Amounts that need a second administrator require an adjustment instead.',
     params: byId('suspense'),
     body: AssignSuspense,
     response: { 200: SuspenseItem },

@@ -52,7 +52,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
   routes.list('/v1/accounts/me/identities', 'identities.list', {
     permission: 'account.read',
     summary: 'List sign-in methods',
-    description: 'The identities that are linked to the account.',
+    description: 'Returns the identities that are linked to the account.',
     querystring: PageQuery,
     response: { 200: pageOf(Identity) },
     of: ({ principal }) => principal.accountId,
@@ -67,7 +67,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     refuses: ['invalid_signature', 'forbidden', 'grant_frozen', 'provider_not_configured'],
     summary: 'Link a sign-in method',
     description:
-      'A wallet by a signed message, at once; Google and GitHub by an address that the person opens in a browser. An identity belongs to one account (409 `conflict`).\n\nLinks a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
+      'A signed message links a wallet at once: 201, or 200 if it was already linked. Google and GitHub return 202 and a URL that the person opens in a browser. An identity belongs to one account (409 `conflict`).',
     body: LinkIdentity,
     response: {
       200: Identity,
@@ -100,7 +100,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
   routes.list(path, 'passkeys.list', {
     access: 'undelegated',
     summary: 'List passkeys',
-    description: 'What the account can approve with. Passkeys do not sign in.',
+    description: 'Returns the passkeys that the account can approve with. Passkeys cannot be used to sign in.',
     querystring: PageQuery,
     response: { 200: pageOf(Passkey) },
     of: ({ principal }) => principal.accountId,
@@ -110,9 +110,8 @@ export const registerIdentities = (app: App, deps: Parts): void => {
   routes.ask(`${path}/options`, 'passkeys.prepare', {
     access: 'undelegated',
     credentialIssuing: true,
-    summary: 'Begin a passkey',
-    description:
-      'What a browser needs to create a passkey: the options for `navigator.credentials.create()`, with a challenge that can be used once, for ten minutes.',
+    summary: 'Start creating a passkey',
+    description: 'Returns the options for `navigator.credentials.create()`. The challenge can be used once within ten minutes.',
     response: { 200: PasskeyOptions },
     read: ({ principal }) => startPasskey(deps, principal),
   })
@@ -124,7 +123,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     refuses: ['invalid_signature', 'account_frozen'],
     summary: 'Add a passkey',
     description:
-      'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
+      'Registers the passkey that the browser created. The authenticator must have verified its user. The passkey can then sign approvals: `POST /v1/approvals/:id/decide` with `passkey`.',
     body: CreatePasskey,
     response: { 201: Passkey },
     before: ({ body }) => readNewPasskey(deps.config, body.credential),
@@ -134,9 +133,9 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     access: 'undelegated',
     whileFrozen: true,
     credentialIssuing: true,
-    summary: 'Begin a proof by passkey',
+    summary: 'Start step-up with a passkey',
     description:
-      'What a browser needs to sign with a passkey: the options for `navigator.credentials.get()`, with a challenge that can be used once, in this session, for ten minutes.',
+      'Returns the options for `navigator.credentials.get()`. The challenge can be used once, in this session, within ten minutes.',
     response: { 200: ProofOptions },
     read: ({ principal }) => startProof(deps, principal),
   })
@@ -145,9 +144,9 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     whileFrozen: true,
     credentialIssuing: true,
     refuses: ['invalid_signature', 'step_up_required'],
-    summary: 'Prove a session by passkey',
+    summary: 'Complete step-up with a passkey',
     description:
-      'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
+      'Confirms the identity of the person. For ten minutes, the session can do what requires step-up (403 `step_up_required`). Signing in again within the session has the same effect. A passkey or a method counts if the session began with it, or if it was added before the session began.',
     body: Prove,
     response: { 200: Proven },
     before: ({ principal, body }) => examineProof(deps, principal, body.passkey),
@@ -162,7 +161,8 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     access: 'undelegated',
     whileFrozen: true,
     summary: 'Remove a passkey',
-    description: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
+    description:
+      'Removes the passkey. Its approvals of payments that are not sent yet no longer count (event `approval.decision_voided`).',
     params: byId('passkey'),
     response: { 200: Passkey },
     work: async (tx, { principal, params }) =>
@@ -172,7 +172,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
   routes.list('/v1/accounts/me/sessions', 'sessions.list', {
     permission: 'account.manage',
     summary: 'List sessions',
-    description: 'The browsers in which the account is signed in.',
+    description: 'Returns the browsers in which the account is signed in.',
     querystring: PageQuery,
     response: { 200: pageOf(Session) },
     of: ({ principal }) => principal.accountId,
@@ -188,7 +188,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     refuses: ['forbidden', 'grant_frozen', 'last_identity'],
     summary: 'Unlink a sign-in method',
     description:
-      'Ends the sessions that it started, and lists what was added in them (`began_here`). If it was stolen, `?end=everything` ends all of that too. The last one stays (409 `last_identity`).',
+      'Unlinks the method, ends the sessions that it started, and lists everything added in them (`began_here`). If the method was stolen, `?end=everything` also ends everything in that list. The last method cannot be unlinked (409 `last_identity`).',
     params: byId('identity'),
     querystring: EndQuery,
     response: { 200: UnlinkedIdentity },
@@ -207,7 +207,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     refuses: ['forbidden', 'grant_frozen', 'last_identity'],
     summary: 'End a session',
     description:
-      'Signs out one browser, with its next request, and lists what was added in it (`began_here`). If it was stolen, `?end=everything` ends all of that too.',
+      'Signs out one browser from its next request on, and lists everything added in the session (`began_here`). If the session was stolen, `?end=everything` also ends everything in that list.',
     params: byId('session'),
     querystring: EndQuery,
     response: { 200: EndedSession },

@@ -11,9 +11,9 @@ export const registerNotificationSettings = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.get(path, 'notification_settings.get', {
     access: 'undelegated',
-    summary: 'Read what you are told',
+    summary: 'Retrieve notification settings',
     description:
-      'What is mailed to the verified addresses of your account or pushed to your browsers, and in which language. Everything is on at the beginning. Mails that protect the account (a new browser, sign-in method, passkey, key or approver) cannot be switched off.',
+      'Returns the notifications that are emailed to the verified addresses of your account or pushed to your browsers, and their language. All are on by default. Security emails (for a new browser, sign-in method, passkey, key or approver) cannot be turned off.',
     response: { 200: NotificationSettings },
     read: ({ principal }) => readSettings(deps.db, deps.config, principal.accountId),
   })
@@ -21,8 +21,8 @@ export const registerNotificationSettings = (app: App, deps: Parts): void => {
     access: 'undelegated',
     freshProof: 'by_content',
     whileFrozen: true,
-    summary: 'Choose what you are told',
-    description: 'A field that is left out stays. To switch something off takes a session that was proven a short time ago.',
+    summary: 'Update notification settings',
+    description: 'Omitted fields keep their value. Turning a notification off requires step-up.',
     body: UpdateNotificationSettings,
     response: { 200: NotificationSettings },
     work: async (tx, { principal, body }) => {

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { languages } from '../../db/tables/mail.ts'
 import { RecordOut, TimeOut } from '../../http/wire.ts'
 
-const email = z.boolean().describe('By e-mail, to each verified address of the account.')
-const approvals = { email, push: z.boolean().describe('To the browsers that asked for notifications.') }
+const email = z.boolean().describe('Whether to send an email to each verified address of the account.')
+const approvals = { email, push: z.boolean().describe('Whether to push to the browsers that subscribed to notifications.') }
 const mailed = { email }
-const language = z.enum(languages).describe('In which language mails are written.')
+const language = z.enum(languages).describe('The language of the emails.')
 
 const described = {
-  approvals: 'An approval waits for you, and still waits at half of its time.',
-  lists: 'A payment batch that you asked for has ended with failures.',
-  balance: 'Money is short for what is scheduled.',
-  policies: 'A change of a policy waits to be confirmed.',
+  approvals: 'An approval waits for you. A reminder follows at half of its time.',
+  lists: 'A payment batch that you requested ended with failures.',
+  balance: 'The balance does not cover the scheduled payments.',
+  policies: 'A policy change waits for confirmation.',
 } as const
 
 export const NotificationSettings = RecordOut('NotificationSettings', {
@@ -22,15 +22,15 @@ export const NotificationSettings = RecordOut('NotificationSettings', {
   language,
   delivery: z
     .enum(['smtp', 'sandbox', 'off'])
-    .describe('`off`: this deployment sends no mail. `sandbox`: mails are shown on a page of the sandbox.'),
+    .describe('`off`: no email is sent. `sandbox`: emails are shown on a page of the sandbox.'),
   addresses: z
     .array(
       z.object({
         email: z.string().describe('A verified address of a sign-in method.'),
-        refused_at: TimeOut.nullable().describe('When the last mail to it was refused for good.'),
+        refused_at: TimeOut.nullable().describe('When the last email to the address was permanently rejected; otherwise null.'),
       }),
     )
-    .describe('The addresses that are mailed.'),
+    .describe('The addresses that receive emails.'),
 })
 export type NotificationSettings = z.output<typeof NotificationSettings>
 

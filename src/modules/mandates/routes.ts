@@ -38,9 +38,9 @@ export const registerMandates = (app: App, deps: Parts): void => {
   routes.ask(`${path}/prepare`, 'mandates.prepare', {
     access: 'public',
     credentialIssuing: true,
-    summary: 'Get the text of a mandate to sign',
+    summary: 'Prepare a mandate',
     description:
-      'Turns terms into the readable text and the nonce that the wallet signs. Nothing is stored about the terms, and no account is looked up.',
+      'Returns the readable text and the nonce for the wallet to sign. The terms are not stored, and no account is looked up.',
     body: PrepareMandate,
     response: { 200: PreparedMandate },
     cacheControl: 'no-store',
@@ -55,7 +55,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
     refuses: ['invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
     summary: 'Create a mandate by signature',
     description:
-      'A wallet approves payments within these terms in advance. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; limits still apply. The same request again gives the same mandate.',
+      'Creates a mandate, with which a wallet approves payments within its terms in advance. The wallet identifies the account. A payment that names the mandate and matches its terms has the approval of the signer; limits still apply. Repeating the request returns the same mandate.',
     body: CreateMandate,
     response: { 201: Mandate },
     handler: async (request, reply) => {
@@ -71,7 +71,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
   routes.list(path, 'mandates.list', {
     permission: 'mandate.read',
     summary: 'List mandates',
-    description: 'The mandates of the workspace, with what has been spent of each.',
+    description: 'Returns the mandates of the workspace, with the spent amount of each.',
     querystring: ListMandates,
     response: { 200: pageOf(Mandate) },
     read: (page, { principal, query: { status } }, at) =>
@@ -80,8 +80,8 @@ export const registerMandates = (app: App, deps: Parts): void => {
   })
   routes.get(one, 'mandates.get', {
     permission: 'mandate.read',
-    summary: 'Read a mandate',
-    description: 'Its terms, its signature, and how much of it is left.',
+    summary: 'Retrieve a mandate',
+    description: 'Returns the mandate with its terms, its signature and its usage.',
     params: byId('mandate'),
     response: { 200: Mandate },
     read: async ({ principal, params }) => {
@@ -91,9 +91,8 @@ export const registerMandates = (app: App, deps: Parts): void => {
   })
   routes.get(`${one}/message`, 'mandates.revocation_message', {
     access: 'public',
-    summary: 'Get the text that revokes a mandate',
-    description:
-      'The text that the wallet must sign to revoke the mandate.\n\nThe text to sign in order to revoke the mandate by signature.',
+    summary: 'Retrieve the text that revokes a mandate',
+    description: 'Returns the text that the wallet must sign to revoke the mandate.',
     params: byId('mandate'),
     response: { 200: RevocationMessage },
     cacheControl: 'no-store',
@@ -109,7 +108,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
     refuses: ['invalid_signature', 'forbidden', 'membership_suspended', 'conflict'],
     summary: 'Revoke a mandate',
     description:
-      'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.\n\nBy a wallet signature in the body, or by a credential with `mandate.manage`.',
+      'Ends the mandate at once. Requires a credential with `mandate.manage`, or the signature of a wallet of the account in the body. Pending payments are decided without the mandate.',
     params: byId('mandate'),
     body: RevokeMandate,
     response: { 200: Mandate },

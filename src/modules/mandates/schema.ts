@@ -46,14 +46,14 @@ export const MandateTerms = z
   }))
 export type MandateTerms = z.output<typeof MandateTerms>
 
-const Signature = WalletSignature.describe('An EIP-191 `personal_sign` signature of the message, as it is.')
+const Signature = WalletSignature.describe('An EIP-191 `personal_sign` signature of the unchanged message.')
 
 export const PrepareMandate = BodyIn('PrepareMandate', { address: WalletAddress, terms: MandateTerms })
 export type PrepareMandate = z.output<typeof PrepareMandate>
 
 export const PreparedMandate = z
   .object({ message: z.string(), nonce: z.string(), expires_at: TimeOut })
-  .meta({ id: 'PreparedMandate', description: 'The text to sign until `expires_at`, with its nonce.' })
+  .meta({ id: 'PreparedMandate', description: 'The text to sign and its nonce, valid until `expires_at`.' })
 
 export const CreateMandate = BodyIn('CreateMandate', {
   address: WalletAddress,
@@ -66,7 +66,7 @@ export type CreateMandate = z.output<typeof CreateMandate>
 /** A signature alone is enough; without one the credential decides. */
 export const RevokeMandate = BodyIn('RevokeMandate', {
   signature: Signature.optional(),
-  address: WalletAddress.optional().describe('The signing wallet; needed for contract wallets only.'),
+  address: WalletAddress.optional().describe('The wallet that signed. Required only for contract wallets.'),
 }).nullish()
 export type RevokeMandate = z.output<typeof RevokeMandate>
 
@@ -84,15 +84,15 @@ export const Mandate = RecordOut('IntentMandate', {
   max_total_minor: MinorOut,
   max_per_payment_minor: MinorOut.nullable(),
   max_payments: z.number().int().nullable(),
-  beneficiary_ids: z.array(IdOut('beneficiary')).describe('Empty: any.'),
-  payment_types: z.array(z.string()).describe('Empty: any.'),
+  beneficiary_ids: z.array(IdOut('beneficiary')).describe('The beneficiaries that the mandate covers; empty for any.'),
+  payment_types: z.array(z.string()).describe('The payment types that the mandate covers; empty for any.'),
   valid_from: TimeOut,
   expires_at: TimeOut,
   spent_minor: MinorOut,
-  payments_made: z.number().int().describe('How many payments were made under it.'),
-  message: z.string().describe('The text that was signed, as it was.'),
+  payments_made: z.number().int().describe('The number of payments made under the mandate.'),
+  message: z.string().describe('The exact text that was signed.'),
   signature: z.string(),
-  signer: z.string().describe('The wallet that signed: its address, or `eip155:<chain>:<address>` of a contract.'),
+  signer: z.string().describe('The wallet that signed: an address, or `eip155:<chain>:<address>` for a contract wallet.'),
   created_at: TimeOut,
   revoked_at: TimeOut.nullable(),
 })

@@ -29,9 +29,9 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     longLived: true,
     access: 'authenticated',
     refuses: ['forbidden', 'membership_suspended'],
-    summary: 'Follow events as they happen',
+    summary: 'Stream events',
     description:
-      'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
+      'Streams server-sent events for everything that the credential can read. After a lost connection, send `Last-Event-ID` to get the missed events first. The REST resources remain the source of truth.',
     querystring: StreamQuery,
     response: { 200: EventStream },
     // A HEAD request of a stream would never end.
@@ -52,7 +52,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     refuses: ['forbidden', 'membership_suspended'],
     summary: 'List events',
     description:
-      'The same events as a list, for polling and for programs that are started now and then: with `after` all later events, oldest first, and with `wait_seconds` as soon as there is one.',
+      'Returns the same events as a list, for polling and for programs that run occasionally. With `after`, returns all later events, oldest first. With `wait_seconds`, waits until there is one.',
     querystring: NotificationsQuery,
     response: { 200: pageOf(Notification) },
     of: ({ principal }) => principal.accountId,

@@ -28,7 +28,7 @@ const After = bounded(100).transform((text, context): Uuid | 'start' => {
 export const NotificationsQuery = PageQuery.extend({
   type: Types,
   after: After.optional().describe(
-    'The last event that you have: the events after it, oldest first. `start`: from the oldest that is kept.',
+    'The ID of the last event that you received. Returns the events after it, oldest first. `start` begins with the oldest stored event.',
   ),
   wait_seconds: z.coerce
     .number()
@@ -36,7 +36,7 @@ export const NotificationsQuery = PageQuery.extend({
     .min(0)
     .max(25)
     .default(0)
-    .describe('With `after`: how long to wait for the first event if there is none yet.'),
+    .describe('With `after`: the number of seconds to wait for an event if there is none yet.'),
   created_after: TimeIn.optional().describe('Only events after this time.'),
   created_before: TimeIn.optional().describe('Only events before this time.'),
 })
@@ -47,12 +47,12 @@ export const StreamQuery = z.object({
   last_event_id: bounded(200)
     .optional()
     .describe(
-      'The last event that was received: the events since then are sent first. Browsers send it as the header `Last-Event-ID`, which has priority.',
+      'The ID of the last event that you received. Later events are sent first. The `Last-Event-ID` header, which browsers send, takes precedence.',
     ),
 })
 
 const streamText = `One block per event: \`id: evt_…\`, \`event: <type>\`, \`data: <Event as JSON>\`, and an empty line. Comment lines (\`: ping\`) keep
-the connection open. \`event: stream.reset\` says that the events since \`Last-Event-ID\` are no longer stored: read the resources again.`
+the connection open. \`event: stream.reset\` means that the events since \`Last-Event-ID\` are no longer stored: read the resources again.`
 
 export const EventStream = {
   description: streamText,

@@ -88,7 +88,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       ...open,
       summary: 'Get or refresh tokens',
       description:
-        'Redeems a code, a device code or a refresh token. A refresh token works once. Using it again revokes the grant. The body is a form.',
+        'Redeems a code, a device code or a refresh token. A refresh token works once; using it again revokes the grant. The body is form-encoded.',
       consumes: form,
       body: TokenBody,
       response: {
@@ -123,13 +123,12 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     routes.ask('/v1/oauth/revoke', 'oauth.revoke', {
       ...open,
       summary: 'Revoke a token',
-      description:
-        'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens are answered in the same way.',
+      description: 'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens get the same answer.',
       consumes: form,
       body: RevocationBody,
       response: {
         // Clients read every answer as JSON, even an empty one.
-        200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
+        200: z.object({}).meta({ id: 'Revoked', description: 'The token was revoked, or the client has no such token.' }),
         ...oauthRefusals('invalid_request', 'invalid_client'),
       },
       read: async (request) => {
@@ -144,7 +143,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       query: 'lenient',
       summary: 'Introspect a token',
       description:
-        'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
+        'RFC 7662, for resource servers: whether a token is active, its account, its scopes and its spending controls.',
       consumes: form,
       body: IntrospectionBody,
       response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
@@ -157,7 +156,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     routes.handle('POST', '/v1/oauth/par', 'oauth.push', {
       ...open,
       summary: 'Push an authorization request',
-      description: 'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
+      description: 'RFC 9126: sends the parameters in advance. The browser gets only a short reference and cannot change them.',
       consumes: form,
       body: PushBody,
       response: { 201: Pushed, ...requestRefusals },
@@ -168,9 +167,9 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     })
     routes.ask('/v1/oauth/device_authorization', 'oauth.device_authorization', {
       ...open,
-      summary: 'Start the flow for a device',
+      summary: 'Start the device flow',
       description:
-        'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
+        'RFC 8628, for agents without a browser. A person enters the code on the device page while the client polls for the token. PKCE is required here too.',
       consumes: form,
       body: DeviceBody,
       response: { 200: DeviceAuthorization, ...requestRefusals },
@@ -188,7 +187,7 @@ export const registerRegistration = (app: App, deps: Parts): void => {
       // The same rule as for a client's own document.
       text: 'lenient',
       summary: 'Register a client',
-      description: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',
+      description: 'RFC 7591. A public client gets an ID. A confidential client also gets a secret, which is shown only once.',
       body: ClientMetadataBody,
       response: { 201: RegisteredClient, ...oauthRefusals('invalid_redirect_uri', 'invalid_client_metadata') },
       bodyLimit: registrationLimitBytes,

@@ -17,8 +17,8 @@ const registerMetadata = (app: App, deps: Parts): void => {
   const open = { access: 'public', query: 'lenient', cacheControl: 'public, max-age=300' } as const
   routes.get('/.well-known/oauth-authorization-server', 'oauth.server_metadata', {
     ...open,
-    summary: 'Find the authorization server',
-    description: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
+    summary: 'Retrieve the authorization server metadata',
+    description: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this document automatically.',
     response: { 200: serverMetadata.schema },
     read: async () => serverMetadata.at(publicUrl),
   })
@@ -26,8 +26,8 @@ const registerMetadata = (app: App, deps: Parts): void => {
     const isMcp = resource === mcpPath
     routes.get(metadataPath(resource), isMcp ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata', {
       ...open,
-      summary: `Find the issuer of tokens for ${isMcp ? 'the MCP server' : 'this API'}`,
-      description: `RFC 9728: which authorization server and which scopes belong to ${isMcp ? 'the MCP endpoint' : 'this API'}. \`WWW-Authenticate\` points here.`,
+      summary: `Find the token issuer of ${isMcp ? 'the MCP server' : 'this API'}`,
+      description: `RFC 9728: the authorization server and the scopes of ${isMcp ? 'the MCP endpoint' : 'this API'}. The \`WWW-Authenticate\` header links here.`,
       response: { 200: resourceMetadata.schema },
       read: async () => resourceMetadata.at(publicUrl, resource),
     })
@@ -45,12 +45,12 @@ const registerAuthorize = (app: App, deps: Parts): void => {
       credentialIssuing: true,
       pages: true,
       cors: false,
-      summary: 'Ask a person for consent',
+      summary: 'Request consent',
       description:
-        'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
+        'A client sends the browser here. PKCE with S256 is required. A valid request redirects to the consent page, and from there to the redirect URI.',
       querystring: AuthorizeQuery,
       response: {
-        302: z.undefined().describe('To the consent page, or back to the client with an error.'),
+        302: z.undefined().describe('Redirect to the consent page, or back to the client with an error.'),
         ...oauthRefusals(
           'invalid_request',
           'unsupported_response_type',
@@ -81,8 +81,9 @@ const registerConsent = (app: App, deps: Parts): void => {
   routes.get('/v1/oauth/authorizations/:id', 'oauth.get_authorization', {
     access: 'undelegated',
     refuses: ['forbidden'],
-    summary: 'Read the request of a client',
-    description: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
+    summary: 'Retrieve a client’s authorization request',
+    description:
+      'The client, scopes and spending controls of the request, and the host that receives the answer. Used by the consent page.',
     params: byId('oauth_authorization'),
     response: { 200: Authorization },
     read: ({ principal, params }) => readConsentRequest(deps, principal, params),
@@ -91,8 +92,8 @@ const registerConsent = (app: App, deps: Parts): void => {
     freshProof: 'by_content',
     access: 'undelegated',
     refuses: decided,
-    summary: 'Consent or refuse',
-    description: 'Only a person decides, and can only reduce what was requested. Returns the next address of the browser.',
+    summary: 'Approve or deny a client',
+    description: 'Only a person can decide, and can only reduce the request. Returns the URL that the browser opens next.',
     params: byId('oauth_authorization'),
     body: AuthorizationDecision,
     response: { 200: Decided },
@@ -102,8 +103,8 @@ const registerConsent = (app: App, deps: Parts): void => {
     access: 'undelegated',
     credentialIssuing: true,
     refuses: ['forbidden'],
-    summary: 'Read the request of a device',
-    description: 'For the device page: the request with the code that the person typed.',
+    summary: 'Retrieve a device’s authorization request',
+    description: 'The request that belongs to the code that the person entered. Used by the device page.',
     params: ByUserCode,
     response: { 200: Authorization },
     read: ({ principal, params }) => readConsentRequest(deps, principal, params),
@@ -113,8 +114,8 @@ const registerConsent = (app: App, deps: Parts): void => {
     access: 'undelegated',
     credentialIssuing: true,
     refuses: decided,
-    summary: 'Consent to a device or refuse',
-    description: 'As for a browser; the device gets its token with its next poll.',
+    summary: 'Approve or deny a device',
+    description: 'Same as the decision for a browser. The device gets its token with its next poll.',
     params: ByUserCode,
     body: DeviceDecision,
     response: { 200: Decided },

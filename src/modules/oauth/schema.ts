@@ -18,37 +18,37 @@ const Texts = (description: string) =>
     .describe(description)
 
 const Credentials = {
-  client_id: Text('Required unless the client is named by HTTP Basic authentication.'),
-  client_secret: Text('The secret of a confidential client that does not use HTTP Basic authentication.'),
+  client_id: Text('Required, except with HTTP Basic authentication.'),
+  client_secret: Text('The secret of a confidential client. Omit it with HTTP Basic authentication.'),
 }
 
 const AccessParameters = {
   scope: Text(
-    'Permission names, separated by spaces. Left out: what the client registered, else everything that can be requested.',
+    'Permission names, separated by spaces. Defaults to the registered scopes of the client, otherwise to all scopes that can be requested.',
   ),
   resource: Texts(
-    'What the token is for (RFC 8707): the address of this service (its API and its MCP server), or that of the MCP server. Left out: both.',
+    'The resource that the token is for (RFC 8707): the URL of this service (API and MCP server), or of the MCP server alone. Defaults to both.',
   ),
   authorization_details: Text(
-    'A JSON list with one object of type `payment` and the members of SpendingControls: the limits that the client requests (RFC 9396).',
+    'The limits that the client requests (RFC 9396): a JSON array with one object of type `payment` and the fields of SpendingControls.',
   ),
 }
 
 const CodeRequestParameters = {
   response_type: Text('`code`'),
-  redirect_uri: Text('One of the registered ones; may be left out when there is only one.'),
-  state: Text('Comes back as it is.'),
-  code_challenge: Text('PKCE, required.'),
-  code_challenge_method: Text('`S256`, required.'),
+  redirect_uri: Text('One of the registered redirect URIs. Optional if there is only one.'),
+  state: Text('Returned to the client unchanged.'),
+  code_challenge: Text('The PKCE code challenge. Required.'),
+  code_challenge_method: Text('`S256`. Required.'),
   response_mode: Text('`query`'),
-  prompt: Text('`none` is refused: consent is always required.'),
+  prompt: Text('`none` is rejected, because consent is always required.'),
   request: Text('Not supported.'),
   ...AccessParameters,
 }
 
 export const AuthorizeQuery = z.object({
   client_id: Text('Required.'),
-  request_uri: Text('What the pushed authorization request endpoint answered.'),
+  request_uri: Text('The `request_uri` that the endpoint for pushed authorization requests returned.'),
   ...CodeRequestParameters,
 })
 export type AuthorizeParameters = z.output<typeof AuthorizeQuery>
@@ -56,7 +56,7 @@ export type CodeParameters = Omit<AuthorizeParameters, 'client_id' | 'request_ur
 export const PushBody = RecordOut('OAuthPushRequest', {
   ...Credentials,
   ...CodeRequestParameters,
-  request_uri: Text('Must be left out.'),
+  request_uri: Text('Not allowed here.'),
 })
 export const DeviceBody = RecordOut('OAuthDeviceRequest', {
   ...Credentials,
@@ -69,17 +69,17 @@ export type DeviceParameters = z.output<typeof DeviceBody>
 export const TokenBody = RecordOut('OAuthTokenRequest', {
   ...Credentials,
   grant_type: Text('`authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`'),
-  code: Text('With authorization_code.'),
-  code_verifier: Text('With authorization_code; with a device code when a code_challenge was sent.'),
-  redirect_uri: Text('Optional; checked when it is sent.'),
-  refresh_token: Text('With refresh_token.'),
-  device_code: Text('With a device code.'),
-  scope: Text('With refresh_token: no more than was granted.'),
-  resource: Texts('No more than was consented to.'),
+  code: Text('Required for `authorization_code`.'),
+  code_verifier: Text('Required for `authorization_code`, and for a device code if a `code_challenge` was sent.'),
+  redirect_uri: Text('Optional. Checked if present.'),
+  refresh_token: Text('Required for `refresh_token`.'),
+  device_code: Text('Required for a device code.'),
+  scope: Text('For `refresh_token`: a subset of the granted scopes.'),
+  resource: Texts('A subset of the resources that the person approved.'),
 })
 export type TokenParameters = z.output<typeof TokenBody>
 
-const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.'), token_type_hint: Text('Not needed.') })
+const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.'), token_type_hint: Text('Optional.') })
 export const RevocationBody = TokenOnlyBody.meta({ id: 'OAuthRevocationRequest' })
 export const IntrospectionBody = TokenOnlyBody.meta({ id: 'OAuthIntrospectionRequest' })
 
@@ -98,7 +98,7 @@ export const TokenResponse = RecordOut('OAuthTokens', {
 export type TokenResponse = z.output<typeof TokenResponse>
 
 export const Introspection = RecordOut('OAuthIntrospection', {
-  active: z.boolean().describe('Whether the token is active. Nothing else is returned for one that is not.'),
+  active: z.boolean().describe('Whether the token is active. An inactive token has no other fields.'),
   scope: z.string().optional(),
   client_id: z.string().optional(),
   token_type: z.string().optional(),
@@ -109,7 +109,7 @@ export const Introspection = RecordOut('OAuthIntrospection', {
     .union([z.string(), z.array(z.string())])
     .optional()
     .describe('The resource that the token is for.'),
-  iss: z.string().optional().describe('Who issued the token.'),
+  iss: z.string().optional().describe('The issuer of the token.'),
   grant_id: IdOut('grant').optional(),
   workspace_id: IdOut('workspace').optional(),
   authorization_details: Details.optional(),
@@ -121,23 +121,27 @@ export const Pushed = RecordOut('OAuthPushedRequest', { request_uri: z.string(),
 export const DeviceAuthorization = RecordOut('OAuthDeviceAuthorization', {
   device_code: z.string(),
   user_code: z.string(),
-  verification_uri: z.string().describe('Where a person enters the code.'),
-  verification_uri_complete: z.string().describe('The same, with the code in it.'),
+  verification_uri: z.string().describe('The page on which a person enters the code.'),
+  verification_uri_complete: z.string().describe('The same page with the code filled in.'),
   expires_in: z.number().int(),
-  interval: z.number().int().describe('How many seconds to wait between two requests.'),
+  interval: z.number().int().describe('The minimum number of seconds between two polls.'),
 })
 
 export const ClientMetadataBody = z.looseObject({}).meta({
   id: 'OAuthClientMetadata',
   description:
-    'Client metadata (RFC 7591): redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method (none, client_secret_basic, client_secret_post), scope. What is not known is ignored.',
+    'Client metadata (RFC 7591): redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method (none, client_secret_basic, client_secret_post), scope. Unknown fields are ignored.',
 })
 
 export const RegisteredClient = RecordOut('OAuthClientRegistration', {
   client_id: z.string(),
   client_id_issued_at: z.number().int().describe('When the application was registered, in seconds since 1970.'),
   client_secret: z.string().optional(),
-  client_secret_expires_at: z.number().int().optional().describe('When the secret expires, in seconds since 1970; 0 for never.'),
+  client_secret_expires_at: z
+    .number()
+    .int()
+    .optional()
+    .describe('When the secret expires, in seconds since 1970; 0 if it does not expire.'),
   client_name: z.string(),
   client_uri: z.string().optional(),
   redirect_uris: z.array(z.string()),
@@ -156,7 +160,7 @@ const Client = RecordOut('OAuthClient', {
     .string()
     .nullable()
     .describe(
-      'The host that proves who this client is and that the answer goes to; null if no host does, and always for a device.',
+      'The host that proves the identity of the client and receives the answer. Null if no host proves it, and always null for a device.',
     ),
 })
 
@@ -164,20 +168,20 @@ export const Authorization = RecordOut('OAuthAuthorization', {
   id: IdOut('oauth_authorization'),
   flow: z.enum(['code', 'device']),
   status: z.enum(['pending', 'approved', 'denied', 'expired']),
-  client: Client.describe('The application that asks.'),
+  client: Client.describe('The application that requests access.'),
   user_code: z.string().nullable(),
-  redirect_host: z.string().nullable().describe('Where the answer goes; null for a device.'),
+  redirect_host: z.string().nullable().describe('The host that receives the answer; null for a device.'),
   redirect_is_local: z
     .boolean()
     .describe(
-      'The answer goes to a program on the machine of the person who decides: any program there can pretend to be this client.',
+      'True if the answer goes to a program on the computer of the person who decides. Any program there can impersonate this client.',
     ),
-  scopes: z.array(z.enum(permissions)).describe('The permissions that are asked for.'),
+  scopes: z.array(z.enum(permissions)).describe('The requested permissions.'),
   spending_controls: SpendingControls,
   resources: z.array(z.string()).describe('The resources that the token would be for.'),
   workspaces: z
     .array(z.object({ id: IdOut('workspace'), name: z.string(), role: z.enum(roles), permissions: z.array(z.enum(permissions)) }))
-    .describe('The workspaces in which the caller could give this client a grant, with the scopes that the caller has there.'),
+    .describe('The workspaces in which the caller can authorize this client, each with the scopes that the caller has there.'),
   created_at: TimeOut,
   expires_at: TimeOut,
 })
@@ -190,12 +194,12 @@ const Decision = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .describe('The granted scopes. Left out: all requested ones that the caller has in the workspace.'),
+    .describe('The granted scopes. Defaults to all requested scopes that the caller has in the workspace.'),
   spending_controls: SpendingControlsIn.optional().describe(
-    'Never wider than the request; what is left out is granted as requested.',
+    'The granted limits. They cannot exceed the requested limits, which are the default.',
   ),
-  workspace_id: IdIn('workspace').optional().describe("Left out: the caller's current one."),
-  expires_at: TimeIn.optional().describe('When access ends, even if it is refreshed. Left out: it does not expire.'),
+  workspace_id: IdIn('workspace').optional().describe("Defaults to the caller's current workspace."),
+  expires_at: TimeIn.optional().describe('When access ends, even if tokens are refreshed. If omitted, access does not expire.'),
 })
 export type Decision = z.output<typeof Decision>
 export const AuthorizationDecision = Decision.meta({ id: 'OAuthDecision' })
@@ -203,17 +207,17 @@ export const DeviceDecision = Decision.meta({ id: 'OAuthDeviceDecision' })
 
 export const Decided = RecordOut('OAuthDecided', {
   status: z.enum(['approved', 'denied']),
-  redirect_to: z.string().describe('The next address of the browser.'),
+  redirect_to: z.string().describe('The URL that the browser opens next.'),
 })
 
 const OAuthErrorBody = z
   .object({
     error: z.string(),
-    error_description: z.string().describe('The error in a sentence.'),
+    error_description: z.string().describe('The error in one sentence.'),
     message: z.string(),
     details: z.record(z.string(), z.unknown()).optional(),
   })
-  .meta({ id: 'OAuthError', description: 'The error of RFC 6749 section 5.2; message repeats error_description.' })
+  .meta({ id: 'OAuthError', description: 'An error as defined in RFC 6749, section 5.2. `message` repeats `error_description`.' })
 
 export const oauthRefusals = (...codes: OAuthErrorCode[]) =>
   Object.fromEntries(

@@ -98,7 +98,8 @@ const withCellFaults = (input: WholeBatch, list: PaymentList | null): WholeBatch
   return { ...input, items }
 }
 
-const resultsText = 'Every line as it was approved; with `Accept: text/csv` what became of each row, in the order of the list.'
+const resultsText =
+  'All lines of the batch as approved. With `Accept: text/csv`, the result of each row, in the order of the batch.'
 
 const registerCreate = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
@@ -106,9 +107,9 @@ const registerCreate = (app: App, deps: Deps): void => {
     permission: 'payment.create',
     idempotent: true,
     refuses: batchRefusals,
-    summary: 'Make many payments with one approval',
+    summary: 'Create a payment batch',
     description:
-      'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing. `again` names an earlier batch: its items are paid again, to the same beneficiaries, but for what `items` changes or leaves out; `index` in a refusal then counts the items that are left.',
+      'Creates up to 1,000 payments with one approval. All items are checked first, and all or none are created: `details.items` of the error lists each item that cannot be paid. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for it. The batch needs the highest number of approvals that any item needs, and its text binds every item with a Merkle root. Approved items are sent individually; an item that no longer passes fails alone. Each item is a payment: `GET /v1/payments?batch_id=`.\n\nAn item names its beneficiary with `beneficiary_id`, or with `display_name` and `destination`. With the latter, the beneficiary with this destination is paid, or a new one is created with the batch. The body can also be CSV (`Content-Type: text/csv`), as saved by a spreadsheet. The first row names the columns: the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`. `?dry_run=true` checks everything and creates nothing. `again` repeats an earlier batch with the same beneficiaries, except for the items that `items` changes or omits. In errors, `index` then counts the remaining items.',
     consumes: ['application/json', ...csvTypes],
     querystring: CreatePaymentBatchQuery,
     body: CreatePaymentBatch,
@@ -148,7 +149,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     refuses: ['invalid_cursor'],
     summary: 'List payment batches',
     description:
-      'The batches of the workspace, newest first, with how many of their items have each status. With `updated_after` oldest change first; a batch changes with its own status, its items by themselves.',
+      'Returns the batches of the workspace, newest first, with the number of items in each status. With `updated_after`, the oldest change comes first. A batch changes when its own status changes; changes of its items do not count.',
     querystring: ListPaymentBatches,
     response: { 200: pageOf(PaymentBatch) },
     handler: async (request, reply) => {
@@ -178,18 +179,18 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
   })
   routes.get(one, 'payment_batches.get', {
     permission: 'payment.read',
-    summary: 'Read a payment batch',
+    summary: 'Retrieve a payment batch',
     description:
-      'One batch and the status of its items. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
+      'Returns one batch and the status of its items. It is `completed` if all items have ended and at least one was paid, and `failed` if none was paid.',
     params: byId('payment_batch'),
     response: { 200: PaymentBatch },
     read: async ({ principal, params }) => presentBatch(found(await findBatch(deps.db, principal.workspace.id, params.id))),
   })
   routes.handle('GET', `${one}/lines`, 'payment_batches.lines', {
     permission: 'payment.read',
-    summary: 'Read all lines of a payment batch',
+    summary: 'Retrieve all lines of a payment batch',
     description:
-      'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed. With `Accept: text/csv` it is the result file of the list: what became of each row, with its number in the file that was sent.',
+      'Returns every item as the batch’s Merkle root binds it, with the last amount paid to its destination. Approvers can compute the root from these lines and compare it with the root in the signed text. The root uses RFC 6962 hashing over the UTF-8 of each `leaf`. With `Accept: text/csv`, returns the result file of the batch: the result of each row, with its row number in the uploaded file.',
     params: byId('payment_batch'),
     response: { 200: orCsv(PaymentBatchLines, resultsText) },
     handler: async (request, reply) => {
@@ -207,9 +208,9 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     permission: 'payment.create',
     whileFrozen: true,
     refuses: ['forbidden', 'conflict'],
-    summary: 'Cancel a batch that waits for its approval or its time',
+    summary: 'Cancel a payment batch',
     description:
-      'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',
+      'Cancels a batch that is scheduled or pending approval with all of its payments, and releases the held amounts. Once its payments are sent, it cannot be cancelled (409).',
     params: byId('payment_batch'),
     response: { 200: PaymentBatch },
     work: async (tx, { principal, params }) => ok(presentBatch(await cancelBatch(tx, principal, params.id))),

@@ -155,7 +155,7 @@ const obstacleOf = async (
 ): Promise<Obstacle | undefined> => {
   const day = resting.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
-  if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
+  if (!authority.requested) return hasChanged('The requester may no longer request this payment.')
   if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null

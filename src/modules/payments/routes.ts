@@ -60,7 +60,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     permission: 'payment.read',
     summary: 'List refused payments',
     description:
-      'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
+      'Returns requested payments that were refused, newest first: by a spending rule, a freeze, an insufficient balance, or as a likely duplicate. Each names the requester, the beneficiary, the amount and the reason. A key or an agent sees its own and those of the grants below it. Refused payments are kept for 90 days, up to 1,000 per grant in 24 hours.',
     querystring: ListPaymentRefusals,
     response: { 200: pageOf(RefusedPayment) },
     read: async (page, { principal: { workspace, grant }, query }) => {
@@ -72,9 +72,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/payments/attention', 'payments.attention', {
     permission: 'payment.read',
-    summary: 'Read what needs a person',
+    summary: 'Retrieve items that need attention',
     description:
-      'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
+      'Returns the amount spent on each of the last 30 days, and the items that a person should look at, the most urgent first. These are unknown outcomes, repeated payments, refused payments, limits that are nearly used up, and numbers that are registered under another name. Administrators of the service also see money in suspense. Approvals have their own list.',
     response: { 200: Attention },
     read: ({ principal }) => readAttention(deps, principal),
   })
@@ -82,9 +82,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
     permission: 'payment.create',
     idempotent: true,
     refuses: batchRefusals,
-    summary: 'Make a payment',
+    summary: 'Create a payment',
     description:
-      'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now), `pending_approval` (a person must approve it) or, with `execute_at`, `scheduled` (it is decided and sent at that time). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
+      'Evaluates the payment against every applicable policy, grant and mandate, holds the amount and records the payment, in one transaction. The payment is then `processing` (being sent), `pending_approval` (a person must approve it) or, with `execute_at`, `scheduled` (evaluated and sent at that time). Send an `Idempotency-Key`: after a lost answer, the same request returns the same payment instead of paying twice. If a rule refuses the payment (403 `policy_denied`), the error contains the complete decision and the smallest change that would let the payment pass.',
     body: CreatePayment,
     response: { 201: Payment },
     handler: async (request, reply) => {
@@ -101,7 +101,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     refuses: ['invalid_cursor'],
     summary: 'List and search payments',
     description:
-      'The payments of the workspace, newest first (with `updated_after` oldest change first), narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
+      'Returns the payments of the workspace, newest first, or oldest change first with `updated_after`. Filters can be combined. `q` searches the beneficiary, reference, narrative, receipt and ID, and finds amounts as people write them. With `Accept: text/csv`, all matching payments are streamed as CSV.',
     querystring: ListPayments,
     response: { 200: orCsv(pageOf(Payment)) },
     handler: async (request, reply) => {
@@ -141,7 +141,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
   routes.list('/v1/beneficiaries/:id/payments', 'beneficiaries.payments', {
     permission: 'payment.read',
     summary: "List a beneficiary's payments",
-    description: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
+    description: 'Returns the payments to this beneficiary, newest first. Use it to check whether an invoice was already paid.',
     params: byId('beneficiary'),
     querystring: ListPaymentsTo,
     response: { 200: pageOf(Payment) },
@@ -155,8 +155,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
   })
   routes.get(`${path}/summary`, 'payments.summary', {
     permission: 'payment.read',
-    summary: 'Add up payments',
-    description: 'How many payments the filters of the list find, and what they add up to, by status.',
+    summary: 'Summarize payments',
+    description: 'Returns the number and total of the payments that match the filters, by status.',
     querystring: SummarizePayments,
     response: { 200: PaymentTotals },
     read: ({ principal, query: { days, ...filters } }) =>
@@ -164,9 +164,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
   })
   routes.get(one, 'payments.get', {
     permission: 'payment.read',
-    summary: 'Read a payment',
+    summary: 'Retrieve a payment',
     description:
-      'The source of truth for its state. `unknown`: it was sent, and the rail has not reported a result. The amount stays held. Do not pay again.',
+      'Returns the current state of a payment, which is the source of truth. `unknown` means that the payment was sent and the rail has not reported a result. The amount remains held. Do not pay again.',
     params: byId('payment'),
     response: { 200: Payment },
     read: async ({ principal, params }) => {
@@ -176,9 +176,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
   })
   routes.get(`${one}/receipt`, 'payments.receipt', {
     permission: 'payment.read',
-    summary: 'Get the evidence for a payment',
+    summary: 'Retrieve a payment receipt',
     description:
-      'Everything that proves how the payment was made: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
+      'Returns the evidence of how the payment was made, for auditors and disputes. It contains the policies, the approvals with their signatures, the ledger transfers, the rail’s receipt and the seals of the audit log, under one digest.',
     params: byId('payment'),
     response: { 200: Receipt },
     read: async ({ principal, params }) => found(await createReceipts(deps.db, deps, principal.workspace.id)(params.id)),
@@ -187,9 +187,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
     permission: 'payment.create',
     whileFrozen: true,
     refuses: ['forbidden', 'conflict'],
-    summary: 'Cancel a payment that waits for its approval or its time',
+    summary: 'Cancel a payment',
     description:
-      'Cancels a payment that is scheduled or not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
+      'Cancels a payment that is scheduled or pending approval, and releases the held amount. Once it is processing, it cannot be cancelled (409).',
     params: byId('payment'),
     response: { 200: Payment },
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, principal, params.id))),

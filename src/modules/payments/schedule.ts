@@ -43,7 +43,7 @@ const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
 
 const lostAuthority = (authority: Authority): Failure | undefined => {
   const { requested, stop } = authority
-  if (!requested) return changed('Who asked for the payment may no longer ask for it.')
+  if (!requested) return changed('The requester may no longer request this payment.')
   if (stop) return requesterStops[stop].failure
   return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
 }

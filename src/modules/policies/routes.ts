@@ -15,7 +15,7 @@ const path = '/v1/spending-policies'
 const one = `${path}/:id`
 
 const ListQuery = PageQuery.extend({
-  made_by_grant_id: IdIn('grant').optional().describe('Created or changed by this key or agent.'),
+  made_by_grant_id: IdIn('grant').optional().describe('Only policies created or changed by this key or agent.'),
   status: z.enum(['active', 'all']).default('all'),
 })
 
@@ -30,7 +30,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     idempotent: true,
     summary: 'Create a spending policy',
     description:
-      'Adds a rule to the workspace: limits per payment, day and month, an amount from which approval is needed, and what it applies to. It takes effect at once and can only make the rules stricter: all policies that apply are evaluated, and the strictest decides. Test it with the simulation first.',
+      'Adds a policy to the workspace: limits per payment, day and month, an approval threshold, and the payments that it applies to. It takes effect at once. A new policy can only make the rules stricter, because the strictest of all applicable policies decides. Test it with the simulation first.',
     body: CreatePolicy,
     response: { 201: Policy },
     work: async (tx, { principal, body }) => created(presentPolicy(await createPolicy(tx, principal, body))),
@@ -38,7 +38,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
   routes.list(path, 'policies.list', {
     permission: 'policy.read',
     summary: 'List spending policies',
-    description: 'The policies of the workspace. Archived ones are left out unless they are requested.',
+    description: 'Returns the policies of the workspace. With `status=active`, archived policies are omitted.',
     querystring: ListQuery,
     response: { 200: pageOf(Policy) },
     read: (page, { principal, query: { status, made_by_grant_id: madeBy } }) =>
@@ -51,8 +51,8 @@ export const registerPolicies = (app: App, deps: Parts): void => {
   })
   routes.get(one, 'policies.get', {
     permission: 'policy.read',
-    summary: 'Read a spending policy',
-    description: 'One policy with its version, which a change must name.',
+    summary: 'Retrieve a spending policy',
+    description: 'Returns one policy with its version, which an update must contain.',
     params: byId('policy'),
     response: { 200: Policy },
     read: async ({ principal, params }) => {
@@ -69,9 +69,9 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     freshProof: 'by_content',
     permission: 'policy.manage',
     refuses: ['conflict'],
-    summary: 'Change a spending policy',
+    summary: 'Update a spending policy',
     description:
-      'Fields that are left out keep their value, `null` removes a limit. `version` must be the one that was read, so that two people who change the policy at the same time do not overwrite each other (409). Payments that wait for approval are decided again before they are sent. Where the policy asks for two approvals, separation of duties or signatures and another member may decide, a change that makes it less strict waits (202, `pending_change`) for 24 hours, or until another approver confirms it.',
+      'Omitted fields keep their value; `null` removes a limit. `version` must be the current version, which prevents two people from overwriting each other’s changes (409). Pending payments are evaluated again before they are sent. Some changes that make the policy less strict wait for 24 hours, or until another approver confirms them (202, `pending_change`). This applies if the policy requires two approvals, separation of duties or signatures, and another member can decide.',
     params: byId('policy'),
     body: UpdatePolicy,
     response: { 200: Policy, 202: Policy },
@@ -87,7 +87,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     refuses: ['account_frozen', 'conflict'],
     summary: 'Archive a spending policy',
     description:
-      'Ends a policy. Decisions that it took part in still name the version that decided. It waits (202) in the same cases as a change that makes the policy less strict.',
+      'Ends a policy. Past decisions still refer to its version. Archiving waits (202) in the same cases as an update that makes the policy less strict.',
     params: byId('policy'),
     response: { 200: Policy, 202: Policy },
     work: async (tx, { principal, params }) => {
@@ -101,9 +101,9 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     permission: 'approval.decide',
     idempotent: true,
     refuses: ['invalid_signature', 'separation_of_duties'],
-    summary: 'Confirm a waiting change',
+    summary: 'Confirm a pending change',
     description:
-      'A second approver agrees to the `pending_change` of a policy, which then holds at once. Not the account that asked for it, and only an approver whose role is older than the policy or than 24 hours. Where the policy asks for signatures, a passkey or a linked wallet signs `pending_change.message`. A text that was made again because the policy changed needs a proof of who you are that is younger than the text.',
+      'Confirms the `pending_change` of a policy, which then takes effect at once. The account that requested the change cannot confirm it. The approver must have had that role for 24 hours, or since before the policy was created. If the policy requires signatures, a passkey or a linked wallet signs `pending_change.message`. If the text changed because the policy changed, the step-up must be more recent than the text.',
     params: byId('policy'),
     body: ConfirmChange,
     response: { 200: Policy },
@@ -119,9 +119,9 @@ export const registerPolicies = (app: App, deps: Parts): void => {
   routes.delete(`${one}/pending-change`, 'policies.withdraw_change', {
     permission: ['approval.decide', 'policy.manage'],
     whileFrozen: true,
-    summary: 'Withdraw a waiting change',
+    summary: 'Withdraw a pending change',
     description:
-      'Ends the `pending_change` of a policy, which stays as it is. Any approver may, and the account that asked for the change.',
+      'Discards the `pending_change` of a policy, which remains unchanged. Any approver can do this, and so can the account that requested the change.',
     params: byId('policy'),
     response: { 200: Policy },
     work: async (tx, { principal, params }) => ok(presentPolicy(await withdrawChange(tx, principal, params.id))),

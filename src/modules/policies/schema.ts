@@ -77,20 +77,18 @@ export const StoredChange = z.union([z.strictObject({ status: z.literal('archive
 export const TermsOut = RecordOut('SpendingPolicyTerms', { name: z.string(), ...policyOutput })
 
 const PendingChange = z.object({
-  change: PolicyChange.describe('The fields that were asked for, with their new values, or `status: archived`.'),
-  before: TermsOut.describe('The terms as they are, whole.'),
-  result: TermsOut.nullable().describe(
-    'The terms that take effect, whole: nothing is derived later. Null: the policy is archived.',
-  ),
+  change: PolicyChange.describe('The requested fields with their new values, or `status: archived`.'),
+  before: TermsOut.describe('The complete current terms.'),
+  result: TermsOut.nullable().describe('The complete terms that take effect. Null if the policy is archived.'),
   version: z
     .number()
     .int()
     .describe(
-      'The version that the change was laid over. Another version gives it a new result, a new text and another 24 hours; a result that is no looser is withdrawn.',
+      'The policy version that the change is based on. A newer version gives the change a new result, a new text and another 24 hours. If the result is no longer less strict, the change is withdrawn.',
     ),
-  message: z.string().describe('The text that a passkey or wallet signs to confirm it, where the policy asks for signatures.'),
-  requested_by: IdOut('account').describe('The account that asked for it.'),
-  effective_at: TimeOut.describe('When it takes effect, unless it is confirmed or withdrawn before.'),
+  message: z.string().describe('The text to sign with a passkey or wallet, if the policy requires signatures.'),
+  requested_by: IdOut('account').describe('The account that requested it.'),
+  effective_at: TimeOut.describe('When the change takes effect, unless it is confirmed or withdrawn earlier.'),
 })
 
 export const Policy = RecordOut('SpendingPolicy', {
@@ -99,25 +97,25 @@ export const Policy = RecordOut('SpendingPolicy', {
   binds: z
     .union([z.literal('all'), z.object({ grant_id: IdOut('grant') })])
     .describe(
-      'Whose payments it applies to: of all, or of one key or agent and those below it. A key or agent that has policy.create and not policy.manage binds only itself.',
+      'The payments that the policy applies to: all, or those of one key or agent and its descendants. A key or agent that has `policy.create` without `policy.manage` can bind only itself.',
     ),
   ...policyOutput,
   warnings: z
     .array(z.object({ code: z.enum(['custom_payment_types']), message: z.string() }))
-    .describe('What the policy does not stop, although it may seem to.'),
+    .describe('Warnings about payments that the policy may seem to stop but does not.'),
   status: z.enum(['active', 'archived']),
   version: z.number().int(),
   pending_change: PendingChange.nullable().describe(
-    'A change that makes the policy less strict, and waits: it holds at `effective_at`, or when another approver confirms it.',
+    'A pending change that makes the policy less strict. It takes effect at `effective_at`, or when another approver confirms it.',
   ),
   usage: z
     .object({ today_minor: MinorOut, month_minor: MinorOut, total_minor: MinorOut.optional() })
     .optional()
     .describe(
-      'What counts towards its limits in the current day and month, and, where it has a total limit, in all since that was first set. Only where policies are read.',
+      'The amounts that count towards the limits of the current day and month. With a total limit, also the amount since that limit was first set. Present only when policies are read.',
     ),
   created_by: MakerOut,
-  changed_by: MakerOut.nullable().describe('Who changed it last; null if no one has.'),
+  changed_by: MakerOut.nullable().describe('The person, key or agent that made the last change; null if there is none.'),
   created_at: TimeOut,
   updated_at: TimeOut,
 })
@@ -141,8 +139,8 @@ export const TraceEntry = z.object({
   required_approvals: z.number().int().optional(),
   eligible_approvers: z.number().int().optional(),
   approver_ids: z.array(IdOut('account')).optional().describe('The only accounts whose approvals count.'),
-  approval_proof: z.literal('signature').optional().describe('Only approvals by passkey or wallet count.'),
-  decisive: z.boolean().optional().describe('This rule decided the outcome.'),
+  approval_proof: z.literal('signature').optional().describe('Only approvals signed by a passkey or wallet count.'),
+  decisive: z.boolean().optional().describe('Whether this rule decided the outcome.'),
 })
 
 export const Warning = z.discriminatedUnion('code', [
@@ -151,24 +149,20 @@ export const Warning = z.discriminatedUnion('code', [
     code: z
       .enum(['new_payee', 'changed_payee'])
       .describe(
-        'A key or an agent created the beneficiary, or its name was changed a short time ago, and no person has confirmed it since.',
+        'A key or an agent created the beneficiary, or its name was changed recently, and no person has confirmed it since.',
       ),
     by: MakerOut,
     at: TimeOut,
   }),
   z.object({
-    code: z
-      .literal('similar_name')
-      .describe('It was never paid, and its name looks like that of a beneficiary with another number, which was.'),
+    code: z.literal('similar_name').describe('The unpaid beneficiary’s name resembles that of a paid one with another number.'),
     beneficiary_id: IdOut('beneficiary'),
     name: z.string(),
   }),
   z.object({
-    code: z
-      .literal('name_differs')
-      .describe('The row of a list calls the payee by another name than it has here. It is paid by its destination.'),
+    code: z.literal('name_differs').describe('The name in the request differs from the name of the paid beneficiary.'),
     name: z.string(),
-    given_name: z.string().describe('The name in the list.'),
+    given_name: z.string().describe('The name in the request.'),
   }),
   z.object({
     code: z.literal('name_mismatch').describe('The rail has not confirmed the name of the beneficiary.'),
@@ -176,7 +170,7 @@ export const Warning = z.discriminatedUnion('code', [
     name: z.string().nullable().describe('The name that the rail reports.'),
   }),
   z.object({
-    code: z.literal('unusual_amount').describe('More than five times what the beneficiary usually gets.'),
+    code: z.literal('unusual_amount').describe('The amount is more than five times the usual amount for the beneficiary.'),
     typical_amount_minor: MinorOut,
   }),
 ])
@@ -186,37 +180,37 @@ export const Decision = RecordOut('Decision', {
   explanation: z
     .string()
     .describe(
-      'For people, in one sentence: the rule that refused first, or of those that require approval the one that requires most.',
+      'An explanation for people, in one sentence. It names the first rule that refused the payment, or the rule that requires the most approvals.',
     ),
   required_approvals: z.number().int(),
   separation_of_duties: z.boolean(),
-  approval_proof: z.enum(approvalProofs).describe('Which approvals count: any, or only those that a passkey or a wallet signed.'),
+  approval_proof: z.enum(approvalProofs).describe('The approvals that count: `any`, or only those with a `signature`.'),
   approver_ids: z
     .array(IdOut('account'))
     .optional()
-    .describe('The only accounts whose approvals count; left out where every approver’s do.'),
+    .describe('The only accounts whose approvals count; absent for all approvers.'),
   approvals_by_mandate: z.number().int(),
   policy_versions: z.array(z.object({ id: IdOut('policy'), version: z.number().int() })),
-  warnings: z.array(Warning).describe('What the decision does not refuse, and the caller should know.'),
-  rules_considered: z.number().int().optional().describe('How many rules were evaluated.'),
+  warnings: z.array(Warning).describe('Warnings that do not refuse the payment.'),
+  rules_considered: z.number().int().optional().describe('The number of evaluated rules.'),
   trace: z
     .array(TraceEntry)
     .optional()
     .describe(
-      'The rules in the order of their evaluation: all, or of more than 50 the ones that decided and those nearest to their limit. Left out in lists and events.',
+      'The rules in the order of evaluation. If there are more than 50, only the decisive rules and those closest to their limit. Omitted in lists and events.',
     ),
   remedy: z
     .object({
       max_amount_minor: MinorOut.nullable().describe(
-        'The largest amount that no limit refuses now, with nothing else changed; it may need an approval. Null: there is none, every amount needs an approval, or it would be below a threshold that asks about the requested amount, or of a refused payment need more approvals than people can give.',
+        'The largest amount that no limit refuses now, if nothing else changes. It may need an approval. Null if there is no such amount, or if every amount needs an approval. Also null if it would be below an approval threshold that the requested amount reaches, or if a refused payment needs more approvals than possible.',
       ),
-      changes_count: z.number().int().describe('How many rules must change for the payment to pass.'),
+      changes_count: z.number().int().describe('The number of rules that must change for the payment to pass.'),
       changes: z
         .array(z.object({ source: TraceSource, rule: z.string().meta({ documentedAs: 'Rule' }), to_minor: MinorOut.optional() }))
-        .describe('These rules, at most the first 50; all that are counted must change.'),
-      passes_at: TimeOut.nullable().describe('When the same payment passes without a change; null for never.'),
+        .describe('The rules that must change, up to 50. All rules counted in `changes_count` must change.'),
+      passes_at: TimeOut.nullable().describe('When the same payment would pass without a change; null if never.'),
     })
     .optional()
-    .describe('The smallest change that would have let the payment pass.'),
+    .describe('The smallest change that would let the payment pass.'),
 })
 export type Decision = z.output<typeof Decision>

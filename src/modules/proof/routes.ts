@@ -9,9 +9,9 @@ export const registerProof = (app: App, deps: Parts): void => {
   routes.get('/.well-known/jwks.json', 'proof.keys', {
     access: 'public',
     query: 'lenient',
-    summary: 'Read the keys that sign receipts',
+    summary: 'Retrieve the keys that sign receipts',
     description:
-      'A JSON Web Key Set (RFC 7517). Retired keys stay in it with the time of their end, so that old receipts can be checked.',
+      'Returns a JSON Web Key Set (RFC 7517). Retired keys remain in the set with their end time, so that old receipts can be verified.',
     response: { 200: KeySet },
     cacheControl: 'public, max-age=300',
     read: async () => presentKeys(await listSigningKeys(deps.db)),
@@ -19,9 +19,9 @@ export const registerProof = (app: App, deps: Parts): void => {
   routes.get('/.well-known/audit-log', 'proof.log', {
     access: 'public',
     refuses: ['not_found'],
-    summary: 'Read the head of the sealed log',
+    summary: 'Retrieve the head of the sealed log',
     description:
-      'The audit log is sealed in a Merkle tree (RFC 6962). Keep a head that you have seen: with its size as `from` the answer proves that the log has only grown since.',
+      'Returns the head of the audit log, which is sealed in a Merkle tree (RFC 6962). Keep the heads that you receive. With the size of one as `from`, the answer proves that the log has only grown since.',
     querystring: LogQuery,
     response: { 200: SealedLog },
     read: ({ query }) => readSealedLog(deps.db, deps.config, deps.receiptKeys, query.from),

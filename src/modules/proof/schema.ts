@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { RecordOut, TimeOut } from '../../http/wire.ts'
 
-const Digest = z.string().describe('SHA-256, 64 hex digits.')
-const Path = z.array(Digest).describe('RFC 6962: the audit path, from the leaf to the root.')
+const Digest = z.string().describe('A SHA-256 hash in 64 hexadecimal digits.')
+const Path = z.array(Digest).describe('The audit path from the leaf to the root (RFC 6962).')
 
 export const LogHead = RecordOut('AuditLogHead', {
-  size: z.number().int().describe('How many seals the log has.'),
-  root: Digest.describe('The Merkle root over them.'),
-  sealed_at: TimeOut.describe('When it was sealed.'),
+  size: z.number().int().describe('The number of seals in the log.'),
+  root: Digest.describe('The Merkle root of the seals.'),
+  sealed_at: TimeOut.describe('When the head was sealed.'),
   jws: z
     .string()
     .describe(
-      'A detached JWS (EdDSA, typ `audit-log-head`) over the RFC 8785 form of {issuer, root, sealed_at, size} by a key of /.well-known/jwks.json.',
+      'A detached JWS (EdDSA, typ `audit-log-head`) over the RFC 8785 form of {issuer, root, sealed_at, size}, signed by a key in /.well-known/jwks.json.',
     ),
 })
 export type LogHead = z.output<typeof LogHead>
@@ -20,13 +20,13 @@ export const RowProof = RecordOut('AuditRowProof', {
   line: z
     .string()
     .describe(
-      'The audit row as it was sealed: its columns as a JSON array. What changed, the address and the browser are in it as one hash.',
+      'The sealed audit row: its columns as a JSON array. The change, the IP address and the browser are included as one hash.',
     ),
   index: z.number().int(),
-  rows: z.number().int().describe('How many rows the seal has; `index` is the place of this one among them.'),
+  rows: z.number().int().describe('The number of rows in the seal. `index` is the position of this row.'),
   path: Path,
-  seal: z.number().int().describe('The place of the seal in the log, from 0.'),
-  rows_root: Digest.describe('The root over the seal’s rows: a leaf of the log.'),
+  seal: z.number().int().describe('The position of the seal in the log, from 0.'),
+  rows_root: Digest.describe('The Merkle root of the rows in the seal, which is a leaf of the log.'),
   seal_path: Path,
 })
 export type RowProof = z.output<typeof RowProof>
@@ -36,7 +36,7 @@ export const SealedLog = RecordOut('SealedLog', {
   consistency: z
     .object({ from: z.number().int(), path: Path })
     .nullable()
-    .describe('That the log of `from` seals is the beginning of this one (RFC 6962, section 2.1.2). Null without `from`.'),
+    .describe('The proof that the log with `from` seals is a prefix of this log (RFC 6962, section 2.1.2). Null without `from`.'),
 })
 
 export const LogQuery = z.strictObject({
@@ -46,7 +46,7 @@ export const LogQuery = z.strictObject({
     .positive()
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe('The size of a head that you have seen.'),
+    .describe('The size of a head that you received earlier.'),
 })
 
 export const KeySet = RecordOut('JsonWebKeySet', {
@@ -63,7 +63,7 @@ export const KeySet = RecordOut('JsonWebKeySet', {
         .number()
         .int()
         .optional()
-        .describe('When it was retired. It signs nothing afterwards; its earlier signatures stay valid.'),
+        .describe('When the key was retired. It signs nothing afterwards, but its earlier signatures remain valid.'),
     }),
   ),
 })

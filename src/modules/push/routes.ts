@@ -15,9 +15,9 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
   routes.get('/v1/push/key', 'push.key', {
     access: 'public',
     refuses: ['provider_not_configured'],
-    summary: 'Read the key for push subscriptions',
+    summary: 'Retrieve the key for push subscriptions',
     description:
-      'The public key by which push services know this service (VAPID, RFC 8292). 503 `provider_not_configured` where push is off.',
+      'Returns the public key that identifies this service to push services (VAPID, RFC 8292). Returns 503 `provider_not_configured` if push is off.',
     response: { 200: PushKey },
     read: async () => ({ public_key: requirePush(deps).publicKey }),
   })
@@ -25,17 +25,17 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     access: 'undelegated',
     idempotent: true,
     refuses: ['provider_not_configured'],
-    summary: 'Get notices of approvals in this browser',
+    summary: 'Create a push subscription',
     description:
-      'Web Push: each approval that the person may decide is pushed to the browser once, with its amount, its payee and its link, and is taken back when it ends. `endpoint` and `keys` are what `pushManager.subscribe()` returned. The same address again answers the same subscription; at most 20 for an account. It ends with the session of this request, when the push service no longer knows it, and when the service has another key: a browser subscribes to one key. `expirationTime` is not used.',
+      'Subscribes the browser to notifications of approvals that the person can decide (Web Push). Each approval is pushed once, with its amount, beneficiary and link, and the notification is removed when the approval ends. `endpoint` and `keys` are the values that `pushManager.subscribe()` returned; `expirationTime` is ignored. The same endpoint returns the same subscription. An account can have up to 20. A subscription ends with the session of this request, when the push service no longer knows it, or when the key of this service changes.',
     body: CreatePushSubscription,
     response: { 201: PushSubscription },
     work: async (tx, { principal, body }) => created(presentSubscription(await subscribe(tx, deps, principal, body))),
   })
   routes.list(path, 'push_subscriptions.list', {
     access: 'undelegated',
-    summary: 'List the browsers that get notices',
-    description: 'A subscription ends with the session that made it.',
+    summary: 'List push subscriptions',
+    description: 'Returns the browsers that receive notifications. A subscription ends with the session that created it.',
     querystring: PageQuery,
     response: { 200: pageOf(PushSubscription) },
     of: ({ principal }) => principal.accountId,
@@ -48,8 +48,8 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     freshProof: 'by_content',
     access: 'undelegated',
     whileFrozen: true,
-    summary: 'End the notices in a browser',
-    description: 'Nothing more is sent to it.',
+    summary: 'Delete a push subscription',
+    description: 'Ends the notifications in a browser. Nothing more is sent to it.',
     params: byId('push_subscription'),
     response: { 200: PushSubscription },
     work: async (tx, { principal, params }) => ok(presentSubscription(await unsubscribe(tx, principal, params.id))),

@@ -4,7 +4,7 @@ import { presenter } from '../../http/presenter.ts'
 import { BodyIn, bounded, IdOut, RecordOut, TimeOut } from '../../http/wire.ts'
 
 export const PushKey = RecordOut('PushKey', {
-  public_key: z.string().describe('What `pushManager.subscribe()` takes as `applicationServerKey` (VAPID).'),
+  public_key: z.string().describe('The `applicationServerKey` for `pushManager.subscribe()` (VAPID).'),
 })
 
 const base64url = (bytes: number) =>
@@ -23,11 +23,11 @@ const isPoint = (bytes: Buffer): boolean => {
 }
 
 export const CreatePushSubscription = BodyIn('CreatePushSubscription', {
-  endpoint: bounded(2048).describe('The address at a push service, as the browser names it.'),
-  expirationTime: z.number().nullish().describe('As a browser sends it; not used.'),
+  endpoint: bounded(2048).describe('The endpoint at the push service, as the browser provides it.'),
+  expirationTime: z.number().nullish().describe('Sent by browsers; ignored.'),
   keys: z.strictObject({
-    p256dh: base64url(65).refine(isPoint, 'must be a public key of P-256').describe('The browser’s public key.'),
-    auth: base64url(16).describe('The browser’s secret of 16 bytes.'),
+    p256dh: base64url(65).refine(isPoint, 'must be a public key of P-256').describe('The public key of the browser.'),
+    auth: base64url(16).describe('The 16-byte secret of the browser.'),
   }),
 })
 export type CreatePushSubscription = z.output<typeof CreatePushSubscription>

@@ -10,9 +10,9 @@ export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: R
   const routes = routesOf(app, deps)
   routes.list('/v1/request-log', 'request_log.list', {
     permission: 'account.read',
-    summary: 'Read the request log',
+    summary: 'List logged requests',
     description:
-      'Requests of this account in the last seven days that were refused, failed or changed something, by all of its credentials, newest first. Bodies and queries are not kept. A key or an agent sees its own and those of the grants below it. Entries appear within a second, and the last of them are lost when a process is killed. An account keeps the newest 10,000.',
+      'Returns requests by all credentials of the account in the last seven days that failed or changed something, newest first. Bodies and queries are not stored. A key or an agent sees its own requests and those of the grants below it. Entries appear within a second; the latest ones are lost if a process is killed. The newest 10,000 are kept for each account.',
     querystring: ListRequests,
     response: { 200: pageOf(LoggedRequest) },
     of: ({ principal }) => principal.accountId,

@@ -21,7 +21,7 @@ export const registerSimulation = (app: App, deps: Parts): void => {
     changesNothing: true,
     summary: 'Simulate a payment',
     description:
-      'Evaluates a payment for this caller now, and writes nothing: whether it would pass, how many people must approve, which limits apply, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well.',
+      'Evaluates a payment for this caller without creating it. Returns the outcome, the required approvals, the limits that apply, possible duplicates, and the change that would let the payment pass. With `policy`, the evaluation includes that policy as if it existed.',
     body: Simulate,
     response: { 200: Simulation },
 

@@ -13,16 +13,16 @@ export const Simulate = BodyIn('Simulate', {
   duplicate_of: CreatePayment.shape.duplicate_of,
   on_duplicate: CreatePayment.shape.on_duplicate,
   execute_at: CreatePayment.shape.execute_at.describe(
-    'Decide as for a payment that is scheduled for this time: its day and month, without what is used of the limits and without the balance, which are looked at then.',
+    'Evaluates a payment scheduled for this time, by its day and month. Limit usage and the balance are not considered, because they are checked at that time.',
   ),
   policy: z
     .strictObject({ ...policyInput, name: Name.optional() })
     .optional()
-    .describe('Decide as if this policy existed as well.'),
+    .describe('A policy to evaluate as if it existed.'),
 })
 export type Simulate = z.output<typeof Simulate>
 
 export const Simulation = Decision.extend({
-  fee_minor: MinorOut.describe('The fee that the payment would have.'),
+  fee_minor: MinorOut.describe('The fee of the payment.'),
 }).meta({ id: 'Simulation' })
 export type Simulation = z.output<typeof Simulation>

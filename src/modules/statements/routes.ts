@@ -40,9 +40,9 @@ export const registerStatements = (app: App, deps: Parts): void => {
   routes.handle('GET', '/v1/accounts/me/statement', 'accounts.statement', {
     permission: 'account.read',
     refuses: ['invalid_cursor'],
-    summary: 'Read a statement of your own balance',
+    summary: 'Retrieve a statement of your own balance',
     description:
-      'For accounting: what was booked on the balance of the personal workspace between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
+      'Returns the ledger entries on the balance of the personal workspace between two dates in its time zone, oldest first, for accounting. It includes the opening and closing balances, and totals by beneficiary and by type. The opening balance of a statement is the closing balance of the previous one. With `Accept: text/csv`, returns the complete statement with amounts in major units and local dates.',
     querystring: ReadStatement,
     response: { 200: orCsv(Statement) },
     handler: async (request, reply) => {
@@ -54,9 +54,9 @@ export const registerStatements = (app: App, deps: Parts): void => {
   routes.handle('GET', '/v1/workspaces/current/statement', 'workspaces.statement', {
     permission: 'payment.read',
     refuses: ['invalid_cursor'],
-    summary: 'Read a statement of the workspace',
+    summary: 'Retrieve a statement of the workspace',
     description:
-      'What was booked on the balance of the workspace between two dates, oldest first, with the balances before and after, and sums by payee and by type. Where that balance is shared with the owning account, only the payments of the workspace and what came back of them, without balances.',
+      'Returns the ledger entries on the balance of the workspace between two dates, oldest first. It includes the opening and closing balances, and totals by beneficiary and by type. If that balance is shared with the owning account, only the payments of the workspace and their returns are included, without balances.',
     querystring: ReadStatement,
     response: { 200: orCsv(WorkspaceStatement) },
     handler: async (request, reply) => {

@@ -10,35 +10,35 @@ const LocalDate = z.iso
   .meta({ description: "A date in the workspace's time zone.", example: '2026-03-01' })
 
 export const ReadStatement = PageQuery.extend({
-  from: LocalDate.optional().describe('The first day; the first of the current month if it is left out.'),
-  to: LocalDate.optional().describe('The last day, inclusive; the last of the month of `from` if it is left out.'),
+  from: LocalDate.optional().describe('The first day. Defaults to the first day of the current month.'),
+  to: LocalDate.optional().describe('The last day, inclusive. Defaults to the last day of the month of `from`.'),
 })
 export type ReadStatement = z.output<typeof ReadStatement>
 
-const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int().describe('How many entries.') }
+const Total = { in_minor: MinorOut, out_minor: MinorOut, entries: z.number().int().describe('The number of entries.') }
 
 const entry = {
   at: TimeOut,
   type: z.enum(statementTypes).describe('`payment_return`: a payment that the rail sent back.'),
   payee: z.object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() }).nullable(),
   payment_rail: z.enum(railNames).nullable(),
-  purpose_code: z.string().nullable().describe('What the payment is for, as an external purpose code of ISO 20022.'),
+  purpose_code: z.string().nullable().describe('The purpose of the payment, as an external purpose code of ISO 20022.'),
   batch: z
     .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
     .nullable()
-    .describe('The batch that the payment is an item of.'),
+    .describe('The batch of the payment.'),
   ...RequestKeys,
-  amount_minor: SignedMinorOut.describe('Negative for money that left.'),
-  fee_minor: MinorOut.describe('Of a payment: its fee, which is an entry of its own (`fee`). "0" without one.'),
+  amount_minor: SignedMinorOut.describe('The signed amount; negative for outgoing money.'),
+  fee_minor: MinorOut.describe('The fee of the payment, which is a separate entry (`fee`); "0" if there is none.'),
   reference: z.string().nullable(),
   narrative: z.string().nullable(),
   metadata: z.record(z.string(), z.string()),
   provider_receipt: z.string().nullable(),
   requested_by: IdOut('account').nullable(),
-  requested_by_name: z.string().nullable().describe('As that person chose it, else their first wallet.'),
-  requested_through: z.string().nullable().describe('The label of the API key or agent that asked for it.'),
+  requested_by_name: z.string().nullable().describe('The display name of the requester, or their first wallet if there is none.'),
+  requested_through: z.string().nullable().describe('The label of the API key or agent that requested it.'),
   approved_by: z.array(IdOut('account')),
-  approved_by_names: z.array(z.string().nullable()).describe('In the order of `approved_by`.'),
+  approved_by_names: z.array(z.string().nullable()).describe('The names of the approvers, in the order of `approved_by`.'),
   payment_id: IdOut('payment').nullable(),
   topup_id: IdOut('topup').nullable(),
 }
@@ -49,22 +49,22 @@ export const Period = z.object({
   time_zone: z.string(),
   currency: z.string(),
   unfinished_at: TimeOut.nullable().describe(
-    'Null once the last day has ended. Until then when the statement was read: more can be booked, and the closing balance is the one of that time.',
+    'When the statement was read, if its last day has not ended yet; otherwise null. More can be booked until then, and the closing balance is the balance at that time.',
   ),
-  in_minor: MinorOut.nullable().describe('What came in during the period; null while it is not counted yet.'),
-  out_minor: MinorOut.nullable().describe('What went out during the period; null while it is not counted yet.'),
+  in_minor: MinorOut.nullable().describe('The incoming total of the period; null until it has been calculated.'),
+  out_minor: MinorOut.nullable().describe('The outgoing total of the period; null until it has been calculated.'),
   totals: z
     .object({
       by_payee: z
         .array(z.object({ id: IdOut('beneficiary'), display_name: z.string(), ...Total }))
-        .describe('The payees that got most, at most 1,000.'),
+        .describe('The beneficiaries with the largest amounts, up to 1,000.'),
       by_type: z.array(z.object({ type: z.enum(statementTypes), ...Total })),
     })
     .nullable(),
   totals_pending: z
     .boolean()
     .describe(
-      'True while the sums of the period are not counted yet, as after an upgrade: `totals`, `in_minor` and `out_minor` are null then.',
+      'Whether the totals of the period have not been calculated yet, such as after an upgrade. `totals`, `in_minor` and `out_minor` are then null.',
     ),
 })
 
@@ -80,10 +80,10 @@ export const Statement = z
   .meta({
     id: 'Statement',
     description:
-      'What was booked on the account, oldest first. Money under a hold has not left yet. The opening balance of a statement is the closing balance of the one before.',
+      'The ledger entries of the account, oldest first. Held money has not left yet. The opening balance of a statement is the closing balance of the previous one.',
   })
 
-const Hidden = MinorOut.nullable().describe('Null where the balance is shared, or not the reader’s to see.')
+const Hidden = MinorOut.nullable().describe('Null if the balance is shared or the caller may not see it.')
 
 export const WorkspaceStatementEntry = RecordOut('WorkspaceStatementEntry', { ...entry, balance_after_minor: Hidden })
 export const WorkspaceStatement = z
@@ -97,5 +97,5 @@ export const WorkspaceStatement = z
   .meta({
     id: 'WorkspaceStatement',
     description:
-      'What was booked on the balance of the workspace, oldest first; of a shared balance, its payments and what came back of them.',
+      'The ledger entries of the workspace balance, oldest first. For a shared balance, only the payments of the workspace and their returns.',
   })

@@ -6,10 +6,10 @@ import { BodyIn, bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, RecordOut, Tim
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { Reason } from '../identity/schema.ts'
 
-const Direction = z.enum(['credit', 'debit']).describe("credit raises the account's balance, debit lowers it.")
+const Direction = z.enum(['credit', 'debit']).describe('`credit` raises the balance of the account, `debit` lowers it.')
 const By = z
   .string()
-  .meta({ description: "An administrator's account, or `shell:` and a user's name.", example: 'acc_01h455vb4pex5vsknk084sn02q' })
+  .meta({ description: "An administrator's account, or `shell:` and a user name.", example: 'acc_01h455vb4pex5vsknk084sn02q' })
 
 export const Adjustment = z
   .object({
@@ -17,36 +17,36 @@ export const Adjustment = z
     kind: z
       .enum(adjustmentKinds)
       .describe(
-        'balance: a correction of a balance. payment_failed and late_success_written_off: an outcome of the payment that the organisation pays for, decided by resolving it.',
+        '`balance`: a correction of a balance. `payment_failed` and `late_success_written_off`: an outcome at the cost of the organisation, decided by resolving the payment.',
       ),
     status: z
       .enum(adjustmentStatuses)
       .describe(
-        'pending: a second administrator must agree; no money has moved. cancelled: its payment ended otherwise while it waited, such as by an answer of its rail.',
+        '`pending`: a second administrator must confirm; no money has moved. `cancelled`: the payment ended in another way first, such as by an answer of its rail.',
       ),
-    account_id: IdOut('account').describe('Whose balance it is; of a team, its owning account.'),
-    workspace_id: IdOut('workspace').nullable().describe('The team whose balance it is; null for an account’s own.'),
-    payment_id: IdOut('payment').nullable().describe('The payment whose outcome it is; null for a balance.'),
+    account_id: IdOut('account').describe('The account whose balance is adjusted. For a team, its owning account.'),
+    workspace_id: IdOut('workspace').nullable().describe('The team whose balance is adjusted; null for an account.'),
+    payment_id: IdOut('payment').nullable().describe('The payment that the adjustment resolves; null for `balance`.'),
     direction: Direction,
     amount_minor: MinorOut,
     currency: z.string(),
     reason: z.string(),
     requested_by: By,
-    decided_by: By.nullable().describe('Who decided it.'),
+    decided_by: By.nullable().describe('The administrator who decided it.'),
     created_at: TimeOut,
     decided_at: TimeOut.nullable(),
   })
   .meta({
     id: 'Adjustment',
     description:
-      'What administrators decide at the cost of the organisation. Of a balance, the ledger account `adjustments` is the other side.',
+      'A decision of administrators at the cost of the organisation. Corrections of a balance are booked against the ledger account `adjustments`.',
   })
 export type Adjustment = z.output<typeof Adjustment>
 
 export const CreateAdjustment = z
   .strictObject({
     account_id: IdIn('account').optional(),
-    workspace_id: IdIn('workspace').optional().describe('For the balance of a team: instead of `account_id`.'),
+    workspace_id: IdIn('workspace').optional().describe('The team whose balance is adjusted, instead of `account_id`.'),
     direction: Direction,
     amount_minor: PositiveMinorIn,
     reason: Reason,
@@ -76,25 +76,25 @@ export const SuspenseItem = z
     rail: z.string(),
     direction: z.enum(['in', 'out']),
     reason: z.enum(suspenseReasons),
-    sender_name: z.string().nullable().describe('Of a deposit: the payer, as the provider reports the name.'),
-    payment_reference: z.string().nullable().describe('Of a deposit: the account number that the payer typed.'),
-    paid_at: TimeOut.nullable().describe('When the provider was paid.'),
+    sender_name: z.string().nullable().describe('Only for deposits: the name of the payer, as the provider reports it.'),
+    payment_reference: z.string().nullable().describe('Only for deposits: the account number that the payer entered.'),
+    paid_at: TimeOut.nullable().describe('When the money was paid to the provider.'),
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
-    amount_minor: MinorOut.nullable().describe('Null where the provider states none that can be read.'),
-    booked: z.boolean().describe('Whether the amount is booked on the suspense account.'),
+    amount_minor: MinorOut.nullable().describe('The reported amount; null if it is missing or unreadable.'),
+    booked: z.boolean().describe('Whether the amount is booked to the suspense account.'),
     outcome: z.enum(suspenseOutcomes).nullable(),
     note: z.string().nullable(),
     resolved_by: z.string().nullable(),
     proposal: z
       .object({ outcome: z.enum(suspenseOutcomes), by: By })
       .nullable()
-      .describe('What an administrator asked for beyond what one may move alone: a second one sends the same outcome.'),
+      .describe('An outcome that needs a second administrator, who confirms it by sending the same outcome.'),
     created_at: TimeOut,
     resolved_at: TimeOut.nullable(),
   })
-  .meta({ id: 'SuspenseItem', description: 'Money that a provider moved and that could not be booked.' })
+  .meta({ id: 'SuspenseItem', description: 'Money that a provider moved and the service could not book.' })
 export type SuspenseItem = z.output<typeof SuspenseItem>
 
 export const FindSuspense = PageQuery.extend({ status: z.enum(['open', 'resolved']).optional() })
@@ -104,7 +104,7 @@ export const ResolveSuspense = BodyIn('ResolveSuspense', {
     .enum(suspenseOutcomes)
     .exclude(['assigned'])
     .describe(
-      '`adjusted`: an adjustment gave the money to an account, so it leaves suspense for `adjustments`. `reversed`: the provider reversed it. `explained`: it was booked elsewhere, or never moved.',
+      '`adjusted`: an adjustment gave the money to an account, so it moves from suspense to `adjustments`. `reversed`: the provider reversed it. `explained`: it was booked elsewhere or never moved.',
     ),
   note: VisibleText(500),
 })
@@ -125,13 +125,13 @@ export const AssignSuspense = z
 export type AssignSuspense = z.output<typeof AssignSuspense>
 
 export const EnterAmount = BodyIn('EnterAmount', {
-  amount_minor: PositiveMinorIn.describe('What the provider says has moved, asked for by a person.'),
+  amount_minor: PositiveMinorIn.describe('The amount that the provider reported to a person.'),
   note: VisibleText(500),
 })
 export type EnterAmount = z.output<typeof EnterAmount>
 
 export const ResolveSuspenseItems = ResolveSuspense.extend({
-  ids: z.array(IdIn('suspense')).min(1).max(100).describe('The open items; each gets its own row in the audit log.'),
+  ids: z.array(IdIn('suspense')).min(1).max(100).describe('The open items; each gets its own entry in the audit log.'),
 }).meta({ id: 'ResolveSuspenseItems' })
 export const SuspenseItems = RecordOut('SuspenseItems', { data: z.array(SuspenseItem) })
 
@@ -141,13 +141,13 @@ export const ProviderAlert = z
     rail: z.string(),
     word: z.string().meta({
       description:
-        "The provider's own word for an outcome, as it came, or `another_amount`, `another_receiver` and `receipt_conflict`, which name what differs.",
+        "The provider's own word for the outcome, or `another_amount`, `another_receiver` or `receipt_conflict`, which name the difference.",
       example: 'CANCELLED',
     }),
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),
-    amount_minor: MinorOut.nullable().describe('As the provider states it; null where it states none that can be read.'),
+    amount_minor: MinorOut.nullable().describe('The reported amount; null if it is missing or unreadable.'),
     note: z.string().nullable(),
     created_at: TimeOut,
     resolved_at: TimeOut.nullable(),
@@ -155,7 +155,8 @@ export const ProviderAlert = z
   })
   .meta({
     id: 'ProviderAlert',
-    description: 'A later word of a provider about money that is booked. Nothing was booked for it: a person asks the provider.',
+    description:
+      'A later report of a provider about money that is already booked. Nothing was booked for it. A person must ask the provider.',
   })
 export type ProviderAlert = z.output<typeof ProviderAlert>
 

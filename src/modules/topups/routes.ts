@@ -20,7 +20,7 @@ export const registerTopups = (app: App, deps: Parts): void => {
     idempotent: true,
     refuses: ['grant_frozen', 'capability_disabled', 'provider_not_configured'],
     summary: 'Start a top-up',
-    description: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. It waits 7 days for a deposit; a later one is credited too.`,
+    description: `${collectionRail} sends an M-PESA prompt to the phone, and its owner confirms with the PIN. The amount must be in whole shillings, from 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount. \`instructions\` contains the account and the number to pay to; any amount that arrives under that number is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. A top-up waits 7 days for a deposit; later deposits are credited too.`,
     body: InitiateTopup,
     response: { 201: Topup },
     handler: async (request, reply) =>
@@ -30,9 +30,9 @@ export const registerTopups = (app: App, deps: Parts): void => {
   })
   routes.get('/v1/topups/:id', 'topups.get', {
     permission: 'topup.read',
-    summary: 'Read a top-up',
+    summary: 'Retrieve a top-up',
     description:
-      'The source of truth for the state of a top-up, also after a missed event. `expired` means that no answer came in time; a success that the provider proves later is still credited.',
+      'Returns the current state of a top-up, which is the source of truth even after missed events. `expired` means that no answer came in time; a success that the provider confirms later is still credited.',
     params: byId('topup'),
     response: { 200: Topup },
     read: async ({ principal, params }) =>

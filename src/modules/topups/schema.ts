@@ -14,7 +14,7 @@ const PhoneNumberIn = bounded(40)
     return z.NEVER
   })
   .meta({
-    description: 'A Kenyan mobile number: `07…`, `01…`, `+254…` or `254…`. Its owner gets a prompt on the phone.',
+    description: 'A Kenyan mobile number: `07…`, `01…`, `+254…` or `254…`. The phone receives a prompt.',
     example: '0712345678',
   })
 
@@ -22,8 +22,8 @@ const Method = z
   .enum(topupMethods)
   .describe(
     [
-      `${collectionRail}: a prompt on the phone that \`phone_number\` names, for \`amount_minor\`.`,
-      ...depositRails.map((rail) => `${rail}: ${deposits[rail].label}; \`instructions\` say where to pay in.`),
+      `${collectionRail}: a prompt for \`amount_minor\` on the phone with \`phone_number\`.`,
+      ...depositRails.map((rail) => `${rail}: ${deposits[rail].label}; \`instructions\` contains the account to pay to.`),
     ].join(' '),
   )
 
@@ -55,9 +55,9 @@ export const Topup = z
     id: IdOut('topup'),
     workspace_id: IdOut('workspace'),
     status: z.enum(topupStatuses),
-    amount_minor: MinorOut.nullable().describe('What was asked for; null for a deposit of any amount.'),
+    amount_minor: MinorOut.nullable().describe('The requested amount; null for a deposit of any amount.'),
     received_minor: MinorOut.nullable().describe(
-      'What was credited when it succeeded. Later deposits under the same account number are credited too: the history lists each.',
+      'The amount credited when the top-up succeeded. Later deposits under the same account number are credited too and appear in the history.',
     ),
     currency: z.string(),
     method: Method,
@@ -65,21 +65,21 @@ export const Topup = z
       .string()
       .nullable()
       .meta({ example: '********5678' })
-      .describe('The last digits of the phone that was prompted; null for a deposit.'),
+      .describe('The last digits of the phone that received the prompt; null for a deposit.'),
     instructions: z
       .union([
-        z.object({ paybill: z.string().describe('The paybill to pay in at.'), account_number: z.string() }),
+        z.object({ paybill: z.string().describe('The paybill to pay to.'), account_number: z.string() }),
         z.object({ bank_code: z.string(), account_number: z.string(), reference: z.string() }),
       ])
       .nullable()
-      .describe('Where to pay in, and under which account number or reference. Spaces and case do not matter.'),
+      .describe('The account to pay to, and the account number or reference to use. Spaces and case are ignored.'),
     expires_at: TimeOut.describe('When the top-up expires. Money that arrives later is still credited.'),
     idempotency_key: z.string().nullable().describe('The `Idempotency-Key` of the request that created it.'),
     metadata: z.record(z.string(), z.string()),
     provider_receipt: z.string().nullable(),
     failure_code: z.enum(failureCodes).nullable(),
     failure_message: z.string().nullable(),
-    provider_code: z.string().nullable().describe("The rail's own code."),
+    provider_code: z.string().nullable().describe("The rail's own error code."),
     created_at: TimeOut,
     updated_at: TimeOut,
     completed_at: TimeOut.nullable(),
@@ -87,6 +87,6 @@ export const Topup = z
   .meta({
     id: 'Topup',
     description:
-      'Only a result of the provider ends it. `expired`: none came in time; a success that is proven later is still credited.',
+      'A top-up ends only with a result from the provider. `expired`: no result came in time; a success that is confirmed later is still credited.',
   })
 export type Topup = z.output<typeof Topup>

@@ -15,9 +15,11 @@ const Sides = z.object({
 
 const TrialBalance = RecordOut('TrialBalance', {
   currency: z.string(),
-  lines: z.array(Sides.extend({ account: z.string().describe('A system account, or `customers`: all of them together.') })),
+  lines: z.array(
+    Sides.extend({ account: z.string().describe('A system account, or `customers` for all customer accounts together.') }),
+  ),
   totals: Sides,
-  balanced: z.boolean().describe('Debits equal credits, for posted and for pending amounts.'),
+  balanced: z.boolean().describe('Whether debits equal credits, for both posted and pending amounts.'),
 })
 
 const shown = presenter(Sides)
@@ -36,8 +38,8 @@ export const registerAdminLedger = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/admin/ledger/trial-balance', 'admin.trial_balance', {
     access: 'admin',
-    summary: 'Read the trial balance',
-    description: 'Every ledger account with its debits and credits, which are equal in total.',
+    summary: 'Retrieve the trial balance',
+    description: 'Returns every ledger account with its debits and credits. Total debits equal total credits.',
     response: { 200: TrialBalance },
     read: async () => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
   })

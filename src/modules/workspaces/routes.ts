@@ -64,7 +64,7 @@ export const registerWorkspaces = (
     permission: 'workspace.read',
     whileNotAdmitted: true,
     summary: 'List your workspaces',
-    description: 'Every workspace that the account is a member of, with its role there.',
+    description: 'Returns all workspaces of the account, with its role in each.',
     querystring: PageQuery,
     response: { 200: pageOf(WorkspaceView) },
     of: ({ principal }) => principal.accountId,
@@ -78,7 +78,7 @@ export const registerWorkspaces = (
     idempotent: true,
     summary: 'Create a workspace',
     description:
-      'Creates a team workspace with its own, empty balance. Top it up before its first payment. The account that creates it stays its owning account, which is no claim to its money.',
+      'Creates a team workspace with its own, empty balance. Top it up before its first payment. The creator remains the owning account, but has no claim to the money.',
     body: CreateWorkspace,
     response: { 201: WorkspaceView },
     work: async (tx, request) =>
@@ -88,9 +88,9 @@ export const registerWorkspaces = (
     access: 'authenticated',
     whileNotAdmitted: true,
     refuses: ['forbidden'],
-    summary: 'Read the current workspace',
+    summary: 'Retrieve the current workspace',
     description:
-      'The workspace that this credential works in, and the role of the caller. A caller without a grant may name another one with `Workspace-Id`.\n\nA caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
+      'Returns the workspace of the credential and the role of the caller. A caller without a grant can select another of its workspaces with the `Workspace-Id` header, for this or any other request.',
     response: { 200: WorkspaceView },
     read: async ({ principal }) => {
       const { workspace, role, memberStatus: status } = principal
@@ -108,7 +108,7 @@ export const registerWorkspaces = (
     whileNotAdmitted: true,
     refuses: ['forbidden', 'membership_suspended'],
     summary: 'Switch to another workspace',
-    description: 'For sessions and dashboard tokens. A grant is bound to its workspace.',
+    description: 'Only for sessions and dashboard tokens. A grant is bound to its workspace.',
     body: SwitchWorkspace,
     response: { 200: WorkspaceView },
     work: async (tx, request) =>
@@ -117,9 +117,9 @@ export const registerWorkspaces = (
   routes.patch('/v1/workspaces/current', 'workspaces.update', {
     freshProof: 'by_content',
     permission: 'workspace.manage',
-    summary: 'Change the workspace',
+    summary: 'Update the workspace',
     description:
-      'Its name and its time zone, which decides when a day and a month begin. A new time zone applies from the next local month.',
+      'Changes the name or the time zone of the workspace. The time zone decides when a day and a month begin; a new one applies from the next local month.',
     body: UpdateWorkspace,
     response: { 200: WorkspaceView },
     work: async (tx, request) =>
@@ -130,7 +130,7 @@ export const registerWorkspaces = (
     whileFrozen: true,
     summary: 'Freeze the workspace',
     description:
-      'Stops all payments and changes until the workspace is unfrozen. Revoking, archiving, rejecting and cancelling stay possible; payments under way finish.',
+      'Stops all payments and changes until the workspace is unfrozen. Revoking, archiving, rejecting and cancelling remain possible, and payments in progress finish.',
     body: FreezeWorkspace,
     response: { 200: WorkspaceView },
     work: async (tx, request) =>
@@ -143,14 +143,14 @@ export const registerWorkspaces = (
     whileFrozen: true,
     refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
     summary: 'Unfreeze the workspace',
-    description: 'Payments and changes are possible again.',
+    description: 'Ends the freeze, so that payments and changes are possible again.',
     response: { 200: WorkspaceView },
     work: async (tx, request) => ok(await view(tx, request, await unfreezeWorkspace(tx, deps.config, request.principal))),
   })
   routes.list('/v1/workspaces/current/members', 'members.list', {
     permission: 'workspace.read',
     summary: 'List members',
-    description: 'Who works in this workspace, with role and state.',
+    description: 'Returns the members of the workspace, with role and status.',
     querystring: PageQuery,
     response: { 200: pageOf(Member) },
     read: (page, { principal }) => deps.db.run(memberList, { workspaceId: principal.workspace.id, ...page }),
@@ -160,9 +160,9 @@ export const registerWorkspaces = (
     freshProof: 'by_content',
     permission: 'workspace.manage',
     refuses: ['forbidden', 'last_owner'],
-    summary: 'Change a member',
+    summary: 'Update a member',
     description:
-      'Gives another role, or suspends and reinstates. The last owner and the owning account stay owners (409 `last_owner`).',
+      'Changes the role of a member, or suspends or reinstates the member. The last owner and the owning account always remain owners (409 `last_owner`).',
     params: byId('member'),
     body: UpdateMember,
     response: { 200: Member },
@@ -177,7 +177,7 @@ export const registerWorkspaces = (
     refuses: ['forbidden', 'account_frozen', 'last_owner'],
     summary: 'Remove a member',
     description:
-      'Ends the membership and every grant that the member has given in this workspace.\n\nOne’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
+      'Ends the membership and revokes every grant that the member made in this workspace. Members can remove themselves to leave the workspace.',
     params: byId('member'),
     response: { 200: Member },
     work: async (tx, { principal, params }) =>
@@ -192,7 +192,7 @@ export const registerWorkspaces = (
     refuses: ['forbidden'],
     summary: 'Invite a member',
     description:
-      'Makes a one-time token, shown in this answer only. Addressed to an e-mail or a wallet, only an account that has it can accept.',
+      'Creates a one-time token, which is shown only once. If the invitation names an email or a wallet, only an account with that email or wallet can accept it.',
     body: CreateInvitation,
     response: { 201: InvitationWithToken },
     work: async (tx, { principal, body }) => {
@@ -203,7 +203,7 @@ export const registerWorkspaces = (
   routes.list('/v1/workspaces/current/invitations', 'invitations.list', {
     permission: 'workspace.manage',
     summary: 'List invitations',
-    description: 'Invitations of the workspace, with their state.',
+    description: 'Returns the invitations of the workspace, with their status.',
     querystring: PageQuery,
     response: { 200: pageOf(Invitation) },
     read: (page, { principal }) => listInvitations(deps.db, principal.workspace.id, page),
@@ -214,7 +214,7 @@ export const registerWorkspaces = (
     whileFrozen: true,
     refuses: ['conflict'],
     summary: 'Revoke an invitation',
-    description: 'Its token stops working. Doing it again gives the same answer.',
+    description: 'Ends the invitation, so that its token stops working. Repeating the request returns the same answer.',
     params: byId('invitation'),
     response: { 200: Invitation },
     work: async (tx, { principal, params }) => ok(show(await revokeInvitation(tx, principal, params.id))),
@@ -226,7 +226,7 @@ export const registerWorkspaces = (
     changesNothing: true,
     refuses: ['forbidden', 'conflict'],
     summary: 'Preview an invitation',
-    description: 'Whose workspace it is for and with which role, before it is accepted.',
+    description: 'Returns the workspace and the role of an invitation before it is accepted.',
     body: PreviewInvitation,
     response: { 200: InvitationPreview },
     read: ({ principal, body }) => previewInvitation(deps.db, deps.clock, principal, body.token),
@@ -236,7 +236,7 @@ export const registerWorkspaces = (
     idempotent: true,
     refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
     summary: 'Accept an invitation',
-    description: 'Makes the account of the caller a member. Again by the same account: the same answer.',
+    description: 'Makes the account of the caller a member. Repeating the request returns the same answer.',
     body: AcceptInvitation,
     response: { 200: WorkspaceView },
     work: async (tx, request) => ok(await view(tx, request, await acceptInvitation(tx, request.principal, request.body.token))),
@@ -249,7 +249,7 @@ export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
   routes.post('/v1/admin/workspaces/:id/suspend', 'admin.suspend_workspace', {
     access: 'admin',
     summary: 'Suspend a workspace',
-    description: 'Freezes it so that only an administrator can end the freeze.',
+    description: 'Freezes the workspace. Only an administrator can end the suspension.',
     params: byId('workspace'),
     body: SuspendWorkspace,
     response: { 200: Workspace },
@@ -260,7 +260,7 @@ export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
     access: 'admin',
     refuses: ['separation_of_duties'],
     summary: 'Reinstate a workspace',
-    description: 'Ends the suspension.',
+    description: 'Ends the suspension of the workspace.',
     params: byId('workspace'),
     body: ReinstateWorkspace,
     response: { 200: Workspace },

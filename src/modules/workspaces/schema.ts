@@ -6,8 +6,8 @@ import { isTimeZone } from '../../policy/calendar.ts'
 
 export const Funds = z.object({
   currency: z.string(),
-  available_minor: MinorOut.describe('What can be spent now.'),
-  held_minor: MinorOut.describe('Reserved by payments under way.'),
+  available_minor: MinorOut.describe('The amount that can be spent now.'),
+  held_minor: MinorOut.describe('The amount reserved for payments in progress.'),
 })
 
 export type Funds = z.output<typeof Funds>
@@ -17,19 +17,17 @@ export const Workspace = RecordOut('Workspace', {
   name: z.string(),
   kind: z.enum(workspaceKinds),
   status: z.enum(['active', 'frozen', 'closed']),
-  time_zone: z.string().describe('Decides when a day and a month begin. A new one applies from the next local month.'),
-  time_zone_from: TimeOut.nullable().describe(
-    'From when `time_zone` decides, where it was changed: until then the one before does. Null if it was never changed.',
-  ),
+  time_zone: z.string().describe('The time zone that days and months use. A new one applies from the next local month.'),
+  time_zone_from: TimeOut.nullable().describe('When a changed `time_zone` takes effect; null if it was never changed.'),
   currency: z.string(),
-  owning_account_id: IdOut('account').describe('Who made it; never changes.'),
+  owning_account_id: IdOut('account').describe('The account that created the workspace. It never changes.'),
   balance: Funds.nullable().describe(
-    'The money that its payments draw on. For readers with `account.read` in a personal workspace, with `payment.read` in a team; else null. A shared balance is shown to its owning account alone.',
+    'The balance that payments of the workspace use. Requires `account.read` in a personal workspace and `payment.read` in a team; otherwise null. Only the owning account can see a shared balance.',
   ),
   balance_shared: z
     .boolean()
     .describe(
-      'Whether a team draws on the balance of its owning account, as all did before version 0.4.0. `POST /v1/workspaces/current/separate-balance` gives it one of its own.',
+      'Whether the team uses the balance of its owning account, as all teams did before version 0.4.0. `POST /v1/workspaces/current/separate-balance` gives the team its own balance.',
     ),
   created_at: TimeOut,
 })
@@ -39,7 +37,9 @@ export const Role = z.enum(roles)
 
 export const WorkspaceView = RecordOut('WorkspaceView', {
   workspace: Workspace,
-  membership: z.object({ role: Role, status: z.enum(['active', 'invited', 'suspended']) }).describe('What the account is in it.'),
+  membership: z
+    .object({ role: Role, status: z.enum(['active', 'invited', 'suspended']) })
+    .describe('The membership of the account.'),
 })
 export type WorkspaceView = z.output<typeof WorkspaceView>
 
@@ -86,12 +86,12 @@ export const Invitation = z
   })
   .meta({
     id: 'Invitation',
-    description: 'Without an e-mail and a wallet address it is open: every account that has its token may accept it.',
+    description: 'An invitation to a workspace. Without an email and a wallet address, any account with the token can accept it.',
   })
 export type Invitation = z.output<typeof Invitation>
 
 export const InvitationWithToken = Invitation.extend({
-  token: z.string().optional().describe('Shown in this answer only. The account that accepts sends it.'),
+  token: z.string().optional().describe('The token that accepts the invitation, shown only once.'),
 }).meta({ id: 'InvitationWithToken' })
 
 export const CreateInvitation = z
@@ -99,7 +99,7 @@ export const CreateInvitation = z
     role: Role,
     email: bounded(254).email().optional(),
     wallet_address: NamedWallet.optional().describe(
-      'The wallet of the person: its address, for one with a key of its own; `eip155:<chain>:<address>` for a contract on that chain.',
+      'The wallet of the person: an address, or `eip155:<chain>:<address>` for a contract wallet on that chain.',
     ),
   })
   .refine((body) => body.email === undefined || body.wallet_address === undefined, {
@@ -121,7 +121,7 @@ export const InvitationPreview = z
     invited_by: z.object({ account_id: IdOut('account'), display_name: z.string().nullable() }),
     expires_at: TimeOut,
   })
-  .meta({ id: 'InvitationPreview', description: 'What accepting would give; nothing is written.' })
+  .meta({ id: 'InvitationPreview', description: 'The workspace and the role that the invitation gives.' })
 
 export const Member = RecordOut('Member', {
   id: IdOut('member'),
@@ -129,7 +129,7 @@ export const Member = RecordOut('Member', {
   account_id: IdOut('account'),
   email: z.string().nullable(),
   display_name: z.string().nullable(),
-  wallet_address: z.string().nullable().describe('The wallet that was linked first, for people without a name or an e-mail.'),
+  wallet_address: z.string().nullable().describe('The first linked wallet, for members without a name or an email.'),
   role: Role,
   status: z.enum([...memberStatuses, 'removed']),
   created_at: TimeOut,

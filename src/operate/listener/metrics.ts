@@ -11,7 +11,7 @@ import type { Parts } from '../../modules/parts.ts'
 const gauges = {
   events_lag_seconds: ['Age of the oldest event that this process has not handed to its streams yet.'],
   attention_open: [
-    'What waits for a person, by kind, as the tables have it. evidence_disputed: what a provider contradicted within the last day.',
+    'Items that wait for a person, by kind, from the tables. evidence_disputed: evidence that a provider contradicted within the last day.',
     'kind',
   ],
   attention_oldest_seconds: ['How long the oldest of each kind has waited; 0 when there is none.', 'kind'],

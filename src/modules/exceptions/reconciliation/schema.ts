@@ -16,32 +16,33 @@ import {
 import { providers } from '../../../lib/rail-names.ts'
 import { differenceKinds } from './rules.ts'
 
-const SignedMinor = MinorOut.meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', description: 'Minor units; what went out is negative.' })
+const SignedMinor = MinorOut.meta({
+  pattern: '^-?(0|[1-9]\\d{0,17})$',
+  description: 'Minor units (cents); negative for outgoing money.',
+})
 
 export const Reconciliation = z
   .object({
     id: IdOut('reconciliation'),
     provider: z.enum(providers),
     source: z.string(),
-    account: z.string().nullable().describe('The account that the statement names as its own; null where it names none.'),
+    account: z.string().nullable().describe('The account that the statement is for; null if it names none.'),
     period_start: TimeOut.describe('The first moment that the statement covers.'),
     period_end: TimeOut.describe('The last moment that the statement covers.'),
     lines: z.int(),
-    matched: z.int().describe('How many lines agree with what was booked.'),
-    differences: z.int().describe('How many entries disagree.'),
+    matched: z.int().describe('The number of lines that match the books.'),
+    differences: z.int().describe('The number of entries that differ.'),
     booked_minor: SignedMinor,
     stated_minor: SignedMinor,
     charges_minor: SignedMinor.describe(
-      "The provider's charges, which are in neither sum. Of a comparison of balances: by how much its charges accounts fell.",
+      "The provider's charges, which are in neither total. For a comparison of balances, the decrease of its charges accounts.",
     ),
-    fees_minor: MinorOut.nullable().describe(
-      'Our own fees for the payments of the period. Null for comparisons of earlier releases.',
-    ),
-    unproven: z.string().nullable().describe('Why it says nothing about payments of unknown outcome; null where there are none.'),
+    fees_minor: MinorOut.nullable().describe('The fees of this service in the period. Null for comparisons by earlier releases.'),
+    unproven: z.string().nullable().describe('Why the statement proves nothing about unknown payments; null if there are none.'),
     requested_by: z.string(),
     created_at: TimeOut,
   })
-  .meta({ id: 'Reconciliation', description: "One comparison of the books with a provider's statement." })
+  .meta({ id: 'Reconciliation', description: "A comparison of the books with a provider's statement." })
 export type Reconciliation = z.output<typeof Reconciliation>
 
 export const ReconciliationDifference = z
@@ -59,7 +60,7 @@ export const ReconciliationDifference = z
     offered_outcome: z
       .enum(['succeeded', 'failed'])
       .nullable()
-      .describe('How the payment ended, by the statement; `accept` ends it so. Null where a person has to read.'),
+      .describe('How the payment ended according to the statement; `accept` applies this outcome. Null if a person must check.'),
     resolved_at: TimeOut.nullable(),
     resolved_by: z.string().nullable(),
     note: z.string().nullable(),
@@ -67,7 +68,7 @@ export const ReconciliationDifference = z
   })
   .meta({
     id: 'ReconciliationDifference',
-    description: 'A difference between the books and a statement, its likely reason, and what to do.',
+    description: 'A difference between the books and a statement, with its likely reason and the next step.',
   })
 export type ReconciliationDifference = z.output<typeof ReconciliationDifference>
 
@@ -79,7 +80,7 @@ export const FindDifferences = PageQuery.extend({
 export const longestStatement = 900_000
 
 export const UploadStatement = BodyIn('UploadStatement', {
-  source: VisibleText(120).describe('What it is, such as the name of the file.'),
+  source: VisibleText(120).describe('The source of the statement, such as the file name.'),
   statement: bounded(longestStatement).min(1).describe("The provider's statement in CSV, as its portal exports it."),
 })
 
@@ -88,7 +89,7 @@ export const ResolveDifferences = BodyIn('ResolveDifferences', {
     .array(IdIn('reconciliation'))
     .min(1)
     .max(100)
-    .describe('The open differences; each gets its own row in the audit log. None is accepted: that is decided one by one.'),
+    .describe('The open differences; each gets its own audit log entry. Outcomes can be accepted only one by one.'),
   note: VisibleText(500),
 })
 export const ReconciliationDifferences = RecordOut('ReconciliationDifferences', { data: z.array(ReconciliationDifference) })
@@ -99,7 +100,7 @@ export const ResolveDifference = BodyIn('ResolveDifference', {
     .boolean()
     .default(false)
     .describe(
-      'Also ends the payment with `offered_outcome`. `failed` costs the organisation: it may wait for a second administrator (202), who does the same.',
+      'Whether to end the payment with `offered_outcome`. `failed` costs the organisation and may wait for a second administrator, who sends the same request (202).',
     ),
 })
 
@@ -108,7 +109,7 @@ const movement = {
   kind: z
     .enum(providerMovementKinds)
     .describe(
-      "settlement: the provider took its charges out of the organisation's money, so its charges account rose. bank_transfer: to or from the organisation's bank. charges: taken from the money itself, such as for a transfer.",
+      "`settlement`: the provider took its charges from the organisation's money, so its charges account rose. `bank_transfer`: a transfer to or from the organisation's bank. `charges`: charges taken from the money itself, such as for a transfer.",
     ),
   direction: z.enum(['in', 'out']),
 }
@@ -119,10 +120,10 @@ export const NameMovement = BodyIn('NameMovement', {
   provider_receipt: VisibleText(100)
     .optional()
     .describe(
-      'Statements that list this receipt with this amount then agree. Without one, name the movement before the next comparison.',
+      "The provider's receipt. Statements that list it with this amount then match. Without a receipt, record the movement before the next comparison.",
     ),
   amount_minor: PositiveMinorIn,
-  moved_at: TimeIn.describe('When the money moved, by the provider.'),
+  moved_at: TimeIn.describe('When the money moved, according to the provider.'),
   note: VisibleText(500),
 })
 export type NameMovement = z.output<typeof NameMovement>
@@ -134,17 +135,16 @@ export const ProviderMovement = z
     account: z.string().nullable().describe("The organisation's number or account at the provider."),
     provider_receipt: z.string().nullable(),
     amount_minor: MinorOut,
-    moved_at: TimeOut.describe('When the money moved, by the provider.'),
+    moved_at: TimeOut.describe('When the money moved, according to the provider.'),
     note: z.string(),
-    named_by: z.string().describe('The administrator who named it.'),
+    named_by: z.string().describe('The administrator who recorded it.'),
     reconciliation_id: IdOut('reconciliation')
       .nullable()
-      .describe('The comparison of balances that knows it. Null until the next one.'),
+      .describe('The comparison of balances that includes the movement. Null until the next comparison.'),
     created_at: TimeOut,
   })
   .meta({
     id: 'ProviderMovement',
-    description:
-      "A movement of the organisation's own money at a provider that a person has named. Comparisons know it from then on.",
+    description: "A movement of the organisation's own money at a provider that a person recorded. Later comparisons include it.",
   })
 export type ProviderMovement = z.output<typeof ProviderMovement>

@@ -66,17 +66,17 @@ export const registerAccounts = (app: App, deps: Parts): void => {
   routes.get('/v1/accounts/me', 'accounts.get', {
     permission: 'account.read',
     whileNotAdmitted: true,
-    summary: 'Read your account',
+    summary: 'Retrieve your account',
     description:
-      'The balance of the personal workspace, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
+      'Returns the account of the credential with its capabilities, its sign-in methods and the balance of its personal workspace. `available_minor` can be spent now; `held_minor` is reserved for payments in progress.',
     response: { 200: AccountWithIdentities },
     read: ({ principal }) => withIdentities(deps.db, principal.accountId),
   })
   routes.get('/v1/workspaces/current/history/summary', 'workspaces.history_summary', {
     permission: 'payment.read',
-    summary: 'Add up the history of the workspace by day',
+    summary: 'Summarize the workspace history by day',
     description:
-      'Money in and out of the balance that the workspace draws on, for each day, oldest first. Where that balance is shared with the owning account, only what the payments of the workspace moved.',
+      'Returns money in and out of the balance that the workspace uses by day, oldest first. If that balance is shared with the owning account, only the payments of the workspace are counted.',
     querystring: SummarizeHistory,
     response: { 200: HistorySummary },
     read: ({ principal, query }) => {
@@ -89,7 +89,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     permission: 'account.manage',
     summary: 'Rename your account',
     description:
-      'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of a linked identity.',
+      'Changes the name that other members see. The email cannot be changed here: it is always a verified email of a linked identity.',
     body: UpdateAccount,
     response: { 200: AccountWithIdentities },
     work: async (tx, { principal, body }) => {
@@ -99,9 +99,9 @@ export const registerAccounts = (app: App, deps: Parts): void => {
   })
   routes.get('/v1/accounts/me/history/summary', 'accounts.history_summary', {
     permission: 'account.read',
-    summary: 'Add up the history by day',
+    summary: 'Summarize the history of your own balance by day',
     description:
-      'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
+      'Returns money in and out of your own balance by day in the time zone of the current workspace, oldest first. Useful for charts.',
     querystring: SummarizeHistory,
     response: { 200: HistorySummary },
     read: ({ principal, query }) =>
@@ -112,7 +112,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     refuses: ['invalid_cursor'],
     summary: 'List the history of your own balance',
     description:
-      'Every movement of the balance of the personal workspace, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
+      'Returns every ledger entry of the balance of the personal workspace, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv`, all matching entries are streamed as CSV, for accounting.',
     querystring: ListHistory,
     response: { 200: orCsv(pageOf(HistoryEntry)) },
     handler: async (request, reply) =>
@@ -123,7 +123,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     refuses: ['invalid_cursor'],
     summary: 'List the history of the workspace’s balance',
     description:
-      'Every movement of the balance that the workspace draws on, from the ledger, newest first. Where that balance is shared with the owning account, only what the payments of the workspace moved, without the balances after it.',
+      'Returns every ledger entry of the balance that the workspace uses, newest first. If that balance is shared with the owning account, only the entries of the workspace’s payments are returned, without balances.',
     querystring: ListHistory,
     response: { 200: orCsv(pageOf(WorkspaceHistoryEntry)) },
     handler: async (request, reply) => {
@@ -142,7 +142,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     refuses: ['conflict', 'last_owner'],
     summary: 'Close your account',
     description:
-      'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Not while it is the last active owner of a team (409 `last_owner`). Every key, agent, session and sign-in method ends, its personal workspace and those that share its balance close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
+      'Closes the account permanently. Only a person can do this, and only if the balance is 0 and nothing is held: pay out the rest first. The last active owner of a team cannot close the account (409 `last_owner`). All keys, agents, sessions and sign-in methods end. The personal workspace and all workspaces that share its balance close for all members, and pending or scheduled payments are cancelled. The email, the names and the IP addresses of sessions are removed. The destinations of its beneficiaries can no longer be read by anyone. Signed texts, receipts and the ledger are kept for as long as the law requires. A later sign-in creates a new account.',
     response: { 200: AccountWithIdentities },
     work: async (tx, { principal }) => {
       await closeOwnAccount(tx, deps, principal)
@@ -163,7 +163,7 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
   routes.list('/v1/admin/accounts', 'admin.list_accounts', {
     access: 'admin',
     summary: 'Find accounts',
-    description: 'By id, e-mail, wallet or status.',
+    description: 'Finds accounts by ID, email, wallet or status.',
     querystring: FindAccounts,
     response: { 200: pageOf(AdminAccount) },
     read: (page, { query }) => listAccounts(deps.db, filtersOf(query), page),
@@ -171,8 +171,8 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
   })
   routes.get('/v1/admin/accounts/:id', 'admin.get_account', {
     access: 'admin',
-    summary: 'Read an account',
-    description: 'With its identities and balance.',
+    summary: 'Retrieve an account',
+    description: 'Returns the account with its identities and balance.',
     params: byId('account'),
     response: { 200: AdminAccountWithIdentities },
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
@@ -180,9 +180,9 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
   routes.patch('/v1/admin/accounts/:id', 'admin.update_account', {
     access: 'admin',
     refuses: ['separation_of_duties', 'conflict', 'last_owner'],
-    summary: 'Freeze an account or switch a capability',
+    summary: 'Freeze an account or change its capabilities',
     description:
-      'Freezes an account, closes one without a balance, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.\n\nFreezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
+      'Freezes or reactivates an account, closes an account without a balance, or disables top-ups, payments, keys or OAuth for it. Closing ends its sessions, keys and grants. The reason is recorded in the audit log.',
     params: byId('account'),
     body: AdministerAccount,
     response: { 200: AdminAccountWithIdentities },

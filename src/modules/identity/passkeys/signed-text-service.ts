@@ -12,10 +12,10 @@ import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
 /** The fields with which a person signs a text, by a passkey or a linked wallet. `text`: the text's name on the wire. */
 export const signedText = (text: string) => ({
   passkey: Assertion.optional().describe(
-    `An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of \`${text}\`.`,
+    `An assertion of one of your passkeys, with user verification. The challenge is the SHA-256 of \`${text}\`.`,
   ),
   signature: WalletSignature.optional().describe(`The signature of a linked wallet over \`${text}\`.`),
-  address: WalletAddress.optional().describe('The signing wallet; needed for contract wallets only.'),
+  address: WalletAddress.optional().describe('The wallet that signed. Required only for contract wallets.'),
 })
 const SignedText = z.strictObject(signedText(''))
 

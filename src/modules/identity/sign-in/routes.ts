@@ -71,7 +71,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
     credentialIssuing: true,
     refuses: ['forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
     summary: `Start signing in with ${label}`,
-    description: `Sends the browser to ${label} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in, after a page that names the account.`,
+    description: `Redirects the browser to ${label} (302), or returns the URL with \`Accept: application/json\`. With a session or a bearer token, it links the identity to the current account instead, after a page that names the account.`,
     querystring: StartQuery,
     response: {
       200: LinkFlow,
@@ -100,7 +100,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       'provider_not_configured',
     ],
     summary: `Return from ${label}`,
-    description: `Where ${label} sends the browser after a sign-in or a link. Ends at \`return_to\` with \`?outcome=\`. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
+    description: `${label} sends the browser here after a sign-in or a link. Redirects to \`return_to\` with \`?outcome=\`. Programs do not call this. If the identity belongs to another account, the answer is 409 \`conflict\`.`,
     querystring: CallbackQuery,
     response: { 303: Redirect },
     handler: async (request, reply) => {
@@ -184,9 +184,9 @@ export const registerSignIn = (app: App, deps: Parts): void => {
   routes.ask('/v1/auth/wallet/nonce', 'sign_in.wallet_nonce', {
     access: 'public',
     credentialIssuing: true,
-    summary: 'Begin signing in with a wallet',
+    summary: 'Start signing in with a wallet',
     description:
-      'A nonce for one Sign-In with Ethereum message, valid for ten minutes. With an `address` the answer contains the message to sign.',
+      'Returns a nonce for one Sign-In with Ethereum message, valid for ten minutes. If the request contains an `address`, the answer contains the message to sign.',
     body: CreateNonce,
     response: { 200: Nonce },
     cacheControl: 'no-store',
@@ -199,7 +199,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     refuses: ['invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
     summary: 'Sign in with a wallet',
     description:
-      'Checks the signed message and sets the session cookie; a wallet that no account has gets a new account. With a session or a bearer it links the wallet to the current account instead.',
+      'Checks the signed message and sets the session cookie. A new wallet gets a new account. With a session or a bearer token, it links the wallet to the current account instead.',
     body: SignedMessage,
     response: { 200: SignedIn },
     handler: async (request, reply) => {
@@ -232,7 +232,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     whileFrozen: true,
     refuses: ['csrf_rejected'],
     summary: 'Sign out',
-    description: 'Ends the session at once, with its streams and its dashboard tokens, and clears the cookie.',
+    description: 'Ends the session with its streams and dashboard tokens at once, and clears the cookie.',
     response: { 204: NoContent },
     before: async (_request, reply) => clearSessionCookie(reply, deps.config),
     work: async (tx, { caller }) => {
@@ -244,9 +244,9 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     access: 'authenticated',
     idempotent: true,
     refuses: ['forbidden'],
-    summary: 'Get a short-lived token',
+    summary: 'Create a short-lived token',
     description:
-      'A bearer token of 15 minutes with the permissions of the request’s credential, for tools that cannot send its cookie. It ends with that credential.',
+      'Returns a bearer token with the permissions of the request’s credential, for tools that cannot send its cookie. It is valid for 15 minutes, or until that credential ends.',
     response: { 201: DashboardToken },
     work: async (tx, { principal }) => created(await createDashboardToken(tx, deps.config, principal), ['token']),
   })

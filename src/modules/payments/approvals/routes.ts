@@ -41,7 +41,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     permission: 'approval.read',
     summary: 'List approvals',
     description:
-      'Payments that wait for a decision, and those that were decided. `?status=pending` lists those that still need one.',
+      'Returns approvals of payments, both pending and decided. `?status=pending` returns only those that need a decision.',
     querystring: ListApprovals,
     response: { 200: pageOf(Approval) },
     read: (page, { principal, query }) => listApprovals(deps.db, principal.workspace.id, page, { status: query.status }),
@@ -58,8 +58,8 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   })
   routes.get(one, 'approvals.get', {
     permission: 'approval.read',
-    summary: 'Read an approval',
-    description: 'The requested payments, their decisions, the messages to sign, and the context that a person needs to decide.',
+    summary: 'Retrieve an approval',
+    description: 'Returns the requested payments, the decisions so far, the messages to sign, and the context for the decision.',
     params: byId('approval'),
     response: { 200: Approval },
     read: async ({ principal, params }) => {
@@ -91,7 +91,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     refuses: ['invalid_signature', ...decisionRefusals],
     summary: 'Approve or reject a payment',
     description:
-      'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
+      'Decides an approval with a credential that has `approval.decide`. With separation of duties, the initiator of the payment cannot decide. Credentials related to the initiating grant, such as its parent or child, can never decide. One rejection rejects the payment; the last required approval sends it. Repeating the same decision returns the same answer. `message_digest` identifies the text that was shown. If a name at the rail has changed since, the text is different and the answer is 409, reason `message_changed`.',
     params: byId('approval'),
     body: Decide,
     response: { 200: Approval },
@@ -108,9 +108,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   })
   routes.get(`${one}/message`, 'approvals.message', {
     access: 'public',
-    summary: 'Get the message to sign',
+    summary: 'Retrieve the message to sign',
     description:
-      'The canonical text to sign: readable, and written by the server. Sign it exactly as it is. While the first check of a payee’s name is under way, the answer waits up to five seconds for it. A name that changes while the approval waits makes a new text, and decisions on the old one are void. `status` says how it ended, not who decided.',
+      'Returns the canonical text to sign, which the server writes in readable form. Sign it without changes. The answer waits up to five seconds for the first check of a beneficiary’s name. If a name changes while the approval is pending, the text changes and decisions on the old text become void. `status` shows the result, but not who decided.',
     params: byId('approval'),
     querystring: MessageQuery,
     response: { 200: SigningMessage },
@@ -134,9 +134,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     access: 'public',
     credentialIssuing: true,
     refuses: ['invalid_signature', 'conflict', 'forbidden', ...decisionRefusals],
-    summary: 'Decide by the signature of a wallet',
+    summary: 'Approve or reject with a wallet signature',
     description:
-      'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
+      'Decides an approval without a credential. The signature over the canonical message (EIP-191) is checked against the wallets that can decide. Contract wallets must send their `address`.',
     params: byId('approval'),
     body: DecideBySignature,
     response: { 200: Approval },

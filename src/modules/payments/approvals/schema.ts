@@ -11,7 +11,7 @@ import { Verification } from '../../beneficiaries/schema.ts'
 import { Decision, Warning } from '../../policies/schema.ts'
 import { Fact } from '../schema.ts'
 
-const ExecuteAt = TimeOut.nullish().describe('When what is scheduled is decided and sent; null for as soon as it is approved.')
+const ExecuteAt = TimeOut.nullish().describe('When a scheduled payment is sent; null if it is sent once it is approved.')
 
 export const PaymentSummary = RecordOut('PaymentSummary', {
   id: IdOut('payment'),
@@ -25,7 +25,7 @@ export const PaymentSummary = RecordOut('PaymentSummary', {
     display_name: z.string(),
     payment_rail: z.enum(railNames),
     destination_mask: z.string(),
-    first_payment: z.boolean().describe('Nothing has been paid to this destination from this workspace yet.'),
+    first_payment: z.boolean().describe('This is the first payment from this workspace to this destination.'),
   }),
   payment_type: z.string(),
   account_reference: z.string().nullable(),
@@ -44,8 +44,8 @@ export const BatchSummary = RecordOut('PaymentBatchSummary', {
   status: z.enum(paymentBatchStatuses),
   name: z.string().nullable(),
   items_count: z.number().int(),
-  total_minor: MinorOut.describe('The sum of the amounts, without fees.'),
-  fees_minor: MinorOut.describe('The sum of the fees.'),
+  total_minor: MinorOut.describe('The total amount, without fees.'),
+  fees_minor: MinorOut.describe('The total fees.'),
   currency: z.string(),
   merkle_root: z.string(),
   execute_at: ExecuteAt,
@@ -56,65 +56,61 @@ export const BatchSummary = RecordOut('PaymentBatchSummary', {
 const ApprovalWarning = z.union([
   Warning,
   z.object({
-    code: z.literal('first_payment').describe('Nothing has been paid to this destination from this workspace yet.'),
+    code: z.literal('first_payment').describe('This is the first payment from this workspace to this destination.'),
   }),
   z.object({
     code: z
       .literal('may_have_been_sent')
       .describe(
-        'It was asked for before the database lost writes, and may have been paid in them, where the provider might pay it twice. Approved, it is not sent: its outcome is unknown until an administrator has compared it with the statement.',
+        'The payment was requested before the database lost writes and may already have been sent, so the provider could pay it twice. If approved, it is not sent: its outcome is `unknown` until an administrator has checked the provider statement.',
       ),
-    payments_count: z.number().int().describe('How many payments of the batch it is about; 1 for a payment.'),
+    payments_count: z.number().int().describe('The number of affected payments in the batch; 1 for a single payment.'),
   }),
 ])
 
 const ApprovalContext = RecordOut('ApprovalContext', {
   payee: z
     .object({
-      payments_count: z.number().int().describe('Payments from this workspace that reached this destination.'),
-      last_paid_at: TimeOut.nullable().describe('When the payee was last paid; null if never.'),
+      payments_count: z.number().int().describe('The number of successful payments from this workspace to this destination.'),
+      last_paid_at: TimeOut.nullable().describe('When the destination was last paid; null if never.'),
       typical_amount_minor: MinorOut.nullable().describe(
-        'The median of the last nine of those payments; null where there are fewer than three.',
+        'The median amount of the last nine payments; null if fewer than three.',
       ),
       verification: Verification,
     })
     .nullable()
-    .describe('What is known of the payee; null for a batch.'),
-  warnings: z
-    .array(ApprovalWarning)
-    .describe('What an approver should look at first: the warnings of the decision, and what is unusual about the payment.'),
+    .describe('Information about the beneficiary; null for a batch.'),
+  warnings: z.array(ApprovalWarning).describe('The warnings of the decision, and anything unusual about the payment.'),
   available_after_minor: SignedMinorOut.describe(
-    'The available balance of the paying account after this payment, or after all payments of the batch. For what is scheduled nothing is held yet: what today’s balance would leave, below zero where it does not cover it.',
+    'The available balance after this payment, or after all payments of the batch. Scheduled payments hold no money yet, so this is today’s balance minus their amount, which can be negative.',
   ),
   eligible_approvers: z
     .array(IdOut('account'))
-    .describe('Members who can still decide this approval; where it asks for signatures, those with a passkey or a wallet.'),
+    .describe('Members who can still decide this approval. If it requires signatures, only those with a passkey or a wallet.'),
 })
 
 export const Notification = RecordOut('ApprovalNotification', {
   account_id: IdOut('account'),
   event: z
     .enum(['mailed', 'mail_refused', 'pushed', 'opened'])
-    .describe('`mail_refused`: the address refused the mail. `opened`: the person read the approval while it waited.'),
+    .describe('`mail_refused`: the address rejected the email. `opened`: the person read the approval while it was pending.'),
   at: TimeOut,
 })
 
 export const Approval = RecordOut('Approval', {
   id: IdOut('approval'),
   status: z.enum(approvalStatuses),
-  payment: PaymentSummary.nullable().describe('Null where a batch is decided.'),
-  batch: BatchSummary.nullable().describe('The batch that is decided as a whole; null for one payment.'),
+  payment: PaymentSummary.nullable().describe('The payment to decide; null for a batch.'),
+  batch: BatchSummary.nullable().describe('The batch to decide as a whole; null for a single payment.'),
   required_approvals: z.number().int(),
-  approvals_given: z.number().int().describe('How many approvals count so far.'),
+  approvals_given: z.number().int().describe('The number of approvals that count so far.'),
   separation_of_duties: z.boolean(),
   approver_ids: z
     .array(IdOut('account'))
     .nullable()
-    .describe('The only accounts that decide it, where policies name some; null: everyone whose role may.'),
-  approval_proof: z
-    .enum(approvalProofs)
-    .describe('`signature`: only approvals that a passkey or a wallet signed count in `approvals_given`.'),
-  facts: z.array(Fact).describe('What the text to sign warns of, by type: everything that an approver must see before deciding.'),
+    .describe('The only accounts that can decide, if policies name any. Null means everyone with a suitable role.'),
+  approval_proof: z.enum(approvalProofs).describe('`signature`: only approvals signed by a passkey or a wallet count.'),
+  facts: z.array(Fact).describe('The warnings in the text to sign, by type. Approvers must see all of them before deciding.'),
   decisions: z.array(
     z.object({
       account_id: IdOut('account'),
@@ -124,29 +120,31 @@ export const Approval = RecordOut('Approval', {
       signer: z.string().nullable(),
       decided_at: TimeOut,
       voided_at: TimeOut.nullable().describe(
-        'When it stopped counting: its account may no longer decide, its wallet was unlinked, its passkey was removed, its mandate was revoked, its account decided otherwise, or its text was made again because the name at the rail had changed.',
+        'When the decision stopped counting. The account can no longer decide or decided otherwise, or its wallet, passkey or mandate ended. Or the text changed because of a new name at the rail.',
       ),
     }),
   ),
   notifications: z
     .array(Notification)
     .optional()
-    .describe('Only where one approval is read: who was mailed and pushed about it and who opened it, the oldest first.'),
-  signing: z.object({ approve: z.string(), reject: z.string() }).describe('The canonical messages, to be signed as they are.'),
+    .describe(
+      'The emails and push notifications about the approval and the accounts that opened it, oldest first. Present only when reading a single approval.',
+    ),
+  signing: z.object({ approve: z.string(), reject: z.string() }).describe('The canonical messages to sign, without changes.'),
   expires_at: TimeOut,
   created_at: TimeOut,
-  context: ApprovalContext.optional().describe('Where approvals that wait are read: what helps to decide them.'),
+  context: ApprovalContext.optional().describe('The context for the decision. Present only while the approval is pending.'),
   decision_now: Decision.optional().describe(
-    'Only where one approval of one payment is read while it waits: how the payment would be decided now, by the rules and with the usage of this moment. `payment.decision` is the one that asked for the approval.',
+    'The decision that current rules and usage would give now. Present only when reading a pending approval of a single payment. `payment.decision` is the decision that required the approval.',
   ),
   refusal_now: z
     .object({
-      error: z.string().describe('The code of the refusal, such as `beneficiary_frozen` or `workspace_frozen`.'),
+      error: z.string().describe('The error code, such as `beneficiary_frozen` or `workspace_frozen`.'),
       message: z.string(),
     })
     .optional()
     .describe(
-      'Only while it waits, and only where your approval would be refused now: a freeze or a disabled capability stops it until that is lifted. It can still be rejected. A list of approvals has it for freezes of your account and of the workspace alone.',
+      'The error that approving would return now, because of a freeze or a disabled capability. Present only while the approval is pending. Rejecting is still possible. In lists, only freezes of your account and of the workspace are reported.',
     ),
 })
 export type Approval = z.output<typeof Approval>
@@ -158,10 +156,10 @@ export const Decide = BodyIn('DecideApproval', {
   decision: Choice,
   reason: Reason,
   message_digest: MessageDigest.optional().describe(
-    'The SHA-256 of the text that was shown, `signing.approve` or `signing.reject`, in hexadecimal. Where the text has changed since, the decision is refused: 409, reason `message_changed`.',
+    'The SHA-256 of the text that was shown, `signing.approve` or `signing.reject`, in hexadecimal. If the text has changed since, the decision is rejected with 409, reason `message_changed`.',
   ),
   passkey: Assertion.optional().describe(
-    'An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of the canonical text, `signing.approve` or `signing.reject`.',
+    'An assertion of one of your passkeys, with user verification. The challenge is the SHA-256 of the canonical text, `signing.approve` or `signing.reject`.',
   ),
 })
 export type Decide = z.output<typeof Decide>
@@ -169,7 +167,7 @@ export type Decide = z.output<typeof Decide>
 export const DecideBySignature = BodyIn('DecideApprovalBySignature', {
   decision: Choice,
   signature: WalletSignature,
-  address: WalletAddress.optional().describe('The signing wallet; needed for contract wallets only.'),
+  address: WalletAddress.optional().describe('The wallet that signed. Required only for contract wallets.'),
   reason: Reason,
 })
 export type DecideBySignature = z.output<typeof DecideBySignature>
@@ -177,10 +175,10 @@ export type DecideBySignature = z.output<typeof DecideBySignature>
 export const MessageQuery = z.object({ decision: Choice.default('approve') })
 export const SigningMessage = RecordOut('SigningMessage', {
   message: z.string(),
-  facts: z.array(Fact).describe('What the text warns of, by type, the heaviest first.'),
-  payments_count: z.number().int().describe('How many payments are decided together.'),
+  facts: z.array(Fact).describe('The warnings in the text, by type, the most severe first.'),
+  payments_count: z.number().int().describe('The number of payments that are decided together.'),
   currency: z.string(),
-  status: z.enum(approvalStatuses).describe('The result alone, not who decided.'),
+  status: z.enum(approvalStatuses).describe('The result of the approval. It does not show who decided.'),
   expires_at: TimeOut,
 })
 export const ListApprovals = PageQuery.extend({ status: z.enum(approvalStatuses).optional() })

@@ -36,7 +36,7 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
   if (rows.length === 0) return
   const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)
   const payments = await lockPaymentsWithAccounts(tx, whole)
-  const lost = failure('policy_changed', null, 'Who asked for the payment may no longer ask for it.')
+  const lost = failure('policy_changed', null, 'The requester may no longer request this payment.')
   const ended = await endPayments(
     tx,
     payments.map((payment) =>

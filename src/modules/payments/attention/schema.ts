@@ -2,91 +2,91 @@ import { z } from 'zod'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { RefusedPayment } from '../refusals/schema.ts'
 
-const Count = z.number().int().describe('How many payments it is about.')
+const Count = z.number().int().describe('The number of payments.')
 const Payee = z
   .object({
-    id: IdOut('beneficiary').describe('The payee’s id.'),
-    display_name: z.string().describe('The payee’s name as it is at present.'),
+    id: IdOut('beneficiary').describe('The ID of the beneficiary.'),
+    display_name: z.string().describe('The current name of the beneficiary.'),
   })
-  .describe('Who is paid.')
+  .describe('The beneficiary.')
 const { initiated_by: By } = RefusedPayment.shape
 
 export const UnknownPayments = z
   .object({
     kind: z.literal('unknown_payments').describe('The rail has not reported whether the money moved.'),
     count: Count,
-    amount_minor: MinorOut.describe('What stays held for them.'),
-    payment_id: IdOut('payment').describe('The oldest one.'),
+    amount_minor: MinorOut.describe('The amount that remains held for them.'),
+    payment_id: IdOut('payment').describe('The oldest of these payments.'),
   })
-  .describe('Payments whose outcome is not known.')
+  .describe('Payments with an unknown outcome.')
 
 export const RepeatedPayments = z
   .object({
-    kind: z.literal('repeated_payments').describe('The same payee was paid the same amount again and again.'),
+    kind: z.literal('repeated_payments').describe('The same beneficiary was paid the same amount repeatedly.'),
     count: Count,
     beneficiary: Payee,
-    amount_minor: MinorOut.describe('The amount of each.'),
+    amount_minor: MinorOut.describe('The amount of each payment.'),
     by: By,
-    first_at: TimeOut.describe('When the first of them was made.'),
-    last_at: TimeOut.describe('When the last of them was made.'),
+    first_at: TimeOut.describe('When the first of these payments was made.'),
+    last_at: TimeOut.describe('When the last of these payments was made.'),
   })
-  .describe('At least four payments alike within 90 minutes, in the last 24 hours.')
+  .describe('At least four payments of the same amount to one beneficiary within 90 minutes, in the last 24 hours.')
 
 export const RefusedPayments = z
   .object({
-    kind: z.literal('refused_payments').describe('Payments were asked for and refused.'),
+    kind: z.literal('refused_payments').describe('Payments were requested and refused.'),
     count: Count,
     by: By,
     last: RefusedPayment.pick({ id: true, amount_minor: true, message: true, created_at: true })
       .extend({ beneficiary: Payee.nullable() })
-      .describe('The newest of them.'),
+      .describe('The most recent one.'),
   })
-  .describe('What one key, agent or person was refused in the last 24 hours.')
+  .describe('Payments that one key, agent or person was refused in the last 24 hours.')
 
 export const NamesDiffer = z
   .object({
-    kind: z.literal('names_differ').describe('The rail reports another name for a payee’s number.'),
-    count: z.number().int().describe('How many payees it is about.'),
-    beneficiary: Payee.describe('The newest of them.'),
-    reported_name: z.string().nullable().describe('The name that the rail reports for it.'),
+    kind: z.literal('names_differ').describe('The rail reports another name for the number of a beneficiary.'),
+    count: z.number().int().describe('The number of beneficiaries.'),
+    beneficiary: Payee.describe('The most recent one.'),
+    reported_name: z.string().nullable().describe('The name that the rail reports for the number.'),
   })
-  .describe('Payees whose number is registered under another name. Ends when they are renamed or archived.')
+  .describe('Beneficiaries whose number is registered under another name, until they are renamed or archived.')
 
 export const LimitNearlyUsed = z
   .object({
-    kind: z.literal('limit_nearly_used').describe('At least 80 % of a limit of a policy is used.'),
+    kind: z.literal('limit_nearly_used').describe('At least 80% of a policy limit is used.'),
     policy_id: IdOut('policy').describe('The policy.'),
-    name: z.string().describe('What the policy is called.'),
-    period: z.enum(['day', 'month', 'total']).describe('The limit’s period, in the workspace’s time zone; `total` has none.'),
-    used_minor: MinorOut.describe('What is used of it.'),
+    name: z.string().describe('The name of the policy.'),
+    period: z.enum(['day', 'month', 'total']).describe('The period in the workspace’s time zone; `total` has none.'),
+    used_minor: MinorOut.describe('The used amount of the limit.'),
     limit_minor: MinorOut.describe('The limit.'),
   })
-  .describe('A limit that is nearly used up.')
+  .describe('A policy limit that is nearly used up.')
 
 export const DepositsInSuspense = z
   .object({
-    kind: z.literal('deposits_in_suspense').describe('Money arrived that could not be booked to an account.'),
-    count: z.number().int().describe('How many deposits and top-ups.'),
-    amount_minor: MinorOut.describe('What they amount to, as far as it is known.'),
-    oldest_at: TimeOut.describe('When the oldest of them was recorded.'),
+    kind: z.literal('deposits_in_suspense').describe('Money that arrived could not be booked to an account.'),
+    count: z.number().int().describe('The number of deposits and top-ups.'),
+    amount_minor: MinorOut.describe('The total of the known amounts.'),
+    oldest_at: TimeOut.describe('When the oldest item was recorded.'),
   })
-  .describe('Money in suspense in the whole service: only for a signed-in administrator of the service.')
+  .describe('Money in suspense in the whole service. Only for a signed-in administrator of the service.')
 
 export const BalanceShortage = z
   .object({
     workspace_id: IdOut('workspace'),
-    missing_minor: MinorOut.describe('What the balance lacks.'),
-    scheduled_minor: MinorOut.describe('What is due within two days, with its fees.'),
-    due_at: TimeOut.describe('When the balance is too low for the first time.'),
+    missing_minor: MinorOut.describe('The amount missing from the balance.'),
+    scheduled_minor: MinorOut.describe('The amount due within two days, including fees.'),
+    due_at: TimeOut.describe('When the balance first becomes too low.'),
   })
-  .meta({ id: 'BalanceShortage', description: 'The balance does not cover what is scheduled.' })
+  .meta({ id: 'BalanceShortage', description: 'The balance does not cover the scheduled payments.' })
 
 const BalanceShort = z
   .object({
-    kind: z.literal('balance_short').describe('The balance does not cover what is scheduled.'),
+    kind: z.literal('balance_short').describe('The balance does not cover the scheduled payments.'),
     shortage: BalanceShortage,
   })
-  .describe('Money that is missing for what is due within two days.')
+  .describe('A balance that does not cover the payments due within two days.')
 
 const Need = z.discriminatedUnion('kind', [
   BalanceShort,
@@ -106,10 +106,12 @@ export const Attention = z
         z.object({
           date: z.string().meta({ format: 'date', example: '2026-01-31', description: 'A day in the workspace’s time zone.' }),
           count: Count,
-          amount_minor: MinorOut.describe('What was spent on it.'),
+          amount_minor: MinorOut.describe('The amount spent on that day.'),
         }),
       )
-      .describe('What was sent or is being sent, for each of the last 30 days, oldest first: by the day whose limits count it.'),
-    needs: z.array(Need).describe('What a person should look at, the most urgent first.'),
+      .describe(
+        'Payments that were sent or are being sent, for each of the last 30 days, oldest first. A payment belongs to the day whose limits count it.',
+      ),
+    needs: z.array(Need).describe('Items that a person should look at, the most urgent first.'),
   })
-  .meta({ id: 'Attention', description: 'What happened with the workspace’s payments, and what of it needs a person.' })
+  .meta({ id: 'Attention', description: 'A summary of the workspace’s payments, and the items that need a person.' })

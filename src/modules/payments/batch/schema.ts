@@ -18,17 +18,17 @@ export const BatchItem = CreatePayment.omit({ mandate_id: true, execute_at: true
   .extend({
     beneficiary_id: CreatePayment.shape.beneficiary_id
       .optional()
-      .describe('Who is paid. Or leave it out, and name the payee by `display_name` and `destination`.'),
+      .describe('The beneficiary to pay. If omitted, `display_name` and `destination` identify the beneficiary.'),
     display_name: payee.display_name
       .optional()
       .describe(
-        'Without `beneficiary_id`: the name of the payee. The payee with this destination is paid under its own name, with the warning `name_differs` where that is another; where there is none, one is created with this name.',
+        'The name of the beneficiary, if `beneficiary_id` is omitted. If a beneficiary with this destination exists, it is paid under its own name, with the warning `name_differs` if the names differ. Otherwise one is created with this name.',
       ),
-    payment_rail: payee.payment_rail.optional().describe(`Of the destination; \`${phoneRail}\` if it is left out.`),
+    payment_rail: payee.payment_rail.optional().describe(`The rail of the destination. Defaults to \`${phoneRail}\`.`),
     destination: payee.destination.optional(),
     bank_code: payee.bank_code,
     legal_name: payee.legal_name,
-    type: payee.type.optional().describe('Of a new payee; `individual` if it is left out.'),
+    type: payee.type.optional().describe('The type of a new beneficiary. Defaults to `individual`.'),
   })
   .meta({ id: 'PaymentBatchItem' })
 export type BatchItem = z.output<typeof BatchItem>
@@ -81,34 +81,34 @@ export const RepeatedItem = CreatePayment.pick({
       .int()
       .min(0)
       .max(maxItems - 1)
-      .describe('The place of the item in the earlier batch, from 0.'),
-    omit: z.boolean().optional().describe('`true`: it is not paid again.'),
+      .describe('The index of the item in the earlier batch, from 0.'),
+    omit: z.boolean().optional().describe('Whether to leave the item out of the new batch.'),
   })
   .meta({
     id: 'RepeatedBatchItem',
     description:
-      'With `again`: what differs from an item of the earlier batch, which is everything but its beneficiary. A field that is left out stays, `null` clears it, and `metadata` replaces all of it.',
+      'A change to an item of the earlier batch, for use with `again`. Everything except the beneficiary can change. Omitted fields keep their value, `null` clears a field, and `metadata` replaces all metadata.',
   })
 
 export const CreatePaymentBatch = BodyIn('CreatePaymentBatch', {
   again: IdIn('payment_batch')
     .optional()
     .describe(
-      'A batch of the workspace: its items are paid again, each to the same beneficiary with the same amount, reference, narrative and purpose. `items` then names what differs. An item whose beneficiary is archived or frozen is refused by name; leave it out by `omit`.',
+      'An earlier batch of the workspace to pay again. Each item keeps its beneficiary, amount, reference, narrative and purpose; `items` contains only the changes. Items with an archived or frozen beneficiary are refused by name; leave them out with `omit`.',
     ),
   items: z
     .array(z.union([RepeatedItem, BatchEntry]))
     .min(1)
     .max(maxItems)
     .optional()
-    .describe('What is paid; required without `again`. With `again`: only what differs.'),
+    .describe('The items to pay. Required without `again`; with `again`, only the changes.'),
   name: bounded(120).trim().min(1).nullish(),
   execute_at: CreatePayment.shape.execute_at,
   duplicates_intended: z
     .boolean()
     .optional()
     .describe(
-      '`true`: items that look like payments of the last 72 hours, or like each other, are meant. Without it a 409 with `reason: "possible_duplicate"` names them and the earlier payments, and nothing is created.',
+      'Set to `true` if items intentionally look like payments of the last 72 hours or like each other. Otherwise such a batch fails with 409 and `reason: "possible_duplicate"`, which lists the items and the earlier payments. Nothing is created.',
     ),
   metadata: Metadata.optional(),
 })
@@ -117,15 +117,17 @@ export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
 export type WholeBatch = Omit<CreatePaymentBatch, 'again' | 'items'> & { items: BatchEntry[]; againOf: Uuid | null }
 
 export const CreatePaymentBatchQuery = z.object({
-  name: CreatePaymentBatch.shape.name.unwrap().unwrap().optional().describe('The name of the batch, for a body in CSV.'),
+  name: CreatePaymentBatch.shape.name.unwrap().unwrap().optional().describe('The name of the batch, for a CSV body.'),
   execute_at: bounded(64)
     .optional()
-    .meta({ format: 'date-time', description: 'When the batch is decided and sent, for a body in CSV.' }),
-  duplicates_intended: z.enum(['true', 'false']).optional().describe('As in a body in JSON, for a body in CSV.'),
+    .meta({ format: 'date-time', description: 'When the batch is evaluated and sent, for a CSV body.' }),
+  duplicates_intended: z.enum(['true', 'false']).optional().describe('Same as in a JSON body, for a CSV body.'),
   dry_run: z
     .enum(['true', 'false'])
     .optional()
-    .describe('`true`: checks everything in the same way, creates nothing, and answers 200 with what would be created.'),
+    .describe(
+      'Set to `true` to check everything without creating anything. The answer is 200 with the batch that would be created.',
+    ),
 })
 
 export const PaymentBatch = z
@@ -135,17 +137,19 @@ export const PaymentBatch = z
     name: z.string().nullable(),
     status: z.enum(paymentBatchStatuses),
     items_count: z.number().int(),
-    total_minor: MinorOut.describe('The sum of the amounts, without fees.'),
-    fees_minor: MinorOut.describe('The sum of the fees.'),
+    total_minor: MinorOut.describe('The total amount, without fees.'),
+    fees_minor: MinorOut.describe('The total fees.'),
     currency: z.string(),
     merkle_root: z
       .string()
-      .describe('RFC 6962, hexadecimal: over the items in their order. What approves the batch approves exactly these items.'),
+      .describe(
+        'The Merkle root of the items in their order (RFC 6962), in hexadecimal. An approval of the batch approves exactly these items.',
+      ),
     counts: z
       .record(z.string(), z.number().int())
-      .describe(`How many items have each status; one of ${paymentStatuses.join(', ')}. Statuses without items are left out.`),
-    execute_at: TimeOut.nullable().describe('When a scheduled batch is decided and sent.'),
-    again_of: IdOut('payment_batch').nullable().describe('The earlier batch that this one pays again.'),
+      .describe(`The number of items in each status: ${paymentStatuses.join(', ')}. Statuses without items are omitted.`),
+    execute_at: TimeOut.nullable().describe('When a scheduled batch is evaluated and sent.'),
+    again_of: IdOut('payment_batch').nullable().describe('The earlier batch that this one repeats.'),
     approval_id: IdOut('approval').nullable(),
     initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable() }),
     idempotency_key: z.string().nullable(),
@@ -157,7 +161,7 @@ export const PaymentBatch = z
   .meta({
     id: 'PaymentBatch',
     description:
-      'Payments that were asked for together and are approved as one. Its items are payments: `GET /v1/payments?batch_id=`.',
+      'Payments that are requested together and approved as one. The items of a batch are payments: `GET /v1/payments?batch_id=`.',
   })
 export type PaymentBatch = z.output<typeof PaymentBatch>
 
@@ -165,80 +169,74 @@ export const PaymentBatchPreview = z
   .object({
     status: z.enum(['scheduled', 'pending_approval', 'processing']).describe('The status that the batch would have.'),
     items_count: z.number().int(),
-    total_minor: MinorOut.describe('The sum of the amounts, without fees.'),
-    fees_minor: MinorOut.describe('The sum of the fees.'),
+    total_minor: MinorOut.describe('The total amount, without fees.'),
+    fees_minor: MinorOut.describe('The total fees.'),
     currency: z.string(),
     required_approvals: z.number().int(),
-    new_payees_count: z.number().int().describe('How many payees would be created.'),
+    new_payees_count: z.number().int().describe('The number of beneficiaries that would be created.'),
     warnings: z
       .array(z.object({ code: z.enum(['columns_ignored']), message: z.string() }))
-      .describe('Of the list as a whole: which columns of a CSV are left out. Open list.'),
+      .describe('Warnings about the whole batch, such as ignored CSV columns. New codes may be added.'),
     items: z.array(
       z.object({
         index: z.number().int(),
-        row: z.number().int().nullable().describe('Of a list in CSV, as a spreadsheet numbers it.'),
+        row: z.number().int().nullable().describe('Only for CSV batches: the row number, as a spreadsheet shows it.'),
         payee: z.enum(['known', 'new']),
-        beneficiary_id: IdOut('beneficiary').nullable().describe('Null for a payee that would be created.'),
-        display_name: z.string().describe('The name under which it is paid.'),
+        beneficiary_id: IdOut('beneficiary').nullable().describe('The beneficiary; null if it would be created.'),
+        display_name: z.string().describe('The name that is used for the payment.'),
         destination_mask: z.string(),
         amount_minor: MinorOut,
         outcome: z.enum(['allow', 'require_approval']),
-        warnings: z.array(z.string()).describe('The codes of the warnings, as a payment has them in its decision.'),
-        given_name: z
-          .string()
-          .nullable()
-          .describe('The name in the list, where it is not the name of the payee (warning `name_differs`).'),
+        warnings: z.array(z.string()).describe('The warning codes, as in the decision of a payment.'),
+        given_name: z.string().nullable().describe('The name in the request, if it differs (warning `name_differs`).'),
         looks_like: z
           .object({
             payment_id: IdOut('payment').nullable(),
             index: z.number().int().nullable(),
-            row: z.number().int().nullable().describe('Of a list in CSV, as a spreadsheet numbers it.'),
+            row: z.number().int().nullable().describe('Only for CSV batches: the row number, as a spreadsheet shows it.'),
             created_at: TimeOut,
           })
           .nullable()
           .describe(
-            'The earlier payment, or the earlier item of the same list, with the same payee, amount and reference (warning `possible_duplicate`): without `duplicates_intended` the list is refused.',
+            'The earlier payment or earlier item with the same payee, amount and reference (warning `possible_duplicate`). Without `duplicates_intended`, the batch is refused.',
           ),
       }),
     ),
   })
-  .meta({ id: 'PaymentBatchPreview', description: 'What a dry run found: the batch that would be created.' })
+  .meta({ id: 'PaymentBatchPreview', description: 'The result of a dry run: the batch that would be created.' })
 export type PaymentBatchPreview = z.output<typeof PaymentBatchPreview>
 
 export const PaymentBatchLines = z
   .object({
     batch_id: IdOut('payment_batch'),
-    merkle_root: z.string().describe('RFC 6962, hexadecimal: what an approval of the batch is about.'),
+    merkle_root: z.string().describe('The Merkle root that an approval of the batch approves (RFC 6962), in hexadecimal.'),
     lines: z.array(
       z.object({
         payment_id: IdOut('payment'),
-        row: z.number().int().nullable().describe('Of a list in CSV, as a spreadsheet numbers it.'),
+        row: z.number().int().nullable().describe('Only for CSV batches: the row number, as a spreadsheet shows it.'),
         leaf: z
           .string()
           .describe(
-            'The item as the root binds it (RFC 8785): its place, payee, destination, amount and reference. Hash it byte for byte.',
+            'The item as the root binds it (RFC 8785): its index, beneficiary, destination, amount and reference. Hash it byte for byte.',
           ),
-        given_name: z
-          .string()
-          .nullable()
-          .describe('The name in the list, where it is not the name of the payee (warning `name_differs`).'),
-        verification: z.enum(verificationStatuses).describe("How the payee's name compares with the one that the rail reports."),
+        given_name: z.string().nullable().describe('The name in the request, if it differs (warning `name_differs`).'),
+        verification: z.enum(verificationStatuses).describe('The result of comparing the name with the name at the rail.'),
         last_amount_minor: MinorOut.nullable().describe(
-          'What was paid to the same destination the previous time; null for the first payment to it.',
+          'The previous amount to the same destination; null for the first payment.',
         ),
-        facts: z.array(Fact).describe('What is dangerous or unusual about this item, the heaviest first.'),
+        facts: z.array(Fact).describe('Dangerous or unusual facts about this item, the most severe first.'),
       }),
     ),
   })
   .meta({
     id: 'PaymentBatchLines',
-    description: 'Every line of a batch in its order, so that whoever approves the root can compute it from what they see.',
+    description: 'All lines of a batch in order. Approvers can compute the root from these lines.',
   })
 export type PaymentBatchLines = z.output<typeof PaymentBatchLines>
 
 export const ListPaymentBatches = PageQuery.extend({
   status: z.enum(paymentBatchStatuses).optional(),
   idempotency_key: bounded(255).min(1).optional(),
-  q: bounded(120).min(1).optional().describe('A part of the name of the list, whatever its case.'),
+  q: bounded(120).min(1).optional().describe('Part of the name of the batch; case is ignored.'),
   updated_after: UpdatedAfter,
 })

@@ -13,14 +13,14 @@ const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.
 /** Binary fields in base64url. */
 const PasskeyProof = z.object({
   credential_id: z.string().describe('The passkey that signed.'),
-  authenticator_data: z.string().describe('What the authenticator added to what it signed, base64url.'),
-  client_data: z.string().describe('What the browser signed for, base64url.'),
+  authenticator_data: z.string().describe('The authenticator data of the signature, in base64url (WebAuthn).'),
+  client_data: z.string().describe('The client data of the signature, in base64url (WebAuthn).'),
   public_key: z
     .object({
       kty: z.string(),
       crv: z.string().optional(),
       x: z.string().optional(),
-      y: z.string().optional().describe('The second coordinate of the key, base64url.'),
+      y: z.string().optional().describe('The second coordinate of the key, in base64url.'),
       n: z.string().optional(),
       e: z.string().optional(),
     })
@@ -32,7 +32,7 @@ export const Receipt = RecordOut('PaymentReceipt', {
   version: z.literal(2),
   issuer: z.string(),
   issued_at: TimeOut,
-  payment: Payment.describe('The payment.'),
+  payment: Payment.describe('The payment of the receipt.'),
   beneficiary: z.object({
     id: IdOut('beneficiary'),
     display_name: z.string(),
@@ -44,15 +44,15 @@ export const Receipt = RecordOut('PaymentReceipt', {
       z.object({
         id: IdOut('policy'),
         version: z.number().int(),
-        document: z.record(z.string(), z.unknown()).describe('What was signed, as it was.'),
+        document: z.record(z.string(), z.unknown()).describe('The policy version as it was signed.'),
       }),
     )
-    .describe('The policies that applied to the payment, each as it was when it decided.'),
+    .describe('The policies that applied to the payment, each in the version that decided.'),
   decision_inputs: z
     .record(z.string(), z.unknown())
     .nullable()
     .describe(
-      'What the decision was made from: the payment, the usage that was read, the initiator’s grants, the mandate, who could approve, the periods. With the policies it gives the same decision again.',
+      'The inputs of the decision: the payment, the usage, the initiator’s grants, the mandate, the possible approvers and the periods. Together with the policies, they reproduce the decision.',
     ),
   approval: z
     .object({
@@ -61,7 +61,7 @@ export const Receipt = RecordOut('PaymentReceipt', {
       required_approvals: z.number().int(),
       separation_of_duties: z.boolean(),
       approval_proof: z.enum(approvalProofs),
-      messages: z.object({ approve: z.string(), reject: z.string() }).describe('The texts that could be signed, as they were.'),
+      messages: z.object({ approve: z.string(), reject: z.string() }).describe('The exact texts that could be signed.'),
       decisions: z.array(
         z.object({
           account_id: IdOut('account'),
@@ -72,7 +72,7 @@ export const Receipt = RecordOut('PaymentReceipt', {
           signature: z.string().nullable(),
           message: z.string().nullable(),
           passkey: PasskeyProof.nullable().describe(
-            'For `via: passkey`: what was signed besides the text, whose SHA-256 is its challenge, and by which key.',
+            'Only for `via: passkey`: the passkey and the signed WebAuthn data. The challenge is the SHA-256 of the text.',
           ),
           decided_at: TimeOut,
           voided_at: TimeOut.nullable().describe('When the decision stopped counting; null while it counts.'),
@@ -86,19 +86,19 @@ export const Receipt = RecordOut('PaymentReceipt', {
       items_count: z.number().int(),
       merkle_root: z.string(),
       index: z.number().int(),
-      leaf: z.string().describe('The item as the batch binds it, in the RFC 8785 form of its JSON.'),
-      path: z.array(z.string()).describe('RFC 6962: from the leaf to `merkle_root`.'),
+      leaf: z.string().describe('The item as the batch binds it: its JSON in RFC 8785 form.'),
+      path: z.array(z.string()).describe('The path from the leaf to `merkle_root` (RFC 6962).'),
     })
     .nullable()
-    .describe('For an item of a batch: that it is one of those under the root that was approved.'),
+    .describe('Only for an item of a batch: the proof that it belongs to the approved root.'),
   mandate: Signed.extend({ id: IdOut('mandate'), description: z.string() }).nullable(),
   ledger_transfers: z.array(
     z.object({
       id: IdOut('ledger'),
       kind: z.enum(transferKinds),
-      ends: IdOut('ledger').nullable().describe('The hold that a post or a void ends.'),
-      debit: z.string().describe('The ledger account that is debited.'),
-      credit: z.string().describe('The ledger account that is credited.'),
+      ends: IdOut('ledger').nullable().describe('The hold that the post or void ends.'),
+      debit: z.string().describe('The debited ledger account.'),
+      credit: z.string().describe('The credited ledger account.'),
       amount_minor: MinorOut,
       created_at: TimeOut,
     }),
@@ -106,21 +106,21 @@ export const Receipt = RecordOut('PaymentReceipt', {
   rail: z.object({ name: z.enum(railNames), receipt: z.string().nullable() }),
   audit: z
     .object({
-      head: LogHead.nullable().describe('The sealed log when the receipt was issued; null while nothing is sealed.'),
+      head: LogHead.nullable().describe('The head of the sealed log when the receipt was issued; null before the first seal.'),
       rows: z.array(
         z.object({
           id: z.string(),
           action: z.string(),
           at: TimeOut,
-          proof: RowProof.nullable().describe('That the row is in the sealed log; null until the next seal.'),
+          proof: RowProof.nullable().describe('The proof that the row is in the sealed log; null until the next seal.'),
         }),
       ),
     })
-    .describe('What was recorded of the payment and its approval, with the proof that nothing of it was changed since.'),
+    .describe('The audit rows of the payment and its approval, with the proof that they have not changed since.'),
   jws: z
     .string()
     .describe(
-      'A detached JWS (RFC 7515, EdDSA, typ `payment-receipt`) over the RFC 8785 form of everything else, by a key of /.well-known/jwks.json.',
+      'A detached JWS (RFC 7515, EdDSA, typ `payment-receipt`) over the RFC 8785 form of all other fields, signed by a key in /.well-known/jwks.json.',
     ),
 })
 export type Receipt = z.output<typeof Receipt>

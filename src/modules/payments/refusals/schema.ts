@@ -6,45 +6,45 @@ import { Decision } from '../../policies/schema.ts'
 
 export const RefusedPayment = z
   .object({
-    id: IdOut('payment_refusal').describe('The id of the refusal: no payment was made.'),
+    id: IdOut('payment_refusal').describe('The ID of the refused payment. No payment was created.'),
     workspace_id: IdOut('workspace').describe('The workspace that would have paid.'),
     initiated_by: z
       .object({
-        account_id: IdOut('account').describe('The account that asked for it.'),
-        grant_id: IdOut('grant').nullable().describe('The API key’s or agent’s grant; null for a person.'),
-        label: z.string().nullable().describe('What the key or agent is called.'),
+        account_id: IdOut('account').describe('The account that requested it.'),
+        grant_id: IdOut('grant').nullable().describe('The grant of the API key or agent; null for a person.'),
+        label: z.string().nullable().describe('The name of the key or agent.'),
       })
-      .describe('Who asked for it.'),
+      .describe('The requester.'),
     beneficiary: z
       .object({
-        id: IdOut('beneficiary').describe('The payee’s id.'),
-        display_name: z.string().describe('The payee’s name as it is at present.'),
-        destination_mask: z.string().describe('The last characters of its destination.'),
+        id: IdOut('beneficiary').describe('The ID of the beneficiary.'),
+        display_name: z.string().describe('The current name of the beneficiary.'),
+        destination_mask: z.string().describe('The last characters of the destination.'),
       })
       .nullable()
-      .describe('Who was to be paid. Null for a batch that was refused as a whole.'),
-    amount_minor: MinorOut.describe('What was to be paid, in minor units (cents); of a batch the total.'),
+      .describe('The beneficiary of the refused payment. Null if a whole batch was refused.'),
+    amount_minor: MinorOut.describe('The requested amount in minor units (cents). For a batch, the total.'),
     currency: z.string().meta({ description: 'The currency of the amount.', example: 'KES' }),
-    account_reference: z.string().nullable().describe('The reference that the request named.'),
-    error: z.string().meta({ enum: errorCodes, description: 'The code that the request was refused with.' }),
-    message: z.string().describe('Why it was refused, for people. It never states the balance.'),
+    account_reference: z.string().nullable().describe('The account reference in the request.'),
+    error: z.string().meta({ enum: errorCodes, description: 'The error code of the answer.' }),
+    message: z.string().describe('The reason, for people. It never states the balance.'),
     decision: Decision.nullable().describe(
-      'The decision, without its trace, where a spending rule refused a single payment; `remedy` says what would let it pass.',
+      'The decision without its trace, if a spending rule refused a single payment. `remedy` describes the change that would let it pass.',
     ),
     request_id: z.string().describe('The `X-Request-Id` of the answer.'),
-    created_at: TimeOut.describe('When it was refused.'),
+    created_at: TimeOut.describe('When the payment was refused.'),
   })
   .meta({
     id: 'RefusedPayment',
     description:
-      'A payment that was asked for and refused: 402, 403, or 409 for a likely duplicate. Kept for 90 days, and at most 1,000 in 24 hours of one grant.',
+      'A requested payment that was refused with 402 or 403, or with 409 as a likely duplicate. Kept for 90 days, up to 1,000 per grant in 24 hours.',
   })
 export type RefusedPayment = z.output<typeof RefusedPayment>
 
 export const ListPaymentRefusals = PageQuery.extend({
-  beneficiary_id: IdIn('beneficiary').optional().describe('Only what was to be paid to this beneficiary.'),
-  grant_id: IdIn('grant').optional().describe('Only what was asked for through this grant.'),
-  initiator_account_id: IdIn('account').optional().describe('Only what this account asked for, itself or through its grants.'),
-  created_after: TimeIn.optional().describe('Only what was refused after this time.'),
-  created_before: TimeIn.optional().describe('Only what was refused before this time.'),
+  beneficiary_id: IdIn('beneficiary').optional().describe('Only refused payments to this beneficiary.'),
+  grant_id: IdIn('grant').optional().describe('Only refused payments requested through this grant.'),
+  initiator_account_id: IdIn('account').optional().describe('Only refused payments requested by this account or its grants.'),
+  created_after: TimeIn.optional().describe('Only payments refused after this time.'),
+  created_before: TimeIn.optional().describe('Only payments refused before this time.'),
 })
