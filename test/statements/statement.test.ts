@@ -169,6 +169,17 @@ describe('as CSV', () => {
     expect(answer.status).toBe(200)
     return parse(answer.text, { columns: true, bom: true }) as Record<string, string>[]
   }
+  test('it ends with its closing balance, even if that fills a page of 200 lines', async () => {
+    const rich = await signIn(service.api)
+    for (let count = 1; count <= 200; count += 1) {
+      await credit(service, rich.accountId, 100n)
+      if (count < 198) continue
+      const answer = await rich.api.get('/v1/accounts/me/statement', { headers: { accept: 'text/csv' } })
+      const lines = parse(answer.text, { columns: true, bom: true }) as Record<string, string>[]
+      const [first, last] = [lines.at(0), lines.at(-1)].map((line) => [line?.type, line?.balance])
+      expect([lines.length, first, last]).toEqual([count + 2, ['opening_balance', '0.00'], ['balance_so_far', `${count}.00`]])
+    }
+  }, 60_000)
   test('it is whole, between its two balances, with amounts and days that a spreadsheet reads', async () => {
     const rows = await rowsOf('/v1/accounts/me/statement?from=2026-03-01&to=2026-04-30&limit=1')
     expect(rows.map(({ type, amount, balance }) => [type, amount, balance])).toEqual([

@@ -8,10 +8,12 @@ import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
+import { deliver, lastOrder, pass, transferCallback } from '../rails-flows/scene.ts'
 import { createTeam, join, type Team } from '../workspaces/team.ts'
 
 const [from, to] = ['2026-07-01', '2026-07-31']
-const path = `/v1/workspaces/current/evidence?from=${from}&to=${to}`
+const pathOf = (first: string, last: string) => `/v1/workspaces/current/evidence?from=${first}&to=${last}`
+const path = pathOf(from, to)
 
 let service: TestService
 let team: Team
@@ -26,7 +28,8 @@ const bytesOf = async (api: Person['api'], url = path): Promise<Uint8Array<Array
   const answer = await fetch(api.url + url, { headers: { cookie: `service_session=${api.credentials.cookie}` } })
   if (answer.status !== 200) throw new Error(await answer.text())
   expect(answer.headers.get('content-type')).toBe('application/zip')
-  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="evidence-${from}-${to}.zip"`)
+  const [first, last] = ['from', 'to'].map((name) => new URL(answer.url).searchParams.get(name))
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="evidence-${first}-${last}.zip"`)
   return new Uint8Array(await answer.arrayBuffer())
 }
 
@@ -52,8 +55,8 @@ const verify = async (archive: Uint8Array<ArrayBuffer>): Promise<{ status: numbe
   return { status, text: lines.join('\n') }
 }
 
-const linesOf = (name: string): Json[] =>
-  (files.get(`${name}.jsonl`) ?? '')
+const linesOf = (name: string, content = files): Json[] =>
+  (content.get(`${name}.jsonl`) ?? '')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
@@ -75,7 +78,8 @@ const days = async (count: number) => {
 }
 
 beforeAll(async () => {
-  service = await startService()
+  const fees = { PESALINK: [{ up_to_minor: null, fee_minor: '5000' }] }
+  service = await startService({ env: { FEES: JSON.stringify(fees) } })
   service.clock.set(new Date('2026-06-20T09:00:00Z'))
   team = await createTeam(service, 'Dairy')
   await credit(service, team.id, 10_000_000n)
@@ -235,3 +239,47 @@ test.each([
   const { status, body } = await auditor.api.get(`/v1/workspaces/current/evidence?${query}`)
   expect([status, JSON.stringify(body.details.fields)]).toEqual([400, expect.stringContaining(`"${field}"`)])
 })
+
+test('each payment that was made or booked in the period has one receipt, on whichever page its bookings are', async () => {
+  service.clock.set(new Date('2026-09-28T09:00:00Z'))
+  const { id, owner } = await createTeam(service, 'Bakery')
+  await credit(service, id, 10_000_000n)
+  const bank = { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' }
+  const beneficiary_id = await newBeneficiary(owner.api, bank)
+  let { api } = owner
+  const at = async (time: string) => {
+    service.clock.set(new Date(time))
+    await pass(service, 0)
+    ;({ api } = await signIn(service.api, owner.wallet))
+  }
+  const pay = async (amount_minor: string, more = {}): Promise<string> => {
+    const answer = await api.post('/v1/payments', { beneficiary_id, amount_minor, ...more })
+    expect([answer.status, answer.text]).toEqual([201, answer.text])
+    await service.settle()
+    return answer.body.id
+  }
+  const giveBack = async (order: ReturnType<typeof lastOrder>) => {
+    await deliver(order.resultUrl, transferCallback(order, { state: 'Returned' }))
+    await service.settle()
+  }
+  const paidBefore = await pay('10000')
+  const orderBefore = lastOrder(service)
+  const returned = await pay('20000', { execute_at: '2026-10-02T09:00:00Z' })
+  const onTwoPages = await pay('30000', { execute_at: '2026-10-05T09:00:00Z' })
+  await at('2026-10-02T09:00:01Z')
+  await giveBack(lastOrder(service))
+  await giveBack(orderBefore)
+  const made = await pay('40000')
+  for (let left = 200 - 7; left > 0; left -= 1) await credit(service, id, 100n)
+  await at('2026-10-05T09:00:01Z')
+  await at('2026-11-02T09:00:00Z')
+  const content = await unpack(await bytesOf(api, pathOf('2026-10-01', '2026-10-31')))
+  // The header and the opening balance come first. A page has 200 bookings.
+  const bookings = (content.get('statement.csv') ?? '').split('\r\n').slice(2)
+  expect(bookings.flatMap((line, index) => (line.includes(onTwoPages) ? [index] : []))).toEqual([199, 200])
+  const receipts = linesOf('receipts', content).map(({ payment }) => payment.id)
+  expect(receipts.toSorted()).toEqual([paidBefore, returned, onTwoPages, made].toSorted())
+  const { status, text } = await verify(await archiveOf(content))
+  expect(text).toContain('ok   receipts.jsonl: 4 receipts hold')
+  expect(status).toBe(0)
+}, 60_000)

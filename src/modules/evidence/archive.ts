@@ -60,7 +60,7 @@ const earlierPayments = prepare(
   'pool',
   (orm, at) =>
     orm
-      .select({ id: payments.id, completedAt: payments.completedAt })
+      .select({ id: payments.id })
       .from(payments)
       .where(
         and(sql`${payments.id} = any(${at.ids})`, eq(payments.workspaceId, at.workspaceId), lt(payments.createdAt, at.start)),
@@ -91,13 +91,13 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   const made = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
   for await (const rows of pages((page) => listPayments(db, workspaceId, page, made)))
     yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
-  // Payments made before the period and booked in it, by the payment itself or by the return of one paid earlier.
+  // Payments made before the period and booked in it are few. The bookings of one may be on several pages.
+  const built = new Set<Uuid>()
   for await (const entries of pages(({ before, take }) => entriesOf(opened, before, take))) {
-    const booked = new Map(entries.flatMap(({ paymentId, type }) => (paymentId ? [[paymentId, type] as const] : [])))
-    const rows = await db.run(earlierPayments, { ids: [...booked.keys()], workspaceId, start })
-    const isNew = ({ id, completedAt }: (typeof rows)[number]) =>
-      booked.get(id) !== 'payment_return' || (completedAt !== null && completedAt < start)
-    yield* build(rows.filter(isNew).map(({ id }) => id))
+    const booked = new Set(entries.flatMap(({ paymentId }) => (paymentId && !built.has(paymentId) ? [paymentId] : [])))
+    const rows = await db.run(earlierPayments, { ids: [...booked], workspaceId, start })
+    for (const { id } of rows) built.add(id)
+    yield* build(rows.map(({ id }) => id))
   }
 }
 

@@ -30,6 +30,8 @@ export const entriesOf = async (
 export const readLines =
   (opened: Opened) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
+    // The closing balance ends the lines, even if it fills the last page.
+    if (before === 'closing') return []
     const { start, end, unfinishedAt } = opened.period
     const { openingMinor, closingMinor } = opened.summary
     const entries = await entriesOf(opened, before, take)
