@@ -15,8 +15,8 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // What every page begins with in one file, because it compresses best together; what src/pages.tsx loads later stays apart.
-        // What a page and the reader of its lists share stands by itself, so that neither loads the other.
+        // One file has the start of every page, because it compresses best together. Pages that src/pages.tsx loads later stay apart.
+        // Code that a page and the reader of its lists share has a file of its own, so that neither loads the other.
         codeSplitting: {
           groups: [
             { name: 'app', tags: ['$initial'], priority: 1 },

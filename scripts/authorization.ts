@@ -134,7 +134,7 @@ const reasons: Readonly<Record<string, string>> = {
   'sign_in.github_start': signInAuthority,
   'sign_in.google_callback': invitedAlone,
   'sign_in.github_callback': invitedAlone,
-  'sign_in.wallet_verify': `As a link: ${signInAuthority} ${invitedAlone}`,
+  'sign_in.wallet_verify': `To link: ${signInAuthority} ${invitedAlone}`,
   'sessions.revoke': signInAuthority,
   'sign_in.create_dashboard_token': 'A dashboard token cannot create another one.',
   'workspaces.current': ownWorkspace,
@@ -168,7 +168,7 @@ const reasons: Readonly<Record<string, string>> = {
   'policies.confirm_change':
     'Not the account that asked for the change, and only where the roles of both are older than the policy, or than 24 hours.',
   'policies.withdraw_change': 'Every approver, and the account that asked for the change.',
-  'approvals.decide_by_signature': 'As with a credential: the wallet’s account counts, and the grant that linked the wallet.',
+  'approvals.decide_by_signature': 'The wallet’s account counts, and the grant that linked the wallet, like a credential.',
   'payment_batches.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
   'request_log.list': 'A delegated caller only requests with its own grant, or with one below it.',
   'payments.attention': 'A delegated caller reads of refusals only its own and those of the grants below it.',
