@@ -28,12 +28,16 @@ type Row = {
   createdAt: Date
 }
 
+/** Events of a workspace's own balance account are the owning account's. */
 const columns = `id, transaction::text, type,
-  coalesce((select w.owning_account_id from workspaces w where w.id = events.workspace_id and w.balance_account_id = events.account_id), account_id)
-    as "accountId", workspace_id as "workspaceId", data,
+  case when account_id = w.balance_account_id then w.owning_account_id else account_id end as "accountId", workspace_id as "workspaceId", data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
   end as messages, created_at as "createdAt"`
+/** A page looks up each of its workspaces once: a lookup for each event would double the blocks that it reads. */
+const withWorkspace = (id: string) =>
+  `left join lateral (select balance_account_id, owning_account_id from workspaces where id = ${id} offset 0) as w on true`
+const ownEvents = `events ${withWorkspace('events.workspace_id')}`
 /** Reading stops at events before which a slower transaction may still write one. */
 const settled = 'transaction < (select events_settled_before())'
 /**
@@ -76,7 +80,7 @@ export const readPast = async (db: Db): Promise<(event: Position) => boolean> =>
 }
 
 const next = statement('events.next')`
-  select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
+  select ${columns}, ${settled} as settled from ${ownEvents} where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
 
 /** The next events of all tenants. `waiting`: a slower transaction defers more events. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
@@ -85,7 +89,7 @@ export const nextEvents = async (db: Db, after: Position, take: number): Promise
   return { events: ready.map((row) => toEvent(row)), waiting: ready.length < rows.length }
 }
 
-const place = statement('events.place', 'record')`select ${columns} from events where id = $1`
+const place = statement('events.place', 'record')`select ${columns} from ${ownEvents} where id = $1`
 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
   (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
@@ -93,11 +97,11 @@ export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefin
 /** One index range for the account and for each workspace, each cut to a page before the merge: a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select * from (
-    (select ${columns} from events
+    (select ${columns} from ${ownEvents}
      where account_id = key.account_id and workspace_id is null and ${beyond} and ${stillSettled} and type = any(key.types)
      order by events.transaction ${order}, events.id ${order} limit key.take)
     union all
-    (select found.* from unnest(key.workspace_ids) as mine(workspace) cross join lateral (
+    (select found.* from unnest(key.workspace_ids) as mine(workspace) ${withWorkspace('mine.workspace')} cross join lateral (
        select ${columns} from events
        where workspace_id = mine.workspace and ${beyond} and ${stillSettled} and type = any(key.types)
        order by events.transaction ${order}, events.id ${order} limit key.take) as found)
@@ -105,7 +109,8 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
 
 /** Reads by the index of the types that are not frequent. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
-  select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
+  select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) ${withWorkspace('mine.owner')}
+  cross join unnest(key.types) as asked(type) cross join lateral (
     select ${columns} from events
     where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${stillSettled}
     order by events.transaction ${order}, events.id ${order} limit key.take) as found
