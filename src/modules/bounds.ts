@@ -26,8 +26,9 @@ const bounds = {
   rootKeys: {
     max: 200,
     count: statement('bounds.root_keys')`
-  select count(*)::int as count from (select from api_keys k join grants g on g.id = k.grant_id
-       where g.account_id = $1 and g.parent_grant_id is null and ${keyIsActive('k', '$3')} limit $2) counted`,
+  with active as materialized (select k.grant_id from api_keys k where k.account_id = $1 and ${keyIsActive('k', '$3')}),
+    roots as materialized (select g.id from grants g where g.id = any(array(select grant_id from active)) and g.parent_grant_id is null)
+  select count(*)::int as count from (select from active where grant_id in (select id from roots) limit $2) counted`,
     timed: true,
     sentence: 'An account has at most 200 active API keys that no other key made: revoke one first.',
   },
