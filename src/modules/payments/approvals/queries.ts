@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, type SQLWrapper, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { asksForTwo, canSign, countsFrom } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
@@ -58,7 +58,8 @@ const decisions = sql`(
     })),
 )
 
-const selection = {
+/** `workspaceId`: a list gives its own, which is then looked up once. */
+const selectionOf = (workspaceId: SQLWrapper) => ({
   approval: approvals,
   payment: payments,
   batch: paymentBatches,
@@ -76,7 +77,7 @@ const selection = {
   decisions,
   grantLabel: grants.label,
   /** The account that the payment's limits go by: differs from the paying account if the workspace was separated since. */
-  balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${payments.workspaceId})`,
+  balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${workspaceId})`,
   /** The requesting grant and its ancestors, root first. */
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
@@ -88,11 +89,11 @@ const selection = {
   )}`,
   /** Whether the payment was requested before writes were lost: it may have been sent in them. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
-}
+})
 
-const select = (orm: QueryBuilder) =>
+const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceId) =>
   orm
-    .select(selection)
+    .select(selectionOf(workspaceId))
     .from(approvals)
     .innerJoin(payments, eq(payments.id, approvals.paymentId))
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
@@ -150,7 +151,7 @@ const list = prepare(
       at.status && eq(approvals.status, at.status),
       createdBetween({ id: approvals.id, at: approvals.createdAt, owner }, at.createdAfter, at.createdBefore),
     )
-    return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
+    return select(orm, at.workspaceId).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
   },
 )
 
