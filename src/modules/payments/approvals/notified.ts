@@ -1,6 +1,7 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { type Db, statement } from '../../../db/client.ts'
+import type { Db } from '../../../db/client.ts'
 import { isUnavailable } from '../../../db/errors.ts'
+import { prepareText } from '../../../db/prepare.ts'
 import { insertOnce } from '../../../db/prepare-write.ts'
 import { approvalViews } from '../../../db/tables/approvals.ts'
 import { presenter } from '../../../http/presenter.ts'
@@ -11,23 +12,28 @@ import { type Approval, Notification } from './schema.ts'
 
 const most = 200
 
-/** One row for each person and kind of mail, however many addresses and browsers the person has. */
-const readNotified = statement('approvals.notified', 'page')`
-  select account_id as "accountId", event, min(at) as at from (
-     select account_id, case state when 'sent' then 'mailed' else 'mail_refused' end as event, kind, ended_at as at from mails
-       where subject_id = $1 and subject_kind = 'approval' and account_id is not null and state in ('sent', 'refused')
-     union all select account_id, 'pushed', '', requested_at from push_notices where approval_id = $1 and account_id is not null
-     union all select account_id, 'opened', '', opened_at from approval_views where approval_id = $1) as told
-   group by account_id, event, kind order by at, event = 'opened' limit ${most}`
-
 type Row = { accountId: Uuid; event: 'mailed' | 'mail_refused' | 'pushed' | 'opened'; at: Date }
+
+/** One row for each person and kind of mail, however many addresses and browsers the person has. */
+const readNotified = prepareText<Row>()(
+  'approvals.notified',
+  { id: 'uuid' },
+  `select account_id as "accountId", event, min(at) as at from (
+     select account_id, case state when 'sent' then 'mailed' else 'mail_refused' end as event, kind, ended_at as at from mails
+       where subject_id = key.id and subject_kind = 'approval' and account_id is not null and state in ('sent', 'refused')
+     union all select account_id, 'pushed', '', requested_at from push_notices where approval_id = key.id and account_id is not null
+     union all select account_id, 'opened', '', opened_at from approval_views where approval_id = key.id) as told
+   group by account_id, event, kind order by at, event = 'opened' limit ${most}`,
+  'page',
+)
+
 const shown = presenter(Notification)
 
 type Notifications = NonNullable<Approval['notifications']>
 
 /** The accounts that were told of an approval or opened it, oldest first. */
 export const readNotifications = async (db: Db, id: Uuid): Promise<Notifications> =>
-  (await db.query<Row>(readNotified, [id])).map((row) => shown(row))
+  (await db.run(readNotified, { id })).map((row) => shown(row))
 
 /**
  * The same, plus the caller who opens the approval now, if a person who may decide it; a program's read does not count. If the
