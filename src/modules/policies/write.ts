@@ -33,7 +33,7 @@ const seed = statement('policies.seed_counters')`
      union all
      select 'total', date '${totalStart}', sum(p.amount_minor), count(*) from payments p
        cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id, $7::timestamptz as total_counted_since) as s
-     where p.workspace_id = $3 and p.created_at > $7::timestamptz - interval '91 days' and ${isInTotal('s', 'p')}
+     where $7::timestamptz is not null and p.workspace_id = $3 and p.created_at > $7::timestamptz - interval '91 days' and ${isInTotal('s', 'p')}
        and p.status in ${countedPaymentsSql} and ${policyApplies('s', 'p')} having count(*) > 0) as c
    cross join (select ${balanceAccountSql('w')} as account_id from workspaces w where w.id = $3) as w`
 
