@@ -16,7 +16,7 @@ import '../../src/modules/payments/summary.ts'
 import '../../src/ledger/reports.ts'
 import '../../src/ledger/statement.ts'
 import '../../src/modules/audit-log/queries.ts'
-import '../../src/modules/delegation/queries.ts'
+import '../../src/modules/delegation/present.ts'
 import '../../src/modules/delegation/queries.ts'
 import '../../src/modules/identity/sessions/service.ts'
 import '../../src/modules/payments/approvals/queries.ts'
@@ -26,6 +26,7 @@ import '../../src/modules/payments/batch/queries.ts'
 import '../../src/modules/payments/create/payment-batch.ts'
 import '../../src/modules/payments/evaluation/context.ts'
 import '../../src/modules/policies/queries.ts'
+import '../../src/modules/policies/write.ts'
 import '../../src/modules/request-log/queries.ts'
 import '../../src/modules/workspaces/queries.ts'
 
@@ -148,6 +149,19 @@ test('what repeats is looked for among the payments of its day alone', async () 
   expect(plan).toMatch(
     /"Index Name":"payments_workspace"[^}]*"Index Cond":"[^"]*workspace_id = ANY .ARRAY.key.workspace[^"]* AND [^"]*ROW\(workspace_id, id\) > ROW\(key.workspace, COALESCE/,
   )
+})
+
+test.for([
+  ['events.earlier', 'workspaces', '\\(id = mine\\.workspace\\)'],
+  ['events.earlier_of_rare_types', 'workspaces', '\\(id = mine\\.owner\\)'],
+  ['grants.links', 'workspaces', 'id = ANY'],
+  ['grants.links', 'usage_counters', 'subject_id = ANY'],
+])('%s reads %s once for a page, not for each row', async ([name = '', table, condition]) => {
+  expect(await planOf(textOf(name))).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"Index Cond":"[^"]*${condition}`))
+})
+
+test('the counters of a policy without a total are made without a look at its payments', async () => {
+  expect(await planOf(textOf('policies.seed_counters'))).toContain('"One-Time Filter":"($7 IS NOT NULL)"')
 })
 
 test('a summary of payments reads sums of its hours, and payments of its workspace', async () => {

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { permissions } from '../../auth/permissions.ts'
 import { secretPrefixes } from '../../auth/secrets.ts'
 import type { Db } from '../../db/client.ts'
@@ -13,6 +13,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { type Headroom, headroomOf, presentUsage } from '../../policy/limits.ts'
+import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
 import type { Controls } from './control-rules.ts'
 import { type ApiKeyRecord, type GrantRecord, type KeyWithGrant, paidByGrant } from './queries.ts'
@@ -38,9 +39,10 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: U
 
 /**
  * The limits of grants, their use in the days and months that begin at `starts`, and the time zone that tells the current ones.
- * Each counter has its own lookup: a plain join would read everybody's counters of the month.
+ * Counters and `workspaceIds`, which are the workspaces of all these grants, are read once, not for each grant. A plain join would
+ * read everybody's counters of the month.
  */
-const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (orm, at) =>
+const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]', starts: 'date[]' }, (orm, at) =>
   orm
     .select({
       id: grants.id,
@@ -52,22 +54,27 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (or
       nextTimeZone: workspaces.nextTimeZone,
       nextTimeZoneFrom: workspaces.nextTimeZoneFrom,
       used: sql<Readonly<Record<string, string>>>`coalesce((
-        select jsonb_object_agg(${usageCounters.period} || ':' || ${usageCounters.periodStart}, ${usageCounters.usedMinor}::text) from ${usageCounters}
-        where ${usageCounters.subjectId} = ${grants.id} and ${usageCounters.period} in ('day', 'month')
-          and ${usageCounters.periodStart} = any(${at.starts})), '{}')`,
-      total: sql<string>`(case when ${grants.totalSeededAt} is null then ${sql.raw(paidByGrant('grants.id', 'grants.workspace_id'))}
-        else (select sum(${usageCounters.usedMinor}) from ${usageCounters}
-          where ${usageCounters.subjectId} = ${grants.id} and ${usageCounters.period} = 'total') end)::text`,
+        select jsonb_object_agg(counted.id, counted.used) from (
+          select summed.id, jsonb_object_agg(summed.period || ':' || summed.start, summed.minor::text) as used from (
+            select ${usageCounters.subjectId} as id, ${usageCounters.period} as period, ${usageCounters.periodStart} as start,
+              sum(${usageCounters.usedMinor}) as minor
+            from ${usageCounters}
+            where ${usageCounters.subjectId} = any(${at.ids}) and ${usageCounters.period} in ('day', 'month', 'total')
+              and ${usageCounters.periodStart} = any(${at.starts})
+            group by 1, 2, 3) as summed
+          group by 1) as counted) -> ${grants.id}::text, '{}')`,
+      uncounted: sql<string | null>`(case when ${grants.totalSeededAt} is null
+        then coalesce(${sql.raw(paidByGrant('grants.id', 'grants.workspace_id'))}, 0) end)::text`,
     })
     .from(grants)
-    .innerJoin(workspaces, eq(workspaces.id, grants.workspaceId))
+    .innerJoin(workspaces, and(eq(workspaces.id, grants.workspaceId), sql`${workspaces.id} = any(${at.workspaceIds})`))
     .where(sql`${grants.id} = any(${at.ids})`),
 )
 
-/** The starts of all days and months that contain an instant somewhere on earth: counters are read without a time zone. */
+/** The starts of totals, and of all days and months that contain an instant somewhere on earth: no time zone is needed. */
 const startsAt = (at: Date): string[] => {
   const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
-  return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
+  return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`), totalStart])]
 }
 
 const unused: Usage = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
@@ -85,14 +92,15 @@ const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, total
 export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
   if (records.length === 0) return new Map()
   const ids = [...new Set(records.flatMap(({ id, ancestorIds }) => [...ancestorIds, id]))]
-  const rows = await db.run(linksOf, { ids, starts: startsAt(at) })
+  const workspaceIds = [...new Set(records.map(({ workspaceId }) => workspaceId))]
+  const rows = await db.run(linksOf, { ids, workspaceIds, starts: startsAt(at) })
   const links = new Map(
-    rows.map(({ used, total, ...link }) => {
+    rows.map(({ used, uncounted, ...link }) => {
       const { day, month } = periodsAt(at, effectiveTimeZone(link, at))
       const usage = {
         dayMinor: BigInt(used[`day:${day}`] ?? 0),
         monthMinor: BigInt(used[`month:${month}`] ?? 0),
-        totalMinor: BigInt(total ?? 0),
+        totalMinor: BigInt(uncounted ?? used[`total:${totalStart}`] ?? 0),
       }
       return [link.id, { ...link, usage }]
     }),
