@@ -103,8 +103,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a loss that a provider has proven is forgotten by a look that was under way',
     file: 'src/db/loss-detection.ts',
-    find: "// A provider may have proven a loss while this look was under way.\n    if (state === 'lost') return\n",
-    replace: '',
+    find: "    if (state === 'lost') return\n    const from = recoveryPoint",
+    replace: '    const from = recoveryPoint',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
