@@ -91,7 +91,7 @@ export const servicePages = (world: World): void => {
     await expect.poll(() => page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
     // A bank is a reference within the answer's reference.
     await page.getByText('Show Schema').first().click()
-    await page.getByText('What `bank_code` takes.').first().waitFor()
+    await page.getByText('The value for `bank_code`.').first().waitFor()
     expect(await problemsOf(page, 'docs')).toEqual([])
     await page.evaluate("document.body.classList.replace('light-mode', 'dark-mode')")
     expect(await inspector.contrastInBothThemes(page)).toEqual([])
