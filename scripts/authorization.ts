@@ -193,13 +193,13 @@ const refusedBeyond = (routes: readonly RouteEntry[]): string[] => {
     const codes = refuses.filter((code) => errorRow(code).status === 403)
     const why = reasons[operation]
     if (why === undefined && codes.some((code) => explained.includes(code)))
-      throw new Error(`${operation} refuses with ${codes.join(', ')}: say why in scripts/authorization.ts`)
+      throw new Error(`${operation} refuses with ${codes.join(', ')}: add the reason to scripts/authorization.ts`)
     return codes.length === 0 && why === undefined
       ? []
       : [[`${method} \`${path}\``, codes.map((code) => `\`${code}\``).join(', '), why ?? '']]
   })
   const unknown = Object.keys(reasons).filter((operation) => !routes.some((route) => route.operation === operation))
-  if (unknown.length > 0) throw new Error(`these are no operations: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new Error(`unknown operations: ${unknown.join(', ')}`)
   return pad([['Route', 'Refuses with', 'Which callers, although the marks allow them'], ...rows])
 }
 

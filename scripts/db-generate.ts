@@ -50,7 +50,7 @@ const addMigration = (name: string | undefined) => {
   const journalBefore = readFileSync(meta('_journal.json'))
   const added = newFile(() => drizzleKit(name ?? 'unnamed'))
   if (added === undefined) {
-    console.log('The tables are those of the last migration.')
+    console.log('The tables match the last migration.')
     return
   }
   const file = join(migrationsFolder, added)
@@ -58,14 +58,14 @@ const addMigration = (name: string | undefined) => {
     rmSync(file)
     rmSync(meta(`${added.slice(0, 4)}_snapshot.json`))
     writeFileSync(meta('_journal.json'), journalBefore)
-    throw new Error('The tables have changed: add -- --name verb_noun for a migration of its own.')
+    throw new Error('The tables have changed: add -- --name verb_noun to create a migration.')
   }
   const steps = inTwoSteps(divide(readFileSync(file, 'utf8')))
   writeFileSync(file, steps.added)
   const second = steps.validated === null ? undefined : newFile(() => drizzleKit(`${name}_validated`, '--custom'))
   if (second !== undefined && steps.validated !== null) writeFileSync(join(migrationsFolder, second), steps.validated)
   console.log(
-    `Added ${second === undefined ? added : `${added} and ${second}`}: read the SQL. What a migration may do is in docs/upgrades.md, and test/architecture/migrations.test.ts checks it.`,
+    `Added ${second === undefined ? added : `${added} and ${second}`}: read the SQL. docs/upgrades.md has the rules for migrations, and test/architecture/migrations.test.ts checks them.`,
   )
 }
 

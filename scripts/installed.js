@@ -18,7 +18,7 @@ if (existsSync(list)) {
   const missing = Object.entries(files).find(
     ([path, bytes]) => statSync(join(root, path), { throwIfNoEntry: false })?.size !== bytes,
   )
-  if (missing) refuse(`${join(root, missing[0])} is missing or incomplete: unpack ${name}.tar.gz again, into an empty folder.`)
+  if (missing) refuse(`${join(root, missing[0])} is missing or incomplete: unpack ${name}.tar.gz again into an empty folder.`)
 }
 
 try {
@@ -26,6 +26,6 @@ try {
 } catch (error) {
   const [reason] = String(error.cause?.message ?? error.message).split('\n')
   refuse(
-    `The native module @node-rs/argon2 cannot be loaded (${reason}): run npm ci without --omit=optional, or use a package that was made on a machine like this one.`,
+    `The native module @node-rs/argon2 cannot be loaded (${reason}): run npm ci without --omit=optional, or use a package built for this platform.`,
   )
 }

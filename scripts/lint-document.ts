@@ -26,5 +26,5 @@ const file = join(folder, 'openapi.json')
 await writeFile(file, JSON.stringify({ ...(await describeService()).document, servers }, null, 2))
 const findings = findingsIn(file)
 await rm(folder, { recursive: true })
-process.stdout.write(findings === '' ? 'The API document has no findings.\n' : findings)
+process.stdout.write(findings === '' ? 'The API document has no problems.\n' : findings)
 process.exitCode = findings === '' ? 0 : 1

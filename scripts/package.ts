@@ -68,7 +68,7 @@ const buildAll = async (): Promise<void> => {
       throw new NotPackaged(`${what} cannot be built`, { cause })
     })
     if (result === 'kept')
-      throw new NotPackaged(`${what} cannot be built, as its tools are not installed: run npm ci without --omit`)
+      throw new NotPackaged(`${what} cannot be built because its tools are not installed: run npm ci without --omit`)
   }
 }
 
@@ -113,7 +113,7 @@ const layOut = async (folder: string, name: string): Promise<void> => {
     (await filesIn(folder)).map(async (path) => [relative(folder, path), await bytesOf(path)] as const),
   )
   const total = files.reduce((sum, [, bytes]) => sum + bytes, 0)
-  if (total > maxBytes) throw new NotPackaged(`it would have ${Math.ceil(total / 2 ** 20)} MB, of ${maxBytes / 2 ** 20} at most`)
+  if (total > maxBytes) throw new NotPackaged(`it would have ${Math.ceil(total / 2 ** 20)} MB; the limit is ${maxBytes / 2 ** 20} MB`)
   await writeFile(join(folder, 'files.json'), JSON.stringify({ name, files: Object.fromEntries(files) }))
 }
 
@@ -151,7 +151,7 @@ try {
   console.log(`package: ${archive} (${Math.ceil((await bytesOf(archive)) / 2 ** 20)} MB)`)
 } catch (error) {
   if (!(error instanceof NotPackaged)) throw error
-  console.error(`No package was made: ${error.message}.`)
+  console.error(`The package was not built: ${error.message}.`)
   if (error.cause instanceof Error) console.error(error.cause.message)
   process.exitCode = 1
 }

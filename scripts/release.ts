@@ -79,12 +79,12 @@ const check = (version: string | undefined, releases: readonly Release[]): strin
   if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version)) throw new Refusal('usage: npm run release -- 0.2.0')
   const last = releases.at(-1)?.version
   refuseIf(last !== undefined && !isNewer(version, last), `${version} is not newer than ${last}.`)
-  refuseIf(git('status', '--porcelain') !== '', 'There are changes that are not committed: commit them first.')
-  refuseIf(git('tag', '--list', `v${version}`) !== '', `The tag v${version} exists.`)
+  refuseIf(git('status', '--porcelain') !== '', 'There are uncommitted changes: commit them first.')
+  refuseIf(git('tag', '--list', `v${version}`) !== '', `The tag v${version} already exists.`)
   const changed = changedMigrations(releases)
   refuseIf(changed.length > 0, `A released migration is never edited: ${changed.join('; ')}.`)
   run('npm', ['run', '--silent', 'db:generate'])
-  refuseIf(git('status', '--porcelain') !== '', 'src/db/tables has changed without its migration: look at it and commit it.')
+  refuseIf(git('status', '--porcelain') !== '', 'src/db/tables changed without a migration: check the new migration and commit it.')
   return version
 }
 
@@ -102,7 +102,7 @@ const release = async () => {
   const dump = `test/upgrade/dumps/v${version}.sql.gz`
   refuseIf(!existsSync(path(dump)), `${dump} was not written.`)
   console.log(`
-${version} is ready: migrations/releases.json has its migrations, ${dump} is a database of it. Now:
+${version} is ready: migrations/releases.json has its migrations, and ${dump} is a database of this version. Now run:
 
   git add --all && git commit --message 'Release ${version}' && git tag --annotate v${version} --message 'Release ${version}'`)
 }

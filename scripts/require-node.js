@@ -5,7 +5,7 @@ const version = process.versions.node
 
 if (Number(version.split('.')[0]) < needed) {
   console.error(
-    `This needs Node ${needed}, and "node" is ${version} here: install Node ${needed}, or in a checkout run "npm ci", which brings it along.`,
+    `This needs Node ${needed}, but "node" is ${version}: install Node ${needed}, or run "npm ci" in a checkout, which installs it.`,
   )
   process.exit(1)
 }

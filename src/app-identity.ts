@@ -48,5 +48,5 @@ export const refuseSimulatedIdentities = async (config: Config, db: Db): Promise
   if (config.NODE_ENV !== 'production') return
   const rows = await db.query('select from identities where starts_with(issuer, $1) limit 1', [sandboxIssuerPrefix])
   if (rows.length === 0) return
-  throw new StartupError('This database has sign-ins of the sandbox identity provider: production needs a database of its own.')
+  throw new StartupError('This database has sign-ins of the sandbox identity provider: use a separate database for production.')
 }

@@ -242,7 +242,7 @@ export const createService = async (options: ServiceOptions) => {
       // If it fails, only pages of this version lose their files at the next deploy: the service still starts.
       if (deps.config.JOBS !== 'off')
         await keepDashboardFiles(deps.db, dashboardAssets).catch((error: unknown) =>
-          deps.logger.warn({ err: error }, 'the files of the dashboard could not be kept for the next deploy'),
+          deps.logger.warn({ err: error }, 'the dashboard files could not be kept for the next deployment'),
         )
     },
     stop: async (): Promise<void> => {

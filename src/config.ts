@@ -198,9 +198,9 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
       if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
     for (const { name, value, by } of replaced)
       if (value.test(variables[name] ?? '') && textOf(env, by) === undefined)
-        yield `${name}=${variables[name]} has no effect any more: set ${by}, or remove it`
+        yield `${name}=${variables[name]} no longer has an effect: set ${by}, or remove it`
     const word = refusedInCallbacks.find((each) => env.OPERATOR_URL?.toLowerCase().includes(each))
-    if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} refuses in the address of callbacks`
+    if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} rejects in callback URLs`
     for (const [rail, { namesNeed }] of Object.entries(payouts))
       if (namesNeed !== null && env.NAME_LOOKUPS?.some((named) => named === rail) && textOf(env, namesNeed) === undefined)
         yield `${namesNeed} must be set when NAME_LOOKUPS has ${rail}`
@@ -212,12 +212,12 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
   const host = new URL(publicUrlOf(env)).hostname
   const domain = env.SESSION_COOKIE_DOMAIN?.toLowerCase().replace(/^\./, '')
   if (domain !== undefined && host !== domain && !host.endsWith(`.${domain}`))
-    yield `SESSION_COOKIE_DOMAIN must be the host of PUBLIC_URL (${host}) or a domain above it: browsers drop any other cookie`
+    yield `SESSION_COOKIE_DOMAIN must be the host of PUBLIC_URL (${host}) or a domain above it: browsers reject any other cookie`
   const ownUrl = publicUrlOf(env)
   if (env.VAPID_KEYS && !env.VAPID_SUBJECT && !isLoopbackUrl(ownUrl) && !vapidSubject.safeParse(ownUrl).success)
-    yield `VAPID_SUBJECT must be set: push services refuse PUBLIC_URL (${ownUrl}) as the subject of notifications`
+    yield `VAPID_SUBJECT must be set: push services reject PUBLIC_URL (${ownUrl}) as the subject of notifications`
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
-    yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
+    yield 'PORT and OPERATOR_PORT must differ: the private listener needs its own port'
 }
 
 const isSafe = (url: string): boolean => url.startsWith('https://') || isLoopbackUrl(url)
@@ -227,7 +227,7 @@ function* unsafeUrls(env: Environment): Generator<string> {
   for (const name of [...providerUrls, ...allDefinitions.flatMap(({ addresses }) => addresses)]) {
     const url = textOf(env, name)
     if (url !== undefined && !isSafe(url))
-      yield `${name} must be https:// in production: credentials, codes and orders to pay travel to it`
+      yield `${name} must be https:// in production: it receives credentials, codes and payment orders`
   }
   for (const [chain, url] of env.EVM_RPC_URLS)
     if (!isSafe(url)) yield `EVM_RPC_URLS must be https:// in production (chain ${chain}): its answer decides who signs in`
@@ -246,9 +246,9 @@ function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, 
       continue
     }
     for (const { id, bytes } of ring.all.values()) {
-      if (!looksRandom(bytes)) yield `${name} has a weak key ("${id}"): make each of 32 random bytes (openssl rand -base64 32)`
+      if (!looksRandom(bytes)) yield `${name} has a weak key ("${id}"): use 32 random bytes for each key (openssl rand -base64 32)`
       const before = seen.get(bytes.toString('hex'))
-      if (before !== undefined) yield `${name} has the key "${id}" a second time, after ${before}: every key has one use`
+      if (before !== undefined) yield `${name} has a key "${id}" that is the same as ${before}: use each key only once`
       seen.set(bytes.toString('hex'), `${name} "${id}"`)
     }
   }
@@ -277,19 +277,19 @@ function* unfitForProduction(env: Environment): Generator<string> {
   for (const name of databaseUrls) {
     const url = env[name]
     if (url !== undefined && wellKnown.has(decodedPart(new URL(url).password) ?? ''))
-      yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
+      yield `${name} has a well-known password: choose another (POSTGRES_PASSWORD in Compose)`
     const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
     if (server !== undefined)
-      yield `${name} must be encrypted in production, as ${server} is another machine: ${name === 'REDIS_URL' ? 'use rediss://' : 'add ?sslmode=verify-full'}`
+      yield `${name} must be encrypted in production, because ${server} is another machine: ${name === 'REDIS_URL' ? 'use rediss://' : 'add ?sslmode=verify-full'}`
   }
   if (!env.RAILS)
-    yield `RAILS must be set in production: ${allDefinitions.map(({ setting }) => setting).join(',')}, or sandbox to say that no money moves`
+    yield `RAILS must be set in production: ${allDefinitions.map(({ setting }) => setting).join(',')}, or sandbox, which moves no money`
   if (!env.SIGN_UP)
-    yield 'SIGN_UP must be set in production: invited, closed, or open to let everyone with a wallet or a Google account begin an account'
+    yield 'SIGN_UP must be set in production: invited, closed, or open to let anyone with a wallet or a Google account sign up'
   if (!env.RATE_LIMIT_ENABLED)
-    yield 'RATE_LIMIT_ENABLED must not be false in production: credentials could be guessed without end'
+    yield 'RATE_LIMIT_ENABLED must not be false in production: attackers could guess credentials without limit'
   for (const network of (env.TRUST_PROXY ?? []).filter(coversEveryone))
-    yield `TRUST_PROXY must not trust everyone in production (${network}): a client could name any address as its own`
+    yield `TRUST_PROXY must not trust every network in production (${network}): a client could forge its address`
 }
 
 /** An empty variable counts as not set; a bad one ends in a StartupError that names it. */

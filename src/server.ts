@@ -37,7 +37,7 @@ const prepare = async (readyFile: string | undefined): Promise<Ground> => {
   if (readyFile !== undefined) await prepareReadyFile(readyFile, config)
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
-    logger.fatal(describeError(error), 'a bug: the process cannot go on')
+    logger.fatal(describeError(error), 'unexpected error: the process cannot continue')
     process.exit(1)
   }
   process.on('uncaughtException', crash)
@@ -148,7 +148,7 @@ start().catch(async (error: unknown) => {
   process.stderr.write(
     error instanceof StartupError
       ? `${error.message}\n`
-      : `The service did not start because of an error in the service itself:\n${JSON.stringify(describeError(error), null, 2)}\n`,
+      : `The service did not start because of an internal error:\n${JSON.stringify(describeError(error), null, 2)}\n`,
   )
   await parts.disposeAsync().catch(() => undefined)
   process.exit(1)

@@ -33,7 +33,7 @@ export const createLastUsed = (query: Query, logger: Logger) => {
     if (values.every(({ length }) => length === 0)) return
     for (const kind of kinds) waiting[kind].clear()
     // A lost timestamp costs a minute of "last used"; a request that fails because of it would be worse.
-    await query(touchAll, values).catch(() => logger.debug('when credentials were last used could not be written'))
+    await query(touchAll, values).catch(() => logger.debug('the last use of credentials could not be recorded'))
   }
   const flush = (): Promise<void> => {
     writing = writing.then(write)

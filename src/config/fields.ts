@@ -33,7 +33,7 @@ export const rails = list.transform((names, context): readonly RailName[] => {
     if (!railNames.some((rail) => rail === name))
       context.addIssue({
         code: 'custom',
-        message: `"${name}" is no rail: name some of ${railNames.join(', ')}, or write on or off`,
+        message: `unknown rail "${name}": use on, off or a list of ${railNames.join(', ')}`,
       })
   return railNames.filter((rail) => names.includes(rail))
 })
@@ -49,7 +49,7 @@ export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or 
 export const origin = httpUrl.transform((text, context) => {
   const url = new URL(text)
   if (url.pathname !== '/' || url.search || url.hash || url.username)
-    context.addIssue({ code: 'custom', message: 'must be an origin: scheme, host and port alone' })
+    context.addIssue({ code: 'custom', message: 'must be an origin: only scheme, host and port' })
   return url.origin
 })
 
@@ -87,12 +87,12 @@ export const cookieDomain = z
   .string()
   .regex(
     /^\.?[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i,
-    'must be a host name alone, such as example.com',
+    'must be a host name, such as example.com',
   )
 
 /** With or without a final slash the issuer is the same. */
 export const issuer = httpUrl
-  .regex(/^[^?#]*$/, 'must have no query and no fragment')
+  .regex(/^[^?#]*$/, 'must not have a query or a fragment')
   .transform((text) => text.replace(/\/+$/, ''))
 
 /** `parse` throws the sentence that names the problem. */
@@ -110,11 +110,11 @@ export const keyRing = parsedBy(parseKeyRing)
 export const tariff = parsedBy(parseTariff)
 
 /** A key that never changes: everything made with it must stay the same for ever. */
-export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be one key: it is never rotated')
+export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be exactly one key, which is never rotated')
 
 /** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is not a push service. */
 export const pushHosts = list.pipe(
-  z.array(z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry is a host name in small letters, or *. and one')),
+  z.array(z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry must be a lowercase host name, optionally after "*."')),
 )
 
 /** Apple refuses every notification whose subject nobody on the internet could reach. */
@@ -122,7 +122,7 @@ export const vapidSubject = z
   .string()
   .regex(
     /^(?:mailto:[^\s@<>,:]+@|https:\/\/)(?!\S*\.(?:local|localhost|invalid|test|internal|lan|home|arpa)(?:[:/?#]|$))(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d](?::\d+)?(?:[/?#]\S*)?$/i,
-    'must be mailto: and an address, or an https URL, at a name of the internet: push services refuse localhost, .local and .invalid',
+    'must be a mailto: or https URL with a public domain name: push services reject localhost, .local and .invalid',
   )
 
 /** The sentences never repeat the URL, because it has a password. */
@@ -133,11 +133,11 @@ export const smtpUrl = z.string().superRefine((text, context) => {
   const url = new URL(text)
   if (url.hostname === '' || (url.pathname !== '/' && url.pathname !== '') || url.search || url.hash)
     return problem(
-      'must have a host, and nothing behind its port: a character such as / # or ? in a password is written as %2F, %23 or %3F',
+      'must have a host and nothing after its port: write / # and ? in a password as %2F, %23 and %3F',
     )
-  if ((url.username === '') !== (url.password === '')) return problem('must have a user and a password, or neither')
+  if ((url.username === '') !== (url.password === '')) return problem('must have both a user and a password, or neither')
   if (decodedPart(url.username) === undefined || decodedPart(url.password) === undefined)
-    return problem('has a % that is not followed by two digits of 0-9 and A-F: a % itself is written as %25')
+    return problem('has a % without two hexadecimal digits after it: write % itself as %25')
   return undefined
 })
 
@@ -146,7 +146,7 @@ export const mailFrom = z
   .string()
   .regex(
     /^(?:[^\p{C}"<>@,;:()[\]\\]{1,80} <(?=[^<>]+>$))?[\w.+-]{1,64}@(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d](?:(?<=<.+)>)?$/iu,
-    'must be one address at a name of the internet, such as payments@example.com or Payments <payments@example.com>',
+    'must be one address with a domain name, such as payments@example.com or Payments <payments@example.com>',
   )
 
 export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> => {
@@ -154,7 +154,7 @@ export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, st
   for (const entry of entries) {
     const [chain = '', url = ''] = entry.split(/=(.*)/s)
     if (!/^\d+$/.test(chain) || !/^https?:\/\//i.test(url) || !URL.canParse(url))
-      context.addIssue({ code: 'custom', message: 'each entry is chainId=url, and the URL is http or https' })
+      context.addIssue({ code: 'custom', message: 'each entry must be chainId=url, with an http or https URL' })
     urls.set(Number(chain), url)
   }
   return urls
@@ -165,7 +165,7 @@ export const administrators = list.transform((names, context): readonly string[]
   for (const name of names)
     if (hasWrongChecksum(name)) context.addIssue({ code: 'custom', message: `"${name}" ${checksumProblem}` })
     else if (!parseWalletName(name) && !/^[^\s@]+@[^\s@]+$/.test(name))
-      context.addIssue({ code: 'custom', message: `"${name}" is no e-mail, no address and no eip155:<chain>:<address>` })
+      context.addIssue({ code: 'custom', message: `"${name}" must be an e-mail address, a wallet address or eip155:<chain>:<address>` })
   return names
 })
 

@@ -84,7 +84,7 @@ export const createLossDetection = (
     if (state === 'lost') return
     state = 'lost'
     trusted = undefined
-    logger.error(facts, 'the database lost writes that it had committed: nothing is sent until a person has looked')
+    logger.error(facts, 'the database lost committed writes: nothing is sent until an operator has reconciled')
     tell(db, lossNoticed, null)
   }
 
@@ -93,7 +93,7 @@ export const createLossDetection = (
     if (state === 'lost') return
     const from = recoveryPoint.place()?.server
     if (from !== undefined && from !== place.server)
-      logger.info({ from, to: place.server }, 'everything remembered is on this server')
+      logger.info({ from, to: place.server }, 'all remembered writes are on this server')
     state = 'trusted'
     trusted = place.server
     changedAtMs = undefined
@@ -108,7 +108,7 @@ export const createLossDetection = (
     if (unknown.length > 0) {
       logger.error(
         { sendLogs: unknown },
-        'payments are under way whose send log is not on this disk, and whose process does not live: this may be a copy of the database, so rails that might pay twice are held until a person has reconciled and run after-restore',
+        'payments are in progress whose process is gone and whose send log is not on this disk: this may be a copy of the database, so rails that might pay twice are paused until an operator has reconciled and run after-restore',
       )
       await declare?.('unknown_sender')
       await sendLogs.end(unknown)
@@ -142,7 +142,7 @@ export const createLossDetection = (
     const differed = clockDiffersByMs
     clockDiffersByMs = clock.follow?.(row.now) ?? 0
     if (Math.abs(clockDiffersByMs) > warnOfClockMs && Math.abs(clockDiffersByMs - differed) > warnOfClockMs)
-      logger.warn({ differs_by_ms: clockDiffersByMs }, "this machine's clock differs from the database's, whose time is used")
+      logger.warn({ differs_by_ms: clockDiffersByMs }, "this machine's clock differs from the database's, which the service uses")
     const place = { system: row.system, server: row.server, position: BigInt(row.position) }
     if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
     if (state === 'lost' && (row.lost || !isDeclared)) {
@@ -201,7 +201,7 @@ export const createLossDetection = (
     start: (): void => {
       const tick = () => {
         // Without the database nothing is sent anyway.
-        check().catch((error: unknown) => logger.debug(describeError(error), 'the server could not be looked at'))
+        check().catch((error: unknown) => logger.debug(describeError(error), 'the database server could not be checked'))
       }
       tick()
       timer = setInterval(tick, checkEveryMs).unref()

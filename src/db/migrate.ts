@@ -107,7 +107,7 @@ const pendingOf = async (
   const late = pending.filter(({ at, afterUpgrade }) => BigInt(at) <= newest && !afterUpgrade)
   if (late.length === 0) return pending
   throw new StartupError(
-    `${late.length} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
+    `${late.length} migrations in ${folder} were not applied: they were edited after their release, or are older than the newest applied one.`,
   )
 }
 
@@ -121,7 +121,7 @@ const refuseForeign = async (client: pg.Client, applied: Map<string, bigint>, [f
   const what = rows.map(({ name }) => name).join(', ') || 'applied migrations'
   if (rows.length > 0 || applied.size > 0)
     throw new StartupError(
-      `The database belongs to another program (${what}): create one for this service alone, and name it in DATABASE_URL.`,
+      `The database belongs to another program (${what}): create a separate database for this service and set DATABASE_URL.`,
     )
 }
 
@@ -143,7 +143,7 @@ const untilLocked = async (
       const holders = await oldTransactions(client)
       if (performance.now() + pauseMs > giveUpAt)
         throw new StartupError(
-          `${migration.tag} was not applied: it did not get its locks in ${tries} tries of ${lockTimeoutMs / 1000} s. Oldest transactions: ${holders.join('; ') || 'none that this role may see'}. Nothing was changed by it; run it again when they have ended.`,
+          `${migration.tag} was not applied: it did not get its locks in ${tries} tries of ${lockTimeoutMs / 1000} s. Oldest transactions: ${holders.join('; ') || 'none visible to this role'}. It changed nothing; run it again when they have ended.`,
           { cause: error },
         )
       onContended?.({ migration: migration.tag, tries, holders })

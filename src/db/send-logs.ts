@@ -58,7 +58,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
       const [found] = await db.query<Look>(look, [own()])
       if (found?.unregistered && first === undefined)
         logger.warn(
-          'payments are under way whose process registered no send log: on a copy of the database, stop and run after-restore first',
+          'payments are in progress whose process registered no send log: if this is a copy of the database, stop and run after-restore first',
         )
       if (!found || found.unknown.length === 0) return []
       if (found.newest === null || !found.recent) return found.unknown

@@ -6,24 +6,24 @@ import { statement } from './statement.ts'
 const unsafe: Readonly<Record<string, readonly [isSafe: (setting: string) => boolean, warning: string]>> = {
   synchronous_standby_names: [
     (setting) => setting !== '',
-    'synchronous_standby_names is empty: a failover may lose payments that were acknowledged. Name a standby (docs/failover.md)',
+    'synchronous_standby_names is empty: a failover may lose acknowledged payments. Name a standby (docs/failover.md)',
   ],
   synchronous_commit: [
     (setting) => setting !== 'off',
-    'synchronous_commit is off: a crash of the database loses payments that were acknowledged. Set it to on',
+    'synchronous_commit is off: a database crash loses acknowledged payments. Set it to on',
   ],
-  fsync: [(setting) => setting === 'on', 'fsync is off: a crash of the machine may destroy the database. Set it to on'],
+  fsync: [(setting) => setting === 'on', 'fsync is off: a machine crash may corrupt the database. Set it to on'],
   full_page_writes: [
     (setting) => setting === 'on',
-    'full_page_writes is off: a crash of the machine may destroy pages of the database. Set it to on',
+    'full_page_writes is off: a machine crash may corrupt database pages. Set it to on',
   ],
   session_replication_role: [
     (setting) => setting === 'origin',
-    'session_replication_role is not origin: the triggers that keep the ledger do not run. Reset it for this role and database',
+    'session_replication_role is not origin: the triggers that protect the ledger do not run. Reset it for this role and database',
   ],
   transaction_timeout: [
     (setting) => setting === '0',
-    'transaction_timeout is set: it ends transactions of the service, and connections with them. Reset it for this role and database',
+    'transaction_timeout is set: it ends transactions of the service and their connections. Reset it for this role and database',
   ],
 }
 

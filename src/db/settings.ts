@@ -75,7 +75,7 @@ const refuseFixed = (options: string): void => {
   const both = fixed.filter((name) => named.includes(name))
   if (both.length > 0)
     throw new StartupError(
-      `The options of the database address set ${both.join(', ')}, which the service sets itself: leave that out of DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.`,
+      `The options of the database address set ${both.join(', ')}, which the service sets itself: remove them from DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.`,
     )
 }
 

@@ -38,9 +38,9 @@ const refuse = (sentence: string): never => {
 const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKey[]): void => {
   for (const { ring, keyId, checkValue } of stored) {
     const own = configured.find((key) => key.ring === ring && key.keyId === keyId)
-    if (!own) refuse(`${ring} lacks the key "${keyId}", under which data are stored: put it back.`)
+    if (!own) refuse(`${ring} lacks the key "${keyId}", which encrypts stored data: restore it.`)
     else if (!own.checkValue.equals(checkValue))
-      refuse(`${ring} has another key under the name "${keyId}" than the one under which data are stored: put that one back.`)
+      refuse(`The key "${keyId}" in ${ring} is not the one that encrypts stored data: restore the original.`)
   }
 }
 
@@ -60,14 +60,14 @@ export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
     const { rows } = await client.query<{ id: Uuid; currency: string; finishedAt: Date | null }>(
       'select id, currency, upgrade_finished_at as "finishedAt" from installation',
     )
-    const stored = rows[0] ?? refuse('The database has no installation: it is not of this release.')
+    const stored = rows[0] ?? refuse('The database has no installation: it belongs to another release.')
     if (stored.currency !== given.currency)
       refuse(
         `CURRENCY is ${given.currency}, but the amounts in the database are ${stored.currency}: set CURRENCY=${stored.currency}, or use another database.`,
       )
     if (given.charges && stored.finishedAt === null)
       refuse(
-        'FEES is set, but an upgrade is not finished, and processes of the version before know no fees: run npm run admin -- finish-upgrade once none of them is left, or unset FEES until then.',
+        'FEES is set during an upgrade, but processes of the previous version do not charge fees: run npm run admin -- finish-upgrade when none is left, or unset FEES until then.',
       )
     const configured = keysOf(given)
     const kept = await client.query<StoredKey>(
@@ -123,7 +123,7 @@ export const grantServing = (url: string, role: string): Promise<void> =>
   withClient(url, async (client) => {
     const known = await client.query('select from pg_roles where rolname = $1', [role])
     if (known.rows.length === 0)
-      throw new StartupError(`There is no role ${role}: create it (create role ${role} login password '…'), then run this again.`)
+      throw new StartupError(`Role ${role} does not exist: create it (create role ${role} login password '…'), then run this again.`)
     const name = client.escapeIdentifier(role)
     await client.query('begin')
     await client.query(`grant usage on schema public, drizzle to ${name}`)

@@ -42,7 +42,7 @@ const parse = (file: string, text: string): KeySettings => {
     // The parser's own message could quote the unreadable text.
   }
   throw new StartupError(
-    `${file} does not hold the keys that were kept in it: put it back from a copy, or remove it and start over with npm run db:reset.`,
+    `${file} has lost its keys: restore it from a copy, or remove it and start over with npm run db:reset.`,
   )
 }
 
@@ -52,7 +52,7 @@ const read = async (file: string): Promise<string | undefined> => {
   } catch (cause) {
     if (isCode(cause, 'ENOENT')) return undefined
     throw new StartupError(
-      `The keys in ${file} cannot be read by this user: correct its permissions, or choose another DATA_DIR.`,
+      `This user cannot read the keys in ${file}: correct its permissions, or choose another DATA_DIR.`,
       { cause },
     )
   }

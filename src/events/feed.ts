@@ -123,7 +123,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       ).unref()
       void read()
     } catch (error) {
-      if (!stopped) logger.warn(describeError(error), 'the event listener is not connected; polling continues')
+      if (!stopped) logger.warn(describeError(error), 'the event listener is disconnected; polling continues')
       await client.end().catch(() => undefined)
       listenAgain()
     }

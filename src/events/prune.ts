@@ -28,7 +28,7 @@ export const pruneEvents = async ({ db, clock, config, logger }: Pruning): Promi
   const before = daysAfter(clock.now(), -config.EVENT_RETENTION_DAYS)
   const detached = config.EXPIRED_PERIODS === 'detach'
   const periods = await dropPeriods(db, 'events', config.EVENT_RETENTION_DAYS, detached)
-  if (periods.length > 0) logger.info({ periods, detached }, 'periods of events were taken out')
+  if (periods.length > 0) logger.info({ periods, detached }, 'old partitions of events removed')
   await prune(db, {
     removal: (db, { before, size, passedOver }) => db.query(oldest, [before, size, passedOver]),
     before,

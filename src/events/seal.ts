@@ -227,7 +227,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
     const sealed = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))
-    if (sealed) deps.logger.info({ seal: sealed.seal.sequence, hash: sealed.seal.hash.toString('hex') }, 'audit rows were sealed')
+    if (sealed) deps.logger.info({ seal: sealed.seal.sequence, hash: sealed.seal.hash.toString('hex') }, 'audit log rows sealed')
     more = sealed?.more ?? false
   }
 }

@@ -33,7 +33,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
   let timer: NodeJS.Timeout | undefined
   const note = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
   const renewAll = () => {
-    if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the places of streams could not be renewed'))
+    if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the slots of streams could not be renewed'))
   }
   return {
     /** A place for one more stream. Null if the account, or the lineage of `rootGrantId` (null: a person), has its maximum. */
@@ -54,7 +54,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
       if (!ownPlaces.delete(place)) return
       const left: Promise<unknown> = db
         .run(leave, { ids: [place] })
-        .catch(note('the place of a stream could not be given back'))
+        .catch(note('the slot of a stream could not be released'))
         .finally(() => leaving.delete(left))
       leaving.add(left)
     },
@@ -63,7 +63,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
       const places = [...ownPlaces]
       ownPlaces.clear()
       await Promise.all(leaving)
-      if (places.length > 0) await db.run(leave, { ids: places }).catch(note('the places of streams could not be given back'))
+      if (places.length > 0) await db.run(leave, { ids: places }).catch(note('the slots of streams could not be released'))
     },
   }
 }

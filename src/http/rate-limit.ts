@@ -45,7 +45,7 @@ const createCounter = async (app: App, redisUrl: string | undefined, onRedis: On
   })
   onRedis(false)
   redis.on('ready', () => onRedis(true)).on('close', () => onRedis(false))
-  redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
+  redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is unreachable'))
   app.addHook('onClose', async () => redis.disconnect())
   return new RateLimiterRedis({ ...settings, storeClient: redis, insuranceLimiter: own })
 }

@@ -78,7 +78,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
           lane,
           logger,
           onFailure: (key, failures, error) => {
-            logger.error({ lane: lane.name, key, failures, ...describeError(error) }, 'work failed and will be tried again')
+            logger.error({ lane: lane.name, key, failures, ...describeError(error) }, 'work failed; it will be retried')
             work.onFailure(lane.name, key, failures)
           },
         })

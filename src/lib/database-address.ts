@@ -13,7 +13,7 @@ const refuse = (part: string): never => {
 }
 
 const several =
-  'it names several servers: name one address that leads to the primary instead, as that of haproxy (deploy/haproxy/postgres.cfg) or of a managed database'
+  'it names several servers: use one address that leads to the primary, such as that of haproxy (deploy/haproxy/postgres.cfg) or of a managed database'
 
 /** Undefined if its codes are not UTF-8. */
 export const decodedPart = (part: string): string | undefined => {
@@ -30,23 +30,23 @@ export const decodedPart = (part: string): string | undefined => {
  */
 export const parseDatabaseAddress = (text: string): DatabaseAddress => {
   const [, authority = '', , queryText = ''] =
-    shape.exec(text) ?? refuse('it is not of the form postgres://user:password@host:5432/database')
+    shape.exec(text) ?? refuse('it must have the form postgres://user:password@host:5432/database')
   const query = new URLSearchParams(queryText)
   const place = authority.slice(authority.lastIndexOf('@') + 1)
   if (place.includes(',') || query.get('host')?.includes(',')) refuse(several)
   if (query.has('target_session_attrs'))
     refuse(
-      'it has target_session_attrs, which chooses among several servers: leave it out, and name an address that leads to the primary',
+      'it has target_session_attrs, which selects one of several servers: remove it, and use an address that leads to the primary',
     )
   if (place !== '' && !/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::\d{1,5})?$/i.test(place))
-    refuse(`"${place}" is no host:port of a server`)
+    refuse(`"${place}" is not host:port`)
   if (!URL.canParse(text))
-    refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is none')
+    refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is invalid')
   const { hostname, port, pathname, username, password } = new URL(text)
   // The driver accepts such a % in one place and throws in another.
-  if (/%(?![\da-f]{2})/i.test(text)) refuse('it has a % that begins no code of the form %XX: a percent sign is written as %25')
+  if (/%(?![\da-f]{2})/i.test(text)) refuse('it has a % without two hexadecimal digits after it: write % itself as %25')
   const [database = ''] = [pathname.slice(1), username, password].map(
-    (part) => decodedPart(part) ?? refuse('it has a code of the form %XX that is no UTF-8'),
+    (part) => decodedPart(part) ?? refuse('its %XX codes are not valid UTF-8'),
   )
   return {
     host: hostname === '' ? null : hostname,

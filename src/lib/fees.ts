@@ -22,11 +22,11 @@ const band = z
   .strictObject({ up_to_minor: Amount.nullable(), fee_minor: Amount }, 'must be {"up_to_minor": …, "fee_minor": …}')
   .transform(({ up_to_minor: upToMinor, fee_minor: feeMinor }): Band => ({ upToMinor, feeMinor }))
 
-const bands = z.array(band, 'must be a list of bands').superRefine((all, context) => {
+const bands = z.array(band, 'must be an array of bands').superRefine((all, context) => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message })
-  if (all.at(-1)?.upToMinor !== null) return refuse('must end with a band whose up_to_minor is null, for every larger amount')
+  if (all.at(-1)?.upToMinor !== null) return refuse('must end with a band that has up_to_minor null, for all larger amounts')
   const limits = all.slice(0, -1).map(({ upToMinor }) => upToMinor)
-  if (limits.includes(null)) return refuse('must have up_to_minor null in its last band alone')
+  if (limits.includes(null)) return refuse('must have up_to_minor null only in its last band')
   const last = limits.findIndex((limit, index) => (limit ?? 0n) <= (limits[index - 1] ?? 0n))
   if (last >= 0) refuse(`must have ascending bands: up_to_minor ${limits[last]} is not above ${limits[last - 1] ?? 0n}`)
 })

@@ -8,7 +8,7 @@ export const parseKeyRing = (text: string): KeyRing => {
     const [id = '', encoded = ''] = entry.trim().split(/:(.*)/s)
     const bytes = Buffer.from(encoded, 'base64')
     if (!/^[A-Za-z0-9_-]{1,32}$/.test(id))
-      throw new RangeError('each entry is id:base64, with a short id of letters, digits, - and _')
+      throw new RangeError('each entry must be id:base64, with a short id of letters, digits, - and _')
     if (bytes.length !== 32) throw new RangeError(`the key "${id}" must be 32 bytes in base64`)
     return { id, bytes }
   })

@@ -89,7 +89,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')
-    return createMcpEndpoint((error) => app.log.info(describeError(error), 'an MCP request was not served'))
+    return createMcpEndpoint((error) => app.log.info(describeError(error), 'an MCP request failed'))
   }
   const underWay = new Set<AbortController>()
   app.addHook('preClose', async () => {

@@ -3,25 +3,25 @@ import { signal, type Tx, tellAfterCommit } from '../db/client.ts'
 
 /** Events that need a person: the service cannot end them, or money and records disagree. */
 const sentences = {
-  payment_unknown: 'the outcome of a payment is unknown; it is held until the provider or an operator ends it',
-  evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
-  evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
+  payment_unknown: 'the outcome of a payment is unknown; its money stays held until the provider or an operator ends it',
+  evidence_mismatch: "a provider's report differs from the order that was sent; nothing was booked",
+  evidence_contradiction: 'a provider contradicts a final result; nothing was booked',
   provider_word:
-    'a provider said something about money that is booked already, which the books do not follow; nothing was booked (docs/runbooks/provider-lying.md)',
-  late_success: 'a payment that had failed was paid after all; an administrator must book it',
+    'a provider sent a later report about booked money that differs from the books; nothing was booked (docs/runbooks/provider-lying.md)',
+  late_success: 'a failed payment was paid after all; an administrator must book it',
   payments_waiting:
-    'payments wait for a rail that is down, and fail after a third more of that time: pause the rail to let them wait (docs/runbooks/rail-down.md)',
+    'payments have waited for two thirds of PAYMENT_WAIT_MINUTES for a rail that is down, and then fail: pause the rail to let them wait (docs/runbooks/rail-down.md)',
   superseded_attempt_moved_money:
-    'an attempt moved money although a later attempt replaced it; the money is in suspense, a person must check both',
-  sweep_failing: 'a sweep fails for one row (the others continue), or as a whole three times in a row; it needs a person',
-  work_failing: 'due work fails repeatedly; the rest continues, this row needs a person',
-  evidence_disputed: 'a provider reports again about an attempt that waits for an operator; nothing was booked',
+    'an attempt moved money although a later attempt replaced it; the money is in suspense, an operator must check both',
+  sweep_failing: 'a sweep fails for one row (the others continue), or failed completely three times in a row; an operator must act',
+  work_failing: 'due work on one row fails repeatedly (the rest continues); an operator must act',
+  evidence_disputed: 'a provider sent another report about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that the service cannot book; an operator must decide',
   reconciliation_difference: "our books and a provider's statement differ",
   database_lost_writes:
-    'the database lost writes that it had committed; nothing is sent until a person has reconciled and run after-restore',
+    'the database lost committed writes; nothing is sent until an operator has reconciled and run after-restore',
   unknown_sender:
-    'payments are under way that an unknown process sent: a copy of the database, or a lost DATA_DIR; rails that might pay twice are held until a person has reconciled and run after-restore',
+    'an unknown process sent payments that are in progress: a copy of the database, or a lost DATA_DIR; rails that might pay twice are paused until an operator has reconciled and run after-restore',
   promise_broken: 'the data break a promise that must always hold',
 } as const
 export type Alert = keyof typeof sentences

@@ -120,7 +120,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
   await createPeriods(deps.db, periodsOf(deps.config)).catch((error: unknown) => {
     // Another process creates the periods at the same time, or a dump holds the default part, where rows without a period go.
     if (sqlState(error) !== '55P03') throw error
-    deps.logger.warn({}, 'the next periods of divided tables could not be created now: the job tries again within the hour')
+    deps.logger.warn({}, 'new partitions could not be created; the job retries within the hour')
   })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)

@@ -46,13 +46,13 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
       : await openConfigured(config, config.DATABASE_URL, logger)
   try {
     const onContended: MigrateOptions['onContended'] = (contended) =>
-      logger.warn(contended, 'a migration did not get its locks in time, and is tried again')
+      logger.warn(contended, 'a migration did not get its locks in time; it will be retried')
     await untilReady<unknown>(() =>
       config.MIGRATE === 'off' ? refuseUnmigrated(database) : migrate(database.directUrl, { onContended }),
     )
     const behind = await untilReady(() => catchUpTransactionIds(database.directUrl))
     if (behind > 0n)
-      logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
+      logger.warn({ behind: behind.toString() }, 'the database was restored into another server; its transaction ids were advanced past the newest row')
     return database
   } catch (error) {
     await database.stop()
@@ -62,7 +62,7 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
 
 const refuseUnmigrated = async ({ directUrl, where }: RunningDatabase): Promise<void> => {
   if (await withClient(directUrl, (client) => migrationsCheck(client)())) return
-  throw new StartupError(`${capital(where)} is not of this release, and MIGRATE is off: run npm run admin -- migrate.`)
+  throw new StartupError(`${capital(where)} belongs to another release, and MIGRATE is off: run npm run admin -- migrate.`)
 }
 
 const openEmbedded = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
@@ -83,7 +83,7 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
     const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))
     const major = Math.floor(version / 10_000)
     if (major < oldestMajor)
-      throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
+      throw new StartupError(`${where} is PostgreSQL ${major}, but this service needs ${oldestMajor} or newer.`)
     if (pooler) describePooler(pooler, directUrl, logger)
     return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
   } catch (error) {
@@ -98,22 +98,22 @@ const describePooler = ({ keepsStatements, otherwise }: Pooler, directUrl: strin
   if (directUrl === undefined) throw new StartupError(needsDirectUrl)
   if (!keepsStatements)
     logger.warn(
-      'the pooler forgets prepared statements: every statement is planned each time it runs (PgBouncer keeps them from 1.21 on, with max_prepared_statements above 0)',
+      'the pooler does not keep prepared statements, so every execution plans its statement (PgBouncer 1.21 and newer keeps them with max_prepared_statements above 0)',
     )
   if (otherwise.length > 0)
     logger.warn(
       { settings: otherwise },
-      "the pooler's connections have other settings than the service needs: give its database the connect_query of deploy/pgbouncer/pgbouncer.ini",
+      "the pooler's connections lack settings that the service needs: set the connect_query of deploy/pgbouncer/pgbouncer.ini for its database",
     )
 }
 
-const refused = 'refuses our user or password: correct DATABASE_URL.'
+const refused = 'rejects the user or password: correct DATABASE_URL.'
 const sentences: Readonly<Record<string, string>> = {
   '28P01': refused,
   '28000': refused,
   '3D000': 'does not exist: create it, or correct DATABASE_URL.',
-  '42501': 'does not let our user create tables: grant it CREATE, or let it own the database.',
-  '25006': 'takes no writes: promote it, or correct DATABASE_URL.',
+  '42501': 'does not let the user create tables: grant CREATE, or make the user its owner.',
+  '25006': 'is read-only: promote it, or correct DATABASE_URL.',
 }
 
 export const explain = (error: unknown, where: string): unknown => {
@@ -123,7 +123,7 @@ export const explain = (error: unknown, where: string): unknown => {
   const isUntrusted = error instanceof Error && 'code' in error && /CERT|UNABLE_TO_(GET|VERIFY)/.test(String(error.code))
   const trouble = state === undefined ? `does not answer (${said})` : `cannot be used (${state})`
   const sentence = isUntrusted
-    ? `has a certificate that is not trusted (${said}): name its authority by sslrootcert, or correct DATABASE_URL.`
+    ? `has an untrusted certificate (${said}): set sslrootcert to its authority, or correct DATABASE_URL.`
     : (sentences[state ?? ''] ?? `${trouble}: start it, or correct DATABASE_URL.`)
   return new StartupError(`${capital(where)} ${sentence}`, { cause: error })
 }

@@ -22,7 +22,7 @@ export const withFiles = (variables: Variables): Record<string, string | undefin
   for (const name of variableNames) {
     const path = variables[`${name}_FILE`]
     if (!path) continue
-    if (variables[name]) throw new StartupError(`${name} and ${name}_FILE are both set: keep one.`)
+    if (variables[name]) throw new StartupError(`${name} and ${name}_FILE are both set: remove one.`)
     filled[name] = readSecret(`${name}_FILE`, path)
   }
   // Node only warns, and every call to a provider would fail later.
@@ -37,7 +37,7 @@ export const readEnvironment = (): Record<string, string | undefined> => {
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
     if (code !== 'ENOENT')
-      throw new StartupError(`The file .env cannot be read (${String(code)}): correct it, or remove it.`, { cause })
+      throw new StartupError(`The file .env cannot be read (${String(code)}): correct or remove it.`, { cause })
   }
   return withFiles(process.env)
 }

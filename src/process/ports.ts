@@ -8,8 +8,8 @@ type Listener = { host: string; port: number; prefix: '' | 'OPERATOR_' }
 
 const sentences: Record<string, (listener: Listener) => string> = {
   EADDRINUSE: ({ host, port, prefix }) =>
-    `Port ${port} on ${host} is already in use: stop what listens there, or choose another ${prefix}PORT.`,
-  EACCES: ({ port, prefix }) => `Port ${port} may not be opened by this user: choose a ${prefix}PORT of 1024 or above.`,
+    `Port ${port} on ${host} is already in use: stop the process that uses it, or choose another ${prefix}PORT.`,
+  EACCES: ({ port, prefix }) => `This user may not open port ${port}: choose a ${prefix}PORT of 1024 or above.`,
   EADDRNOTAVAIL: ({ host, prefix }) => `${host} is not an address of this machine: correct ${prefix}HOST.`,
   ENOTFOUND: ({ host, prefix }) => `${host} is not a known host name: correct ${prefix}HOST.`,
   EAI_AGAIN: ({ host, prefix }) => `${host} is not a known host name: correct ${prefix}HOST.`,
@@ -17,7 +17,7 @@ const sentences: Record<string, (listener: Listener) => string> = {
 
 const explain = (error: NodeJS.ErrnoException, listener: Listener): StartupError => {
   const sentence = sentences[error.code ?? '']?.(listener)
-  return new StartupError(sentence ?? `${listener.host}:${listener.port} cannot be listened on (${error.message}).`, {
+  return new StartupError(sentence ?? `Cannot listen on ${listener.host}:${listener.port} (${error.message}).`, {
     cause: error,
   })
 }

@@ -12,7 +12,7 @@ const restartPauseMs = 1_000
 const countOf = (asked: string): number => {
   const count = asked === 'cores' ? availableParallelism() : Number(asked)
   if (!Number.isInteger(count) || count < 1 || count > most)
-    throw new StartupError(`--processes is a number from 1 to ${most}, or "cores".`)
+    throw new StartupError(`--processes must be a number from 1 to ${most}, or "cores".`)
   return count
 }
 
@@ -24,7 +24,7 @@ export const startOptions = (args: readonly string[]): { processes: number; read
     return { processes: countOf(values.processes), readyFile: values['ready-file'] }
   } catch (cause) {
     if (cause instanceof StartupError) throw cause
-    throw new StartupError(`The options are --processes and --ready-file: ${args.join(' ')} is not known.`, { cause })
+    throw new StartupError(`Unknown options: ${args.join(' ')}. Valid options: --processes and --ready-file.`, { cause })
   }
 }
 
@@ -48,7 +48,7 @@ const untilReady = (worker: Worker): Promise<void> =>
     worker.on('message', (message) => {
       if (message === ready) resolve()
     })
-    worker.once('exit', () => reject(new StartupError('One of the processes did not start; what it said is above.')))
+    worker.once('exit', () => reject(new StartupError('A process did not start; its error is printed above.')))
   })
 
 /** Starts workers behind the same two ports and replaces any that dies. They share only the database (and Redis). Ends all. */
@@ -61,7 +61,7 @@ export const startWorkers = async (count: number, variables: Record<string, stri
     worker.once('exit', (code, signal) => {
       running.delete(worker)
       if (closing) return
-      logger.error({ pid: worker.process.pid, code, signal }, 'a process of the service ended and is replaced')
+      logger.error({ pid: worker.process.pid, code, signal }, 'a process ended unexpectedly; a new one starts')
       setTimeout(() => closing || start(), restartPauseMs).unref()
     })
     return worker

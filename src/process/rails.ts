@@ -27,7 +27,7 @@ const readOptions = async (url: string): Promise<Options> => {
       return (await requestJson(`${url}/control/options`)) as Options
     } catch (cause) {
       if (count === tries)
-        throw new StartupError(`No sandbox answers at SANDBOX_URL (${url}): start one with npm run sandbox.`, { cause })
+        throw new StartupError(`No sandbox answers at SANDBOX_URL (${url}): start it with npm run sandbox.`, { cause })
       await wait(500)
     }
   }
@@ -56,7 +56,7 @@ export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SAND
   const read = address === undefined ? storedOffsetMs(folderOf(config)) : readOffsetMs(urlOf(address))
   clock.moveTo(
     await Promise.resolve(read).catch((cause: unknown) => {
-      throw new StartupError(`No sandbox answers at SANDBOX_URL (${address}) with its time: start one with npm run sandbox.`, {
+      throw new StartupError(`The sandbox at SANDBOX_URL (${address}) does not return its time: start it with npm run sandbox.`, {
         cause,
       })
     }),
@@ -93,7 +93,7 @@ const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, 
   const follow = async (): Promise<void> => clock.moveTo(await readOffsetMs(url))
   await follow()
   const timer = setInterval(() => {
-    follow().catch(() => logger.debug('the sandbox did not answer with its time'))
+    follow().catch(() => logger.debug('the sandbox did not return its time'))
   }, 1_000).unref()
   const options: SandboxOptions = {
     options: (baseUrl) =>

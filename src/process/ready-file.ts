@@ -8,7 +8,7 @@ import { usesSandbox } from './rails.ts'
 /** Removes an earlier start's file, so that a waiting program does not read it. */
 export const prepareReadyFile = async (file: string, config: Config): Promise<void> => {
   if (!usesSandbox(config))
-    throw new StartupError('--ready-file makes an account with money and names its key: it needs RAILS=sandbox.')
+    throw new StartupError('--ready-file creates an account with money and an API key: it needs RAILS=sandbox.')
   await rm(file, { force: true }).catch((cause: unknown) => {
     throw new StartupError(`--ready-file: ${file} cannot be written.`, { cause })
   })

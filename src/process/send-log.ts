@@ -96,7 +96,7 @@ export const openSendLog = async (
   } catch (error) {
     logger.warn(
       { reason: reason(error) },
-      'no send log: a loss of writes is noticed only while this process runs, and what it had the right to send when it ended may have been sent',
+      'no send log: lost writes are detected only while this process runs, and payments that it was allowed to send when it ended may have been sent',
     )
     return undefined
   }
@@ -137,7 +137,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
   let next: ReturnType<typeof openFile> | undefined
   /** The noted work is already committed: a full disk must not make it fail. */
   const broken = (error: unknown) => {
-    if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written: the service goes on without it')
+    if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written; the service continues without it')
     file = next = undefined
   }
   const guarded = (work: () => void) => {

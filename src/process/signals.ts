@@ -22,15 +22,15 @@ export const handleSignals = (say: (sentence: string) => void) => {
       return
     }
     first = { name, at: performance.now() }
-    say(`${name}: finishing what is under way; once more ends at once.`)
+    say(`${name}: finishing requests and payments in progress; send it again to end at once.`)
     setTimeout(() => {
-      say('Something did not finish in time; ending without it.')
+      say('Not everything finished in time; ending anyway.')
       process.exit(1)
     }, patienceMs).unref()
     close().then(
       () => process.exit(0),
       () => {
-        say('Closing failed; ending without it.')
+        say('Closing failed; ending anyway.')
         process.exit(1)
       },
     )

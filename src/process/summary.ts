@@ -39,7 +39,7 @@ export const summarize = (facts: Facts): string => {
       `${providerLabels.join(' and ')}: no money moves; rules and journal at ${facts.sandboxUrl}/control`,
     ],
     simulated && ['', 'API keys start with service_live_, but move no real money here'],
-    simulated && ['', `any phone pays; numbers that fail: ${url}/docs/guides/sandbox`],
+    simulated && ['', `any phone number pays; numbers that fail: ${url}/docs/guides/sandbox`],
     config.mailDelivery === 'sandbox' && ['', `e-mail, on ${url}/sandbox/mail`],
     signIn !== undefined && [simulated ? '' : 'Simulated', `sign-in with ${signIn}`],
     config.NODE_ENV !== 'production' && ['Try', 'npm run demo, in another terminal'],

@@ -126,7 +126,7 @@ const known = z.strictObject(
     z.ZodOptional<typeof titles>
   >,
 )
-const form = `must be JSON such as {"date": "Posted", "debit": "Money Gone"}: what a bank calls ${bankColumnNames.join(', ')}, each one title or a list of them`
+const form = `must be JSON such as {"date": "Posted", "debit": "Money Gone"}: the bank's titles of ${bankColumnNames.join(', ')}, each one title or an array of titles`
 
 /** A bank's own titles, if the ones above do not match. */
 export const statementColumns = z.string().transform((text, context): z.output<typeof known> => {

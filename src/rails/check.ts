@@ -13,7 +13,7 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
   )
   const providerTime = Date.parse(answer?.headers.get('date') ?? '')
   if (Number.isNaN(providerTime))
-    return { requirement, problem: 'the provider could not be reached, or did not say what time it has' }
+    return { requirement, problem: 'the provider is unreachable, or its answer has no time' }
   const skewSeconds = Math.abs(providerTime - clock.now().getTime()) / 1000
   return {
     requirement,
@@ -24,7 +24,7 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
 export const checkCallbackUrl = (url: string, isLoopback: boolean): RailCheck => {
   const requirement = `callbacks are delivered to ${url}`
   if (isLoopback)
-    return { requirement, problem: 'the address is on this machine, where no provider can reach it: set OPERATOR_URL' }
+    return { requirement, problem: 'providers cannot reach an address on this machine: set OPERATOR_URL' }
   return {
     requirement,
     problem: url.startsWith('https://') ? null : 'providers deliver to https:// addresses only: set OPERATOR_URL',
@@ -55,15 +55,15 @@ export const checkDuplicate = async (
     reference: reference(),
     callbacks: { result: `${url}/result`, timeout: `${url}/timeout` },
   }
-  const requirement = `${order.rail} refuses the same order when it comes again`
+  const requirement = `${order.rail} rejects a duplicate order`
   const first = await rail.pay(instruction)
   if (first.kind !== 'accepted')
-    return { rail: order.rail, requirement, problem: `the first order was not taken (${first.kind}): nothing was tested` }
+    return { rail: order.rail, requirement, problem: `the provider did not accept the first order (${first.kind}): nothing was tested` }
   const second = await rail.pay(instruction)
   const isRefused = second.kind === 'lost' && second.duplicate === true
   const problem =
     second.kind === 'accepted'
-      ? 'it took the order twice: leave the setting off, and look at the statement whether it paid twice'
+      ? 'the provider accepted the order twice: leave the setting off, and check the statement for a second payment'
       : `the answer to the second order proves nothing (${second.kind}): try again`
   return { rail: order.rail, requirement, problem: isRefused ? null : problem }
 }

@@ -94,12 +94,12 @@ export const gatedCollection = (rail: CollectionAdapter, gate: RailGate): Collec
 /** Reasons while it is unknown whether the database has all that it committed. */
 const holds = {
   trusted: undefined,
-  looking: 'held until everything acknowledged was found in the database',
-  lost: 'paused: the database lost writes that it had committed; an operator reconciles, then runs after-restore',
+  looking: 'held until all acknowledged writes are found in the database',
+  lost: 'paused: the database lost committed writes; an operator must reconcile, then run after-restore',
 } as const
 
 const unknownSender =
-  'held: an unknown process has payments under way, so this may be a copy of the database; an operator reconciles, then runs after-restore'
+  'held: an unknown process has payments in progress, so this may be a copy of the database; an operator must reconcile, then run after-restore'
 
 type Holding = { state: () => keyof typeof holds; held: () => readonly string[] }
 
@@ -114,7 +114,7 @@ export const railsDown = (gates: Readonly<Record<string, RailGate>>): Record<str
     Object.entries(gates).flatMap(([rail, gate]) => {
       const { state, since } = gate.read()
       if (state === 'up') return []
-      const why = state === 'throttled' ? 'the provider takes fewer requests' : 'the provider does not answer'
+      const why = state === 'throttled' ? 'the provider limits requests' : 'the provider does not answer'
       return [[rail, `${why}, since ${since?.toISOString() ?? 'now'}`]]
     }),
   )

@@ -40,7 +40,7 @@ describe('a command beside the service works at the time of the service', () => 
     const elsewhere = { DATA_DIR: join(folder, 'none'), SANDBOX_URL: url }
     expect(await daysAhead(elsewhere)).toBe(7)
     await sandbox.close()
-    await expect(daysAhead(elsewhere)).rejects.toThrow(/No sandbox answers at SANDBOX_URL .* with its time/)
+    await expect(daysAhead(elsewhere)).rejects.toThrow(/The sandbox at SANDBOX_URL .* does not return its time/)
   })
 
   test('which is the machine’s with real providers, whatever a sandbox left in the folder', async () => {

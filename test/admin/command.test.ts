@@ -203,7 +203,7 @@ test(
     ])
     expect([sound.code, sound.stdout]).toEqual([0, expect.stringMatching(/\n[0-9]+ promises kept, 0 broken\n$/)])
     expect(sound.stdout).toMatch(/ok {5}I1 {3}debits equal credits/)
-    expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringContaining('there is no command "accounts feed x"')])
+    expect([wrongUsage.code, wrongUsage.stderr]).toEqual([2, expect.stringContaining('unknown command "accounts feed x"')])
     expect(wrongUsage.stderr).toContain('npm run admin -- <command>')
     expect([refused.code, refused.stderr.trim()]).toEqual([1, 'There is no such resource.'])
     const counter = "('policy', gen_random_uuid(), gen_random_uuid(), 'day', '2026-03-04', 7, 1)"
@@ -237,7 +237,7 @@ test(
         items: [expect.objectContaining({ kind: 'not_in_our_books', provider_receipt: 'QWW0000001', stated_minor: '-25000' })],
       }),
     ])
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('march.csv.none cannot be read')])
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(/cannot read the file .*march\.csv\.none/)])
   },
 )
 
@@ -262,7 +262,7 @@ test('the audit log is exported whole and in order, as NDJSON and CSV, and goes 
   const lines = csv.stdout.split('\r\n')
   expect(lines[0]).toContain('created_at,action,account_id')
   for (const [index, { id }] of entries.entries()) expect(lines[index + 1]).toContain(id)
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--cursor is the cursor of the last row')])
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--cursor must be the cursor of the last exported row')])
 })
 
 describe('what is stored about a person', () => {
@@ -343,7 +343,7 @@ test('after a restore into a server whose transaction ids are behind, new rows a
 test('what is wrong with a command line is said in words', async () => {
   await expect(admin('audit-log', '--limit', 'many')).rejects.toThrow('limit: must be a number')
   await expect(admin('verify', '--scope', 'some')).rejects.toThrow(
-    '--scope is recent or unfinished; without it everything is checked',
+    '--scope must be recent or unfinished; omit it to check everything',
   )
   await expect(admin('accounts', 'freeze', person.accountId, '--reason', '')).rejects.toThrow('reason: must not be empty')
 })

@@ -319,7 +319,7 @@ describe('a role that serves beside the role that owns', () => {
 
   test('must exist', async () => {
     const database = await opened(createTestDatabase)
-    await expect(grantServing(database.url, 'nobody"here')).rejects.toThrow('There is no role nobody"here')
+    await expect(grantServing(database.url, 'nobody"here')).rejects.toThrow('Role nobody"here does not exist')
   })
 })
 
@@ -329,7 +329,7 @@ describe('MIGRATE=off', patience, () => {
     const env = { DATABASE_URL: database.url, DATA_DIR: folder, MIGRATE: 'off' }
     const refused = spawnServer(env)
     expect(await refused.ended).toEqual({ code: 1, signal: null })
-    expect(refused.stderr()).toMatch(/ is not of this release, and MIGRATE is off: run npm run admin -- migrate\.\n$/)
+    expect(refused.stderr()).toMatch(/ belongs to another release, and MIGRATE is off: run npm run admin -- migrate\.\n$/)
     expect(await rowsOf(database.url, `select count(*)::int as tables from pg_tables where schemaname = 'public'`)).toEqual([
       { tables: 0 },
     ])
@@ -348,7 +348,7 @@ describe('MIGRATE=off', patience, () => {
         `select since = '2000-01-01Z' as all_older, through > now() - interval '76 minutes' as up_to_now from counted_hours`,
       ),
     ).toEqual([{ all_older: true, up_to_now: true }])
-    await expect(admin('migrate', '--minutes', 'many')).rejects.toThrow('--minutes is a whole number')
+    await expect(admin('migrate', '--minutes', 'many')).rejects.toThrow('--minutes must be a whole number')
 
     const { url } = await spawnServer(env).ready()
     expect((await fetch(`${url}/readyz`)).status).toBe(200)

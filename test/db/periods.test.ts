@@ -100,7 +100,7 @@ describe('tables that are divided into periods', () => {
       })
       const another = await startService({ database: service.database, clock: service.clock })
       expect((await signIn(another.api)).accountId).toMatch(/^acc_/)
-      expect(another.log.join('\n')).toContain('the next periods of divided tables could not be created now')
+      expect(another.log.join('\n')).toContain('new partitions could not be created')
       await another.deps.jobs.stop()
       await reader.query('commit')
       await service.deps.jobs.sweep()

@@ -202,7 +202,7 @@ describe('embedded Postgres', () => {
     await writeFile(join(folder, 'cluster', 'data', 'PG_VERSION'), '12\n')
     const error = await refusal(start(folder))
     expect(error).toBeInstanceOf(StartupError)
-    expect(String(error)).toMatch(/written by PostgreSQL 12 and this release runs \d+/)
+    expect(String(error)).toMatch(/written by PostgreSQL 12, but this release runs \d+/)
   })
 
   it('runs in a folder of any name', async () => {

@@ -55,8 +55,8 @@ test("one search for a payment's id finds its request, its send and its result i
   const lines = service.log.filter((line) => line.includes(id)).map((line): Json => JSON.parse(line))
   expect(lines.map(({ operation, msg }) => operation ?? msg)).toEqual([
     'payments.create',
-    'a rail was called',
-    'a delivery was processed',
+    'rail called',
+    'callback processed',
     'payments.get',
   ])
   const bare = parseId('payment', id) ?? ''
@@ -113,7 +113,7 @@ test('what does not reach the database is counted in the service’s log, and th
   expect((await someone.api.post('/v1/payments', {})).status).toBe(400)
   await service.deps.requestLog.flush()
   await service.deps.db.query('alter table hidden rename to request_log')
-  expect(service.log.some((line) => line.includes('requests are missing in the request log'))).toBe(true)
+  expect(service.log.some((line) => line.includes('requests are missing from the request log'))).toBe(true)
   expect((await someone.api.post('/v1/payments', {})).status).toBe(400)
   expect(await logOf(someone.api)).toHaveLength(1)
 })

@@ -13,18 +13,18 @@ describe('an address of the database', () => {
   })
 
   test.each([
-    ['mysql://u:secret@db/payments', 'it is not of the form postgres://user:password@host:5432/database'],
-    ['db:5432/payments', 'it is not of the form'],
-    ['postgres://u:secret@h1:port/db', '"h1:port" is no host:port of a server'],
-    ['postgres://u:secret@h1:70000/db', 'its port is none'],
-    ['postgres://u:secret@h1,h2/db', 'it names several servers: name one address that leads to the primary instead'],
+    ['mysql://u:secret@db/payments', 'it must have the form postgres://user:password@host:5432/database'],
+    ['db:5432/payments', 'it must have the form'],
+    ['postgres://u:secret@h1:port/db', '"h1:port" is not host:port'],
+    ['postgres://u:secret@h1:70000/db', 'its port is invalid'],
+    ['postgres://u:secret@h1,h2/db', 'it names several servers: use one address that leads to the primary'],
     ['postgres:///db?host=h1,h2', 'it names several servers'],
-    ['postgres://u:secret%@h1/db', 'it has a % that begins no code of the form %XX: a percent sign is written as %25'],
-    ['postgres://h1/100%', 'it has a % that begins no code of the form %XX: a percent sign is written as %25'],
-    ['postgres://u:secret%ff@h1/db', 'it has a code of the form %XX that is no UTF-8'],
+    ['postgres://u:secret%@h1/db', 'it has a % without two hexadecimal digits after it: write % itself as %25'],
+    ['postgres://h1/100%', 'it has a % without two hexadecimal digits after it: write % itself as %25'],
+    ['postgres://u:secret%ff@h1/db', 'its %XX codes are not valid UTF-8'],
     [
       'postgres://u:secret@h1/db?target_session_attrs=read-write',
-      'it has target_session_attrs, which chooses among several servers',
+      'it has target_session_attrs, which selects one of several servers',
     ],
   ])('%s is refused, in a sentence that does not repeat the password', (text, sentence) => {
     expect(() => parseDatabaseAddress(text)).toThrow(sentence)

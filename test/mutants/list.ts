@@ -494,7 +494,7 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/identity/sessions/sessions.test.ts',
   },
   {
-    bug: 'a password that everybody knows starts production',
+    bug: 'a well-known password starts production',
     file: 'src/config.ts',
     find: "url !== undefined && wellKnown.has(decodedPart(new URL(url).password) ?? '')",
     replace: "url !== undefined && wellKnown.has('')",

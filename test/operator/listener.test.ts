@@ -40,7 +40,7 @@ test('a sender that leaves before its body has arrived is no error', async () =>
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
   socket.write(`POST /callbacks/x/y/result HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 1000\r\n\r\nhalf of it`)
-  const left = () => service.log.filter((line) => line.includes('left before its body had arrived'))
+  const left = () => service.log.filter((line) => line.includes('disconnected before its body arrived'))
   // Node has read the head when it answers the connection's second request; here the log shows it.
   socket.destroySoon()
   await expect.poll(left).toHaveLength(1)

@@ -207,7 +207,7 @@ test.each([
   ...['mailto:ops@localhost', 'mailto:ops@pay.local', 'mailto:ops@pay.invalid', 'mailto:ops@intranet', 'mailto: ops@example.com'],
   ...['mailto:<ops@example.com>', 'ops@example.com', 'http://example.com', 'https://localhost:3000', 'https://10.0.0.1/'],
 ])('a subject that push services refuse is refused at start: %s', (subject) => {
-  expect(() => loadConfig({ VAPID_SUBJECT: subject })).toThrow(/VAPID_SUBJECT: must be mailto: and an address/)
+  expect(() => loadConfig({ VAPID_SUBJECT: subject })).toThrow(/VAPID_SUBJECT: must be a mailto: or https URL/)
 })
 
 test('where none is named, PUBLIC_URL is the subject, and one that they refuse is refused at start', () => {

@@ -227,7 +227,7 @@ describe('a batch of results', () => {
     for (const payment of payments) await report(payment)
     await expect(service.settle()).rejects.toThrow()
     expect(await statuses(payments)).toEqual(['processing', 'succeeded', 'succeeded'])
-    const split = () => service.log.filter((line) => line.includes('is done again in halves')).length
+    const split = () => service.log.filter((line) => line.includes('is retried in halves')).length
     expect(split()).toBe(1)
     // The failed delivery is in no later batch.
     await report(later)

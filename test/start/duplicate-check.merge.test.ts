@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const phone = '0722000999'
 const rails = ['MPESA_B2C', 'PESALINK']
-const refuses = (rail: string) => `${rail} refuses the same order when it comes again`
+const refuses = (rail: string) => `${rail} rejects a duplicate order`
 
 const admin = async (words: readonly string[], settings: Record<string, string> = {}) => {
   const run = spawnServer({ ...real, ...settings }, { command: [process.execPath, programs.admin, ...words] })
@@ -64,7 +64,7 @@ const admin = async (words: readonly string[], settings: Record<string, string> 
   return { code, lines: run.stdout().trim().split('\n'), stderr: run.stderr() }
 }
 const check = () => admin(['rails', 'check', '--duplicate', phone])
-const untested = async () => (await admin(['rails', 'check'])).lines.filter((line) => line.includes('when it comes again'))
+const untested = async () => (await admin(['rails', 'check'])).lines.filter((line) => line.includes('rejects a duplicate order'))
 
 /** A start's warnings about settings without effect yet. */
 const warnings = async () => {
@@ -80,7 +80,7 @@ const orders = async () => (await control.get('/movements')).body.data.length
 
 test('npm run admin -- rails check --duplicate opens the repeats of a provider that refuses duplicates, and of no other', async () => {
   expect(await warnings()).toEqual(['DARAJA_B2C_REPEATS', 'PESALINK_REFERENCE_IS_UNIQUE'])
-  const waits = rails.map((rail) => `MISSING ${refuses(rail)}: run rails check --duplicate <your phone>`)
+  const waits = rails.map((rail) => `MISSING ${refuses(rail)}: not tested: run rails check --duplicate <your phone>`)
   expect(await untested()).toEqual(waits)
 
   // A provider that accepts the same order twice.
@@ -89,7 +89,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   expect(paidTwice.code).toBe(1)
   for (const rail of rails)
     expect(paidTwice.lines).toContain(
-      `MISSING ${refuses(rail)}: it took the order twice: leave the setting off, and look at the statement whether it paid twice`,
+      `MISSING ${refuses(rail)}: the provider accepted the order twice: leave the setting off, and check the statement for a second payment`,
     )
   expect(await untested()).toEqual(waits)
 
@@ -99,7 +99,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   const untaken = await check()
   expect(untaken.code).toBe(1)
   for (const rail of rails)
-    expect(untaken.lines).toContainEqual(expect.stringMatching(`^MISSING ${refuses(rail)}: the first order was not taken`))
+    expect(untaken.lines).toContainEqual(expect.stringMatching(`^MISSING ${refuses(rail)}: the provider did not accept the first order`))
   expect(await untested()).toEqual(waits)
 
   const before = await orders()
@@ -108,7 +108,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
     code: 0,
     lines: [
       ...rails.map((rail) => `ok      ${refuses(rail)}`),
-      'The statement lists what was paid: it is no payment of anybody.',
+      'The provider’s statement will list these test payments. Resolve them as your own.',
     ],
     stderr: '',
   })
@@ -119,7 +119,7 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
 
 test('it refuses a phone that is none, and a configuration without a real rail, in a sentence and with exit code 2', async () => {
   const wrong = await admin(['rails', 'check', '--duplicate', '12345'])
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"12345" is no Kenyan mobile number')])
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"12345" is not a Kenyan mobile number')])
   const emulated = await admin(['rails', 'check', '--duplicate', phone], { RAILS: 'sandbox' })
   expect([emulated.code, emulated.stderr]).toEqual([2, expect.stringContaining('RAILS names no real rail')])
 })

@@ -181,7 +181,7 @@ describe('a package that cannot run ends with one sentence', patience, () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.18.0' } })`
     const command = ['--import', `data:text/javascript,${encodeURIComponent(older)}`]
     for (const script of ['scripts/start.js', 'scripts/admin.js'])
-      expect(await refusal([...command, script])).toMatch(/^This needs Node 24, and "node" is 22\.18\.0 here: /)
+      expect(await refusal([...command, script])).toMatch(/^This needs Node 24, but "node" is 22\.18\.0: /)
   })
 })
 

@@ -192,7 +192,7 @@ describe('npm start -- --processes 2', () => {
   })
 
   test.each(['0', 'many', '65', '1.5'])('%s is refused with a sentence', (count) => {
-    expect(() => startOptions(['--processes', count])).toThrow('--processes is a number from 1 to 64')
+    expect(() => startOptions(['--processes', count])).toThrow('--processes must be a number from 1 to 64')
   })
 
   test('"cores" is as many as this machine has, and nothing is one', () => {
@@ -200,6 +200,6 @@ describe('npm start -- --processes 2', () => {
       availableParallelism(),
       1,
     ])
-    expect(() => startOptions(['--proceses', '2'])).toThrow('The options are --processes and --ready-file')
+    expect(() => startOptions(['--proceses', '2'])).toThrow('Valid options: --processes and --ready-file')
   })
 })

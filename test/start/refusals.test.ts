@@ -66,7 +66,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
   it.each([['PORT'], ['OPERATOR_PORT']])('when the port of %s is taken, naming both', async (variable) => {
     const taken = await listenSomewhere()
     expect(await refusal({ [variable]: taken.port })).toBe(
-      `Port ${taken.port} on 127.0.0.1 is already in use: stop what listens there, or choose another ${variable}.`,
+      `Port ${taken.port} on 127.0.0.1 is already in use: stop the process that uses it, or choose another ${variable}.`,
     )
     taken.close()
   })
@@ -102,9 +102,9 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
       DATABASE_READ_URL: 'postgres://u:hidden@h1:port/payments',
     })
     expect(sentence).toContain(
-      'DATABASE_URL: it names several servers: name one address that leads to the primary instead, as that of haproxy',
+      'DATABASE_URL: it names several servers: use one address that leads to the primary, as that of haproxy',
     )
-    expect(sentence).toContain('DATABASE_READ_URL: "h1:port" is no host:port of a server')
+    expect(sentence).toContain('DATABASE_READ_URL: "h1:port" is not host:port')
     expect(sentence).not.toContain('hidden')
   })
 
@@ -113,7 +113,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     url.username = 'stranger'
     url.password = 'hidden'
     const sentence = await refusal({ DATABASE_URL: url.href })
-    expect(sentence).toContain('refuses our user or password: correct DATABASE_URL.')
+    expect(sentence).toContain('rejects the user or password: correct DATABASE_URL.')
     expect(sentence).not.toContain('hidden')
   })
 
@@ -127,7 +127,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     const foreign = await createEmptyDatabase()
     await connected(foreign.url, (client) => client.query('create table customers (id int); create table payments (id int)'))
     expect(await refusal({ DATABASE_URL: foreign.url })).toBe(
-      'The database belongs to another program (customers, payments): create one for this service alone, and name it in DATABASE_URL.',
+      'The database belongs to another program (customers, payments): create a separate database for this service and set DATABASE_URL.',
     )
     await foreign.drop()
   })
@@ -135,7 +135,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
   it('when the options of an address name a setting that the service fixes', async () => {
     const withOptions = (options: string) => `${database.url}?options=${encodeURIComponent(options)}`
     expect(await refusal({ DATABASE_URL: withOptions('-c search_path=tenant --statement-timeout=5 -c work_mem=8MB') })).toBe(
-      'The options of the database address set search_path, statement_timeout, which the service sets itself: leave that out of DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.',
+      'The options of the database address set search_path, statement_timeout, which the service sets itself: remove them from DATABASE_URL, DATABASE_DIRECT_URL and DATABASE_READ_URL.',
     )
     expect(await refusal({ DATABASE_URL: database.url, DATABASE_READ_URL: withOptions('-cjit=on') })).toContain('set jit, which')
   })
@@ -164,7 +164,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     const sentence = await refusal({ DATABASE_URL: `postgres://payments@127.0.0.1:${port}/payments?sslmode=verify-full` })
     server.close()
     expect(sentence).toMatch(
-      / has a certificate that is not trusted \(self-signed certificate.*\): name its authority by sslrootcert/,
+      / has an untrusted certificate \(self-signed certificate.*\): set sslrootcert to its authority/,
     )
   })
 
@@ -184,8 +184,8 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     ['ADJUSTMENT_CONFIRM_MINOR', '1.00', 'must be a whole number of minor units'],
     ['REDIS_URL', 'http://cache', 'must be a redis or rediss URL'],
     ['PESALINK_API_KEY', 'a\nb', 'must be printable ASCII without spaces'],
-    ['SESSION_COOKIE_DOMAIN', 'https://x', 'must be a host name alone, such as example.com'],
-    ['SESSION_COOKIE_DOMAIN', 'pay example.com', 'must be a host name alone, such as example.com'],
+    ['SESSION_COOKIE_DOMAIN', 'https://x', 'must be a host name, such as example.com'],
+    ['SESSION_COOKIE_DOMAIN', 'pay example.com', 'must be a host name, such as example.com'],
   ])('when %s is %j, in words that say what to write', (name, value, sentence) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new StartupError(`${name}: ${sentence}`))
   })
@@ -226,7 +226,7 @@ describe('production', patience, () => {
     expect(JSON.parse(line)).toMatchObject({ level: 30, msg: expect.any(String) })
     await server.ready()
     // The tests' database has no standby: a failover would lose acknowledged writes.
-    expect(server.stdout()).toContain('synchronous_standby_names is empty: a failover may lose payments that were acknowledged')
+    expect(server.stdout()).toContain('synchronous_standby_names is empty: a failover may lose acknowledged payments')
   })
 
   it('does not start without them, and names every one', async () => {
@@ -263,14 +263,14 @@ describe('production', patience, () => {
     ['DATABASE_DIRECT_URL', 'postgresql://app:postgres@db/payments'],
     ['DATABASE_READ_URL', 'postgresql://app:changeme@db/payments'],
     ['REDIS_URL', 'redis://:redis@redis:6379'],
-  ])('does not start when %s has a password that everybody knows', (name, value) => {
-    expect(() => loadConfig({ ...production(), [name]: value })).toThrow(`${name} has a password that everybody knows`)
+  ])('does not start when %s has a well-known password', (name, value) => {
+    expect(() => loadConfig({ ...production(), [name]: value })).toThrow(`${name} has a well-known password`)
     expect(() => loadConfig({ [name]: value })).not.toThrow()
   })
 
   it('says how a percent sign is written in the address of the database', () => {
     const start = () => loadConfig({ ...production(), DATABASE_URL: 'postgresql://app:50%off@db/payments' })
-    expect(start).toThrow(/a percent sign is written as %25/)
+    expect(start).toThrow(/write % itself as %25/)
   })
 
   it.each([
@@ -339,8 +339,8 @@ describe('production', patience, () => {
   it('does not start when one key is in both rings, or twice in one under two names', () => {
     const shared = randomBytes(32).toString('base64')
     const both = { ...production(), ENCRYPTION_KEYS: `e:${shared}`, TOKEN_SECRETS: `${key()},t:${shared}` }
-    expect(() => loadConfig(both)).toThrow('TOKEN_SECRETS has the key "t" a second time, after ENCRYPTION_KEYS "e"')
-    expect(() => loadConfig({ ...production(), TOKEN_SECRETS: `a:${shared},b:${shared}` })).toThrow('a second time')
+    expect(() => loadConfig(both)).toThrow('TOKEN_SECRETS has a key "t" that is the same as ENCRYPTION_KEYS "e"')
+    expect(() => loadConfig({ ...production(), TOKEN_SECRETS: `a:${shared},b:${shared}` })).toThrow('that is the same as TOKEN_SECRETS "a"')
   })
 
   it('takes what stays on this machine or in a private network', () => {
@@ -376,7 +376,7 @@ describe('production', patience, () => {
     const set = (at: string) =>
       withClient(own.url, (client) => client.query(`update installation set upgrade_finished_at = ${at}`))
     await set('null')
-    await expect(start(true)).rejects.toThrow('FEES is set, but an upgrade is not finished')
+    await expect(start(true)).rejects.toThrow('FEES is set during an upgrade')
     await start(false)
     await set('now()')
     await start(true)
@@ -399,9 +399,9 @@ describe('production', patience, () => {
     const startWith = (text: string) =>
       fitInstallation(own.url, { currency: 'KES', rings: { ENCRYPTION_KEYS: parseKeyRing(text) } })
     await startWith(old)
-    await expect(startWith(key())).rejects.toThrow('ENCRYPTION_KEYS has another key under the name "k"')
+    await expect(startWith(key())).rejects.toThrow('The key "k" in ENCRYPTION_KEYS is not the one that encrypts stored data')
     await expect(startWith(next.replace('k:', 'next:'))).rejects.toThrow(
-      'ENCRYPTION_KEYS lacks the key "k", under which data are stored',
+      'ENCRYPTION_KEYS lacks the key "k", which encrypts stored data',
     )
     await startWith(`${next.replace('k:', 'next:')},${old}`)
     await expect(startWith(old)).rejects.toThrow('lacks the key "next"')
@@ -418,7 +418,7 @@ describe('production', patience, () => {
 
   it('does not start with two keys that name orders: neither could be told from the other', () => {
     const two = `a:${randomBytes(32).toString('base64')},b:${randomBytes(32).toString('base64')}`
-    expect(() => loadConfig({ ...production(), ORDER_KEY: two })).toThrow('ORDER_KEY: must be one key')
+    expect(() => loadConfig({ ...production(), ORDER_KEY: two })).toThrow('ORDER_KEY: must be exactly one key')
   })
 
   it('does not start with a real rail that lacks its credentials', () => {
@@ -439,7 +439,7 @@ describe('production', patience, () => {
     ['MPESA_C2B_ENABLED', 'true', 'MPESA_C2B_SHORTCODE'],
   ])('does not start with a left-over %s=%s where nothing says the same today', (name, value, by) => {
     expect(() => loadConfig({ ...real(), [name]: value })).toThrow(
-      `${name}=${value} has no effect any more: set ${by}, or remove it`,
+      `${name}=${value} no longer has an effect: set ${by}, or remove it`,
     )
     expect(() => loadConfig({ ...real(), [name]: value, [by]: '5174379' })).not.toThrow()
     expect(() => loadConfig({ [name]: value })).not.toThrow()

@@ -64,7 +64,7 @@ test("one payment is one trace, from the caller's request over its statements, t
   expect(line).toMatchObject({ trace_id: traceId })
   const called = service.log
     .map((text) => JSON.parse(text))
-    .find(({ msg, subject }) => msg === 'a rail was called' && subject === 'payment')
+    .find(({ msg, subject }) => msg === 'rail called' && subject === 'payment')
   expect(called).toMatchObject({ trace_id: traceId, span_id: job?.spanId })
 })
 

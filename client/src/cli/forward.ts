@@ -19,12 +19,12 @@ const oldestMs = ({ open }: ListenStatus): number => {
 
 const metricsOf = (status: ListenStatus): string =>
   [
-    ['connected', 'gauge', 'Whether the stream is open.', status.connected ? 1 : 0],
-    ['open_events', 'gauge', 'Events that were read and are not delivered yet.', status.open.size],
-    ['oldest_open_seconds', 'gauge', 'How long the oldest of them has waited.', oldestMs(status) / 1_000],
-    ['delivered_total', 'counter', 'Events that the program accepted.', status.delivered],
-    ['undelivered_total', 'counter', 'Events that were given up.', status.undelivered],
-    ['failed_tries_total', 'counter', 'Tries that were not accepted.', status.failedTries],
+    ['connected', 'gauge', 'Whether the stream is open (1) or not (0).', status.connected ? 1 : 0],
+    ['open_events', 'gauge', 'Events read and not yet delivered.', status.open.size],
+    ['oldest_open_seconds', 'gauge', 'Age of the oldest event not yet delivered.', oldestMs(status) / 1_000],
+    ['delivered_total', 'counter', 'Events accepted by the program.', status.delivered],
+    ['undelivered_total', 'counter', 'Events no longer retried.', status.undelivered],
+    ['failed_tries_total', 'counter', 'Failed delivery attempts.', status.failedTries],
   ]
     .map(([name, type, help, value]) => {
       const metric = `payments_listen_${name}`

@@ -16,7 +16,7 @@ export const openCluster = async (place: Place, durable: boolean): Promise<Clust
   if (major === undefined) await createCluster(place, cluster, durable)
   else if (major !== installed)
     throw new StartupError(
-      `The database in ${cluster} was written by PostgreSQL ${major} and this release runs ${installed}: move it with pg_dump, or choose another DATA_DIR.`,
+      `The database in ${cluster} was written by PostgreSQL ${major}, but this release runs ${installed}: move it with pg_dump, or choose another DATA_DIR.`,
     )
   return { data: join(cluster, 'data'), password: await readPassword(cluster) }
 }

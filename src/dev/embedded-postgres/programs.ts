@@ -55,7 +55,7 @@ export const choosePostgresUser = async (dataFolder: string, ...mustReach: strin
   const user = (await ownerIfNamed(owner.uid, owner.gid)) ?? (await named('postgres')) ?? (await named('nobody'))
   if (!user) {
     throw new StartupError(
-      'PostgreSQL does not run as root and there is no user "nobody" to run it: start as another user, or set DATABASE_URL.',
+      'PostgreSQL cannot run as root, and there is no user "nobody" to run it: start as another user, or set DATABASE_URL.',
     )
   }
   const closed = await firstClosedFolder(user, [dataFolder, ...mustReach])
@@ -110,7 +110,7 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   if (setpriv && has(8n) && has(2n)) return 'dac_read_search'
   if (setpriv && has(8n) && has(1n)) return 'dac_override'
   throw new StartupError(
-    `PostgreSQL does not run as root, and user ${uid}, which would run it, may not enter ${closed}: move the project to a folder that others may enter, start as another user, or set DATABASE_URL.`,
+    `PostgreSQL cannot run as root, and user ${uid}, which would run it, cannot enter ${closed}: move the project to a folder that other users can enter, start as another user, or set DATABASE_URL.`,
   )
 }
 

@@ -40,7 +40,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const cluster = await openCluster(place, durable)
   const previous = await own(place, cluster)
   if (previous) {
-    logger?.info('stopping the database server that an earlier start left behind')
+    logger?.info('stopping the database server of an earlier start')
     await stopServer(place, cluster).finally(() => previous.lock.end().catch(() => undefined))
   }
   await launch(place, cluster, options)
@@ -220,7 +220,7 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
     if (error instanceof StartupError) throw error
     if (isCode(error, '28P01', '28000')) {
       throw new StartupError(
-        `The server on ${cluster.data} does not take the password kept beside it: stop process ${server.pid} and start again.`,
+        `The server on ${cluster.data} rejects the password stored beside it: stop process ${server.pid} and start again.`,
       )
     }
     const running = await runningPostmaster(cluster.data)

@@ -114,7 +114,7 @@ export const registerControl = (
     control.post('/control/deposits', async (request, reply) => {
       const paid = await payIn(emulation, PayIn.parse(request.body))
       if ('rejected' in paid)
-        return reply.code(409).send({ error: 'rejected', message: `The payment was not taken: ${paid.rejected}.` })
+        return reply.code(409).send({ error: 'rejected', message: `The payment was rejected: ${paid.rejected}.` })
       return reply.code(201).send(presentOrder(paid.order))
     })
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
@@ -139,7 +139,7 @@ export const registerControl = (
     control.post('/control/clock', async (request, reply) => {
       const { advance_seconds } = Advance.parse(request.body)
       if (!moveTime)
-        return reply.code(409).send({ error: 'conflict', message: 'The time of this emulator is moved by its owner.' })
+        return reply.code(409).send({ error: 'conflict', message: 'Only the service that owns this emulator can change its time.' })
       const offset = moveTime.advance(advance_seconds)
       journal.note('clock', { advanced_seconds: advance_seconds })
       return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })

@@ -46,7 +46,7 @@ export const createDeliver =
       journal.note('sent', { answer: response.status })
     } catch {
       journal.note('sent', { answer: 'no listener' })
-      logger?.warn({}, 'a delivery found no listener')
+      logger?.warn({}, 'callback not delivered: nothing listens at its address')
     }
   }
 

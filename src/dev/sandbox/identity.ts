@@ -78,7 +78,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
   const waiting = new Map<string, z.output<typeof Choice> & { until: Date }>()
   const back = (answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
   const refuse = (reply: FastifyReply, error: z.ZodError): FastifyReply => {
-    const paragraphs = ['The authorization request is not one that a provider accepts:', z.prettifyError(error)]
+    const paragraphs = ['A provider would reject this authorization request:', z.prettifyError(error)]
     return sendHtml(reply, 400, renderPage({ title: `${title} (sandbox)`, paragraphs }))
   }
 
@@ -92,7 +92,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
       }))
       const page = {
         title: `Sign in with ${title} (sandbox)`,
-        paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose who you want to be.`],
+        paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose a person to sign in as.`],
         links: [...links, { href: back({ error: 'access_denied', state: asked.state }), text: 'Cancel' }],
       }
       return sendHtml(reply, 200, renderPage(page, otherPersonForm(path, asked)))

@@ -35,7 +35,7 @@ export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>
     const page = {
       title: 'Mailbox (sandbox)',
       paragraphs: [
-        'No mail leaves this machine, as SMTP_URL is not set. These are the mails that people would have got, newest first.',
+        'No mail leaves this machine, because SMTP_URL is not set. These are the mails that people would have received, newest first.',
       ],
       links: [{ href: '/account', text: 'Notification settings' }],
     }

@@ -54,7 +54,7 @@ export const tryOpen = (
   try {
     return deps.vault.open(sealed, context)
   } catch (error) {
-    deps.logger.error(describeError(error), 'a destination could not be opened')
+    deps.logger.error(describeError(error), 'a destination could not be decrypted')
     return undefined
   }
 }

@@ -59,7 +59,7 @@ const confirm = async (deps: Parts, { rail, notice, body }: Told): Promise<objec
   const id = notice && (await recordDeposit(deps, rail, notice, { source: 'notice', body }))
   if (id)
     await settleDeposit(deps.db, id).catch((error: unknown) =>
-      deps.logger.error({ deposit: id, ...describeError(error) }, 'a deposit could not be booked and will be tried again'),
+      deps.logger.error({ deposit: id, ...describeError(error) }, 'deposit not booked; it will be retried'),
     )
   else
     await keepAsSuspense(deps, body, (tx, deliveryId) =>
@@ -92,7 +92,7 @@ export const answerDeposit = async (
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
   if (rail && adapter && allowedSource) return answer(deps, { rail, notice: adapter.readNotice(parseJson(body)), body })
-  deps.logger.warn({ rail, allowedSource }, 'a notice of a deposit was refused')
+  deps.logger.warn({ rail, allowedSource }, 'deposit callback rejected')
   return Object.values(deposits)[0]?.accepted
 }
 

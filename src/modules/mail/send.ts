@@ -150,7 +150,7 @@ const end = async (deps: Sending, row: MailRow, outcome: Outcome, address: strin
   const { id, accountId, kind, tries } = row
   if (typeof outcome === 'object') {
     const pause = pausesSeconds[tries]
-    logger.warn({ mail: id, kind, tries: tries + 1, problem: outcome.retry }, 'a mail was not taken and will be tried again')
+    logger.warn({ mail: id, kind, tries: tries + 1, problem: outcome.retry }, 'mail not accepted; it will be retried')
     if (pause !== undefined) {
       await db.run(writeTry, { id, dueAt: secondsAfter(clock.now(), pause), tries: tries + 1 })
       return

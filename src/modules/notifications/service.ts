@@ -96,7 +96,7 @@ export const openNotificationStream = async (
     send: (event) => (filter?.(event.type) === false ? true : connection.write(frameOf(event))),
     lookAgain: async () => findReader(deps.db, await reauthenticate()),
     hasEnded: (error) => {
-      if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be looked at")
+      if (!(error instanceof Refusal)) deps.logger.error(describeError(error), "a stream's credential could not be checked")
       return error instanceof Refusal && error.status < 500
     },
   })

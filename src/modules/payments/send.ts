@@ -161,7 +161,7 @@ export const preparePayments = async (
     const obstacle = obstacles[index]
     if (obstacle && waitsForChain(obstacle, payment, at)) {
       sendPaymentAt(tx, payment, secondsAfter(at, secondsToNextChainQuery))
-      deps.logger.warn({ payment: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
+      deps.logger.warn({ payment: payment.id }, 'a payment waits: the chain of an approving wallet did not answer')
     } else if (obstacle) {
       const left = { ...payment, dispatchDueAt: null }
       await releasePayment(tx, left, { to: 'failed', actor: dispatch, failure: obstacle.failure })

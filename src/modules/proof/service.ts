@@ -34,9 +34,9 @@ const problemWith = (
   for (const { id, publicKey, retiredAt } of stored) {
     const key = configured.get(id)
     if (key && !key.equals(publicKey))
-      return `RECEIPT_KEYS has another key under the id "${id}" than the one that signed: put that key back, and give the new one an id of its own.`
+      return `The key "${id}" in RECEIPT_KEYS is not the one that signed receipts: restore that key, and give the new one another id.`
     if (!key && !retiredAt)
-      return `RECEIPT_KEYS lacks the key "${id}", which has signed receipts: put it back after the current one, or retire it with npm run admin -- receipt-keys retire ${id}.`
+      return `RECEIPT_KEYS lacks the key "${id}", which has signed receipts: restore it after the current one, or retire it with npm run admin -- receipt-keys retire ${id}.`
     if (retiredAt && id === current.id)
       return `RECEIPT_KEYS begins with the key "${id}", which is retired: put another key first.`
   }

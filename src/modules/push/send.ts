@@ -80,7 +80,7 @@ export const createPush = (
       const [endpoint, auth] = JSON.parse(vault.open(sealed, subscriptionContext(to.id))) as [string, string]
       const problem = endpointProblem(endpoint, pushHosts(config))
       const note = (facts: object) =>
-        logger.warn({ push_subscription: to.id, ...facts }, 'a notice was not accepted by the push service')
+        logger.warn({ push_subscription: to.id, ...facts }, 'push notification not accepted by the push service')
       if (problem !== undefined) {
         note({ problem })
         return true

@@ -37,7 +37,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
         const half = rows.length >> 1
         await insert(rows.slice(0, half))
         await insert(rows.slice(half))
-      } else deps.logger.warn({ requests: rows.length, ...describeError(error) }, 'requests are missing in the request log')
+      } else deps.logger.warn({ requests: rows.length, ...describeError(error) }, 'requests are missing from the request log')
     }
   }
   const write = async (): Promise<void> => {
@@ -45,7 +45,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     timer = undefined
     const rows = waiting
     waiting = []
-    if (dropped > 0) deps.logger.warn({ requests: dropped }, 'requests are missing in the request log')
+    if (dropped > 0) deps.logger.warn({ requests: dropped }, 'requests are missing from the request log')
     dropped = 0
     for (let at = 0; at < rows.length; at += maxInStatement) {
       await insert(rows.slice(at, at + maxInStatement))

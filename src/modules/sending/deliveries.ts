@@ -77,7 +77,7 @@ const noteRefused = async (
   const id = newId()
   const told = { id, attemptId, accountId: attempt?.accountId, kind, sourceIp }
   await insertRows(deps.db, callbackDeliveries, [{ ...told, authentic: false, verdict, receivedAt: at, processedAt: at }])
-  deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
+  deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'callback rejected')
 }
 
 const maxInStatement = 64
@@ -104,7 +104,7 @@ export const createReceiver = (deps: Parts) => {
       if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict })
       return
     }
-    deps.logger.warn({ attempt: attempt.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
+    deps.logger.warn({ attempt: attempt.id, source: arrival.sourceIp }, 'callback discarded: its attempt has too many')
   }
 }
 
@@ -137,5 +137,5 @@ export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> 
   if (days === undefined) return
   const detach = config.EXPIRED_PERIODS === 'detach'
   const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
-  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of delivered bodies were taken out')
+  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'old partitions of callback bodies removed')
 }

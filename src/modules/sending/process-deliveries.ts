@@ -229,7 +229,7 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
   for (const [place, { pending }] of read.entries()) {
     const { id: delivery, attemptId: attempt, kind: subject, subjectId: id } = pending
     const facts = { delivery, attempt, subject, id, verdict: verdicts[place] }
-    const log = async () => deps.logger.info(facts, 'a delivery was processed')
+    const log = async () => deps.logger.info(facts, 'callback processed')
     tx.afterCommit(() => void (batch.length === 1 ? log() : inTraceOf(pending, log)))
   }
 }
@@ -290,7 +290,7 @@ export const putAsideIfHopeless = async (
     if (isUnavailable || !(await putAside(db, pending))) throw error
     logger.error(
       { delivery: pending.id, attempt: pending.attemptId, subject: pending.kind, id: pending.subjectId, ...describeError(error) },
-      'a delivery was put aside',
+      'callback quarantined',
     )
   }
 }

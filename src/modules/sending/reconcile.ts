@@ -75,7 +75,7 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
   const permission = permissionFor(deps, attempt, repeats)
   const submission = await outgoing.send({ ...orderForRail(deps, attempt), permission })
   const facts = { id: attempt.subjectId, attempt: attempt.id, rail: attempt.rail, submission: submission.kind }
-  deps.logger.info(facts, 'an order whose answer was lost was sent again')
+  deps.logger.info(facts, 'order sent again after a lost answer')
   await recordRepeat(deps.db, attempt, submission)
 }
 
@@ -137,7 +137,7 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   if (!rail)
     return deps.logger.warn(
       { attempt: attempt.id, rail: attempt.rail, subject: attempt.kind, id: attempt.subjectId },
-      'the rail of an attempt under way is no longer configured',
+      'the rail of an attempt in progress is no longer configured',
     )
   await conclude(deps.db, attempt, await rail.query(attemptForRail(deps, attempt)))
   await repeatLost(deps, dueAttempt)

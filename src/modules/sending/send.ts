@@ -235,7 +235,7 @@ export const createSender = (deps: Parts) => {
         submission: submission.kind,
         ...('code' in submission && { code: submission.code }),
       },
-      'a rail was called',
+      'rail called',
     )
     if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ id: attemptId, ...submission.provider })
     const isRailDown = deps.rails.gates[lane.rail].read().state !== 'up'

@@ -33,8 +33,8 @@ const findAccounts = ({ deps }: Console, filter: AccountFilter): Promise<Account
 /** The one account that an id, an e-mail or a wallet names. */
 const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {
   const [account, another] = await findAccounts(at, filterOf(name))
-  if (!account) throw new UsageError(`there is no account "${name}"`)
-  if (another) throw new UsageError(`"${name}" names more than one account: give its id`)
+  if (!account) throw new UsageError(`account "${name}" not found`)
+  if (another) throw new UsageError(`"${name}" matches more than one account: use the account id`)
   return account
 }
 
@@ -66,7 +66,7 @@ const invite = async ({ deps, operator }: Console, name: string): Promise<unknow
   const wallet = parseWalletName(name)
   if (hasWrongChecksum(name)) throw new UsageError(`"${name}" ${checksumProblem}`)
   if (!wallet && !/^[^\s@]+@[^\s@]+$/.test(name))
-    throw new UsageError(`"${name}" is no e-mail, no address and no eip155:<chain>:<address>`)
+    throw new UsageError(`"${name}" must be an e-mail address, a wallet address or eip155:<chain>:<address>`)
   const subjectKey = wallet ? walletNameOf(wallet.address, wallet.chainId) : emailKey(name)
   await inTx(deps.db, async (tx) => {
     const isNew = await insertOnce(tx, operatorInvitations, { subjectKey, invitedBy: nameOfOperator(operator), createdAt: tx.at })
@@ -78,7 +78,7 @@ const invite = async ({ deps, operator }: Console, name: string): Promise<unknow
 export const accountCommands = {
   'keys find': async ({ deps }, args) => {
     const start = readKeyStart(word(args, 0, 'key'))
-    if (!start) throw new UsageError('give a key, or its first characters with at least six digits after "service_live_"')
+    if (!start) throw new UsageError('expected a key, or its beginning with at least six digits after "service_live_"')
     const found = await findKeysThatBegin(deps.db, start)
     const views = await viewKeys(deps.db, deps.clock.now(), found)
     const owners = new Map(found.map(({ key }) => [formatId('api_key', key.id), formatId('account', key.accountId)]))

@@ -21,7 +21,7 @@ export const word = ({ words }: Arguments, index: number, name: string): string 
 
 export const idOf = (kind: IdKind, text: string): Uuid => {
   const id = parseId(kind, text)
-  if (!id) throw new UsageError(`"${text}" is no id that begins with ${idPrefixes[kind]}_`)
+  if (!id) throw new UsageError(`invalid id "${text}": expected one that begins with ${idPrefixes[kind]}_`)
   return id
 }
 

@@ -62,7 +62,7 @@ export const openConsole = async (): Promise<Console> => {
     })
     if (!(await migrationsCheck(deps.db.pool)()))
       throw new StartupError(
-        'The database is not of this release: run npm run admin -- migrate, or use the release that the service runs.',
+        'The database belongs to another release: run npm run admin -- migrate, or use the release that the service runs.',
       )
     const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
     await fitInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })

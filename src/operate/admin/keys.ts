@@ -30,7 +30,7 @@ export const receiptKeyCommands = {
   'receipt-keys list': async ({ deps }) => presentKeys(await listSigningKeys(deps.db)),
   'receipt-keys new': makeKey('r'),
   'receipt-keys retire': async ({ deps, operator }, { words: [id, ...more] }) => {
-    if (id === undefined || more.length > 0) throw new UsageError('receipt-keys retire <id>: the id of one key')
+    if (id === undefined || more.length > 0) throw new UsageError('receipt-keys retire <id>: expected one key id')
     await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
     return presentKeys(await listSigningKeys(deps.db))
   },

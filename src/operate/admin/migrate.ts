@@ -24,7 +24,7 @@ type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'o
 /** Runs on a database of any release of ours, or an empty one, so it opens none of the service's parts. */
 const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
   const { minutes = '10' } = options
-  if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
+  if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes must be a whole number')
   const database = await openDatabase()
   try {
     return await work(database.url, {

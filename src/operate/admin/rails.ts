@@ -31,7 +31,7 @@ import type { Console } from './console.ts'
 const railOf = (args: Arguments): SendingRail => {
   const name = word(args, 0, 'rail')
   const rail = sendingRails.find((each) => each === name)
-  if (!rail) throw new UsageError(`"${name}" is no rail: ${sendingRails.join(', ')}`)
+  if (!rail) throw new UsageError(`unknown rail "${name}": use one of ${sendingRails.join(', ')}`)
   return rail
 }
 
@@ -49,7 +49,7 @@ const say = ({ requirement, problem }: RailCheck): boolean => {
 /** Moves real money: KES 10 by each rail, once. */
 const checkDuplicates = async ({ deps, operator }: Console, phone: string): Promise<void> => {
   const destination = parseKenyanMobile(phone)
-  if (destination === undefined) throw new UsageError(`"${phone}" is no Kenyan mobile number`)
+  if (destination === undefined) throw new UsageError(`"${phone}" is not a Kenyan mobile number`)
   const { config, clock, db } = deps
   const { payout, shareTokens } = realRails(config, clock)
   shareTokens(createTokenSharing(deps))
@@ -58,20 +58,20 @@ const checkDuplicates = async ({ deps, operator }: Console, phone: string): Prom
     return rail && payouts[name].repeat !== 'pays_again' ? [{ name, rail }] : []
   })
   if (repeatable.length === 0)
-    throw new UsageError('RAILS names no real rail that knows an order by an id of ours: there is nothing to test')
+    throw new UsageError('RAILS has no real rail that detects duplicate order ids: there is nothing to test')
   for (const { name, rail } of repeatable) {
     const order = { rail: name, destination, currency: config.CURRENCY, at: clock.now(), operatorUrl: config.operatorUrl }
     if (say(await checkDuplicate(rail, order)))
       await inTx(db, (tx) => rememberDuplicateCheck(tx, operator, { rail: name, account: rail.account }))
   }
-  console.log('The statement lists what was paid: it is no payment of anybody.')
+  console.log('The provider’s statement will list these test payments. Resolve them as your own.')
 }
 
 export const railCommands = {
   reconcile: async ({ deps, operator }, args) => {
     const file = word(args, 0, 'file')
     const bytes = await readFile(file).catch(() => {
-      throw new UsageError(`the file ${file} cannot be read`)
+      throw new UsageError(`cannot read the file ${file}`)
     })
     const text = textOfFile(bytes)
     if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
@@ -84,7 +84,7 @@ export const railCommands = {
   'suspense list': async ({ deps }) => (await listSuspense(deps.db, 'open', everything)).map(presentSuspense),
   'suspense show': async ({ deps }, args) => {
     const item = await findSuspense(deps.db, idOf('suspense', word(args, 0, 'item')))
-    if (!item) throw new UsageError('there is no such item')
+    if (!item) throw new UsageError('item not found')
     const told = item.deliveryId === null ? null : await readDelivery(deps.db, deps.vault, item.deliveryId)
     return { ...presentSuspense(item), told }
   },
@@ -110,9 +110,9 @@ export const railCommands = {
     for await (const each of configuredRailChecks(config, clock)) say(each)
     const rails = realRails(config, clock)
     for (const each of await checkRegistrations(db, config, derivations, depositsBy(rails))) say(each)
-    const problem = 'run rails check --duplicate <your phone>'
+    const problem = 'not tested: run rails check --duplicate <your phone>'
     for (const rail of await untestedRepeats(db, rails))
-      say({ requirement: `${rail} refuses the same order when it comes again`, problem })
+      say({ requirement: `${rail} rejects a duplicate order`, problem })
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)

@@ -39,7 +39,7 @@ const asCsv = (entry: Exported): string => csvLine(Object.values(exportColumns).
 const readHead = (text: string): { sequence: number; hash: Buffer } => {
   const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
   if (sequence === undefined || hash === undefined)
-    throw new UsageError('--head is <sequence>:<hash of 64 hex digits>, as the log has them')
+    throw new UsageError('--head must be <sequence>:<hash of 64 hex digits>, as in the log')
   return { sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
 }
 
@@ -53,10 +53,10 @@ export const upkeepCommands = {
   },
   'audit-log export': async ({ deps }, { options }) => {
     const { format = 'ndjson', cursor, limit } = options
-    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format is ndjson or csv')
+    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format must be ndjson or csv')
     const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
-    if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
-    if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
+    if (!from) throw new UsageError('--cursor must be the cursor of the last exported row')
+    if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit must be a number of rows')
     if (format === 'csv') await write(csvHeader(Object.keys(exportColumns)))
     for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
       await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
@@ -64,10 +64,10 @@ export const upkeepCommands = {
   verify: async ({ deps }, { options }) => {
     const { scope } = options
     if (scope !== undefined && scope !== 'recent' && scope !== 'unfinished')
-      throw new UsageError('--scope is recent or unfinished; without it everything is checked')
+      throw new UsageError('--scope must be recent or unfinished; omit it to check everything')
     const all = factsOf(deps)
     const from = scope === 'unfinished' ? await findUnfinished(deps.db) : undefined
-    if (scope === 'unfinished' && !from) throw new UsageError('no check was stopped before its end: leave --scope out')
+    if (scope === 'unfinished' && !from) throw new UsageError('no unfinished check was found: omit --scope')
     const since = scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
     const facts = {
       ...all,
@@ -84,7 +84,7 @@ export const upkeepCommands = {
       },
     })
     const whole = from ? `the rest of the check of ${from.now.toISOString()}` : 'everything'
-    console.log(`\nlooked at ${since === null ? whole : `what changed since ${since.toISOString()}`} in ${seconds} s`)
+    console.log(`\nchecked ${since === null ? whole : `what changed since ${since.toISOString()}`} in ${seconds} s`)
     console.log(`${kept} promises kept, ${broken} broken`)
     if (broken > 0) process.exitCode = 1
   },

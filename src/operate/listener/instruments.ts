@@ -28,46 +28,46 @@ export const createInstruments = (registry: Registry) => {
   const counter = (name: string, help: string, labelNames: string[]) => new Counter({ name, help, labelNames, registers })
   const decisions = histogram(
     'payment_decision_seconds',
-    'How long deciding a payment took, waiting for its batch included, by what was decided: processing, pending_approval, or the code of the refusal.',
+    'Duration of payment decisions, including the wait in the queue, by outcome: processing, pending_approval, or the error code.',
     ['outcome'],
     quickSeconds,
   )
-  const approvals = histogram('approval_seconds', 'How long approvals were open, by how they ended.', ['outcome'], humanSeconds)
+  const approvals = histogram('approval_seconds', 'Time from request to decision or end of approvals, by outcome.', ['outcome'], humanSeconds)
   const completed = histogram(
     'payment_completion_seconds',
-    'From the creation of a payment to its end, approval included, by rail and by how it ended.',
+    'Time from creation to end of payments, including approval, by rail and outcome.',
     ['rail', 'outcome'],
     paymentSeconds,
   )
   const topups = histogram(
     'topup_completion_seconds',
-    'From the start of a top-up to its end, by how it ended.',
+    'Time from start to end of top-ups, by outcome.',
     ['outcome'],
     paymentSeconds,
   )
-  const happened = counter('events_total', 'Events that were committed, by type.', ['type'])
+  const happened = counter('events_total', 'Committed events, by type.', ['type'])
   const calls = histogram(
     'rail_call_seconds',
-    'How long calls to rails took, by rail, call and result.',
+    'Duration of calls to rails, by rail, call and result.',
     ['rail', 'call', 'result'],
     callSeconds,
   )
   const waits = histogram(
     'database_connection_wait_seconds',
-    'How long each caller waited for a database connection.',
+    'Wait for a database connection.',
     [],
     waitSeconds,
   )
-  const sweeps = histogram('sweep_seconds', 'How long each sweep took, by name.', ['sweep'], sweepSeconds)
-  const sweptRows = counter('sweep_rows_total', 'Rows that sweeps found due, by name.', ['sweep'])
+  const sweeps = histogram('sweep_seconds', 'Duration of sweeps, by name.', ['sweep'], sweepSeconds)
+  const sweptRows = counter('sweep_rows_total', 'Due rows found by sweeps, by name.', ['sweep'])
   const reads = counter(
     'reads_total',
-    'Lists and exports, by where they were read: from the standby, or from the primary where it was behind or away.',
+    'Reads of lists and exports, by source: the standby, or the primary if the standby is behind or unavailable.',
     ['from'],
   )
   const redis = new Gauge({
     name: 'redis_up',
-    help: '1 while the Redis that is configured answers, 0 while each process counts limits for itself.',
+    help: 'Whether the configured Redis answers (1) or not (0). While 0, each process counts rate limits by itself.',
     registers,
   })
   redis.set(Number.NaN)

@@ -9,49 +9,49 @@ import { build } from '../../lib/version.ts'
 import type { Parts } from '../../modules/parts.ts'
 
 const gauges = {
-  events_lag_seconds: ['Age of the oldest event that this process has not handed to its streams yet.'],
+  events_lag_seconds: ['Age of the oldest event that this process has not yet delivered to its streams.'],
   attention_open: [
-    'Items that wait for a person, by kind, from the tables. evidence_disputed: evidence that a provider contradicted within the last day.',
+    'Items waiting for a person, by kind. evidence_disputed: evidence that a provider contradicted within the last day.',
     'kind',
   ],
-  attention_oldest_seconds: ['How long the oldest of each kind has waited; 0 when there is none.', 'kind'],
+  attention_oldest_seconds: ['Age of the oldest item waiting for a person, by kind; 0 if there is none.', 'kind'],
   rail_paused: [
-    '1 while the rail is paused: by an operator, or by the service itself after lost writes or on what may be a copy.',
+    'Whether the rail is paused (1) or not (0), by cause: an operator, lost writes, or a database that may be a copy.',
     'rail',
     'cause',
   ],
-  key_age_seconds: ['How long ago each key of a ring was first used by this installation.', 'ring', 'key'],
-  audit_unsealed_seconds: ['Age of the oldest row of the audit log that no seal covers yet.'],
+  key_age_seconds: ['Time since this installation first used the key, by key ring.', 'ring', 'key'],
+  audit_unsealed_seconds: ['Age of the oldest audit log row without a seal.'],
   totals_lag_seconds: [
-    'Age of the oldest hour whose sums are not counted yet; up to 4,500 while the job keeps up, that of the oldest transfer after an upgrade.',
+    'Age of the oldest hour without computed totals; up to 4,500 while the job keeps up, after an upgrade the age of the oldest transfer.',
   ],
   jobs_waiting: [
-    'Rows that wait to be worked on, by kind: payments and top-ups to be sent, deliveries to be processed.',
+    'Rows waiting to be processed, by queue: payments and top-ups to send, callbacks (deliveries) to process.',
     'queue',
   ],
   jobs_lag_seconds: [
-    'How long the oldest of them has been due; for deliveries, how long it has waited since it arrived.',
+    'Time since the oldest waiting row was due, by queue; for deliveries, since the oldest callback arrived.',
     'queue',
   ],
-  approvals_open: ['Payments that wait for an approval.'],
-  approvals_open_oldest_seconds: ['How long the oldest of them has waited.'],
+  approvals_open: ['Pending approvals.'],
+  approvals_open_oldest_seconds: ['Age of the oldest pending approval; 0 if there is none.'],
   promises_verified_age_seconds: [
-    'How long ago the data were checked against every promise and kept them: whole, or what had changed (recent).',
+    'Time since the last check that found every promise kept, by scope: all data (whole), or recent changes (recent).',
     'scope',
   ],
-  promises_broken: ['How many promises the last check of the data found broken.'],
-  database_connections: ['Connections of this process: in use, idle, and requests that wait for one.', 'state'],
-  operator_alerts: ['Alerts that were raised since this process started, by kind.', 'alert'],
-  database_up: ['1 when the database answered, else 0: what is reported about its rows is then of an earlier time.'],
-  rail_up: ['1 while the rail takes calls, 0 while it is down or wants fewer; then nothing is sent by it.', 'rail'],
+  promises_broken: ['Broken promises found by the last check of the data.'],
+  database_connections: ['Database connections of this process, by state: in use, idle, and requests waiting for one.', 'state'],
+  operator_alerts: ['Alerts raised since this process started, by kind.', 'alert'],
+  database_up: ['Whether the database answered this scrape (1) or not (0). While 0, metrics read from tables keep their last values.'],
+  rail_up: ['Whether the rail takes calls (1) or not (0), because it is down or limits the rate. While 0, nothing is sent over it.', 'rail'],
   payment_wait_share: [
-    'How long the oldest payment of a rail has waited to be sent, as a share of PAYMENT_WAIT_MINUTES: at 1 it fails if the rail is down. None while the rail is paused.',
+    'Wait of the oldest unsent payment, by rail, as a share of PAYMENT_WAIT_MINUTES. At 1 the payment fails if the rail is down. Absent while the rail is paused.',
     'rail',
   ],
-  streams_open: ['Open event streams of all processes.'],
-  clock_differs_seconds: ["By how much this machine's clock differs from the database's, whose time the service uses."],
-  build_info: ['The build that this process runs, by its version: always 1.', 'version', 'node'],
-  rail_calls: ['Calls of this process to the rail that are under way.', 'rail'],
+  streams_open: ['Open event streams across all processes.'],
+  clock_differs_seconds: ["Difference between this machine's clock and the database's, whose time the service uses."],
+  build_info: ['Build information of this process; always 1.', 'version', 'node'],
+  rail_calls: ['Calls of this process to the rail in progress.', 'rail'],
 } satisfies Record<string, readonly [help: string, ...labels: string[]]>
 type GaugeName = keyof typeof gauges
 
@@ -161,7 +161,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
   const readGauges = registerGauges(registry, deps)
   const requests = new Histogram({
     name: 'http_request_seconds',
-    help: 'How long requests took, by operation and status.',
+    help: 'Duration of HTTP requests, by operation and status.',
     labelNames: ['operation', 'status'],
     buckets: bucketsSeconds,
     registers: [registry],

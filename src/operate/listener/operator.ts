@@ -49,7 +49,7 @@ const registerOperatorErrors = (app: App): void => {
     // The sender left before its body had arrived: nobody awaits an answer, and nothing of ours failed.
     const left = request.raw.destroyed && !request.raw.complete
     const status = left ? 400 : statusOf(error)
-    if (left) app.log.debug('a sender on the private listener left before its body had arrived')
+    if (left) app.log.debug('a client on the private listener disconnected before its body arrived')
     if (status >= 500) app.log.error(describeError(error), 'a request on the private listener failed')
     const code = status === 503 ? 'unavailable' : status >= 500 ? 'internal_error' : 'invalid_request'
     return reply.code(status).send({ error: code })

@@ -42,7 +42,7 @@ export const registerSandbox = (
       const { host, origin } = request.headers
       if (hasControlToken(request, deps.config.SANDBOX_TOKEN)) return undefined
       if (isLocal(host) && (origin === undefined || isLocal(origin))) return undefined
-      const message = 'From another machine or container, send "Authorization: Bearer" with SANDBOX_TOKEN of the service.'
+      const message = 'From another machine or container, send "Authorization: Bearer" with the SANDBOX_TOKEN of the service.'
       return reply.code(403).send({ error: 'forbidden', message })
     })
     app.get('/sandbox', async (_request, reply) => reply.redirect(`${url}/control`))
@@ -52,11 +52,11 @@ export const registerSandbox = (
       const asked = NewTime.safeParse(request.body)
       const ahead = asked.success ? seconds(asked.data, deps.clock.now()) : Number.NaN
       if (!(ahead <= maxSeconds))
-        return reply.code(400).send({ error: 'invalid_request', message: `advance_seconds: 1 to ${maxSeconds}; or now: a time` })
+        return reply.code(400).send({ error: 'invalid_request', message: `Send advance_seconds (1 to ${maxSeconds}) or now (a time).` })
       if (ahead < 0)
         return reply
           .code(409)
-          .send({ error: 'conflict', message: `Time only goes forward: it is ${deps.clock.now().toISOString()}.` })
+          .send({ error: 'conflict', message: `Time can only move forward: it is ${deps.clock.now().toISOString()}.` })
       if (ahead > 0) await advance(ahead)
       await deps.jobs.sweep()
       return reply.send({ now: deps.clock.now().toISOString() })

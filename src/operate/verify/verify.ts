@@ -161,7 +161,7 @@ export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken 
       onBroken({ invariant, promise })
     }
     const summary = await verifyAll(db, at, { onResult })
-    logger.info({ ...summary, since: at.since }, 'the data were checked against every promise')
+    logger.info({ ...summary, since: at.since }, 'data checked against every promise')
   } finally {
     await db.close()
   }

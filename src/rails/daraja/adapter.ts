@@ -85,7 +85,7 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
     if (end > daysAfter(now, warnDays)) return null
     return `DARAJA_CERTIFICATE ends on ${end.toISOString().slice(0, 10)}: download the new one from the portal`
   } catch {
-    return "DARAJA_CERTIFICATE is no certificate: download the environment's own from the portal"
+    return "DARAJA_CERTIFICATE is not a certificate: download the environment's certificate from the portal"
   }
 }
 
@@ -103,18 +103,18 @@ const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<s
   // 1001: a quiet day without payments, or an unregistered number.
   if (code === '1000' || (code === '1001' && options.deposits?.pullNumber)) return null
   const said = textField(answer.body, 'ResponseMessage') ?? textField(answer.body, 'errorMessage')
-  return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If money was paid in within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`
+  return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If there was an incoming payment within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`
 }
 
 export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options, deps.clock)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
   yield {
-    requirement: 'M-PESA gives an access token',
-    problem: 'value' in token ? null : `it gave none: correct ${keys}, or DARAJA_URL`,
+    requirement: 'M-PESA returns an access token',
+    problem: 'value' in token ? null : `it returned none: correct ${keys}, or DARAJA_URL`,
   }
-  yield { requirement: 'the certificate seals the initiator password', problem: certificateProblem(options, deps.clock.now()) }
-  if ('value' in token) yield { requirement: 'M-PESA lists what was paid in', problem: await listProblem(options, deps) }
+  yield { requirement: 'the certificate encrypts the initiator password', problem: certificateProblem(options, deps.clock.now()) }
+  if ('value' in token) yield { requirement: 'M-PESA lists incoming payments', problem: await listProblem(options, deps) }
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
 

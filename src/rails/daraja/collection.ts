@@ -236,7 +236,7 @@ const readRegistration = (answer: Exchange): Submission => {
   // The list of payments is registered once, without an address of ours.
   if (code === '1001' && /already/i.test(said ?? '')) return taken
   const sentence = safeMessage(said, 'The answer could not be understood.')
-  const hint = lacksProduct(said) ? ' The app has another version of C2B: choose it by MPESA_C2B_VERSION.' : ''
+  const hint = lacksProduct(said) ? ' The app uses another C2B version: set MPESA_C2B_VERSION.' : ''
   return refusedByProvider(safeCode(code), `${sentence}${hint}`)
 }
 

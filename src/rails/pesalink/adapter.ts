@@ -20,21 +20,21 @@ import { createPesalinkPayout } from './payout.ts'
 export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options, deps.clock)
   yield {
-    requirement: 'PesaLink gives an access token',
+    requirement: 'PesaLink returns an access token',
     problem:
       'value' in token
         ? null
-        : 'it gave none: correct PESALINK_API_KEY, PESALINK_MERCHANT_CODE, PESALINK_CONSUMER_SECRET or PESALINK_URL',
+        : 'it returned none: correct PESALINK_API_KEY, PESALINK_MERCHANT_CODE, PESALINK_CONSUMER_SECRET or PESALINK_URL',
   }
   try {
     createSigner(options.privateKeyPem)('a test')
     yield { requirement: 'the private key signs', problem: null }
   } catch {
-    yield { requirement: 'the private key signs', problem: 'PESALINK_PRIVATE_KEY is no RSA private key in PEM' }
+    yield { requirement: 'the private key signs', problem: 'PESALINK_PRIVATE_KEY is not an RSA private key in PEM' }
   }
   yield {
     requirement: 'the bank documents which codes are failures',
-    problem: options.failureCodes.length > 0 ? null : 'PESALINK_FAILURE_CODES is empty, so no failed transfer can be proven',
+    problem: options.failureCodes.length > 0 ? null : 'PESALINK_FAILURE_CODES is empty, so failed transfers cannot be proven',
   }
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
@@ -63,7 +63,7 @@ const readNotice =
 const readRegistration = (answer: Exchange): Submission => {
   if (answer.kind !== 'answer') return answer
   if (answer.status === 200 && field(answer.body, 'status') === true) return { kind: 'accepted', provider: nameless }
-  return refusedByProvider(String(answer.status), 'The bank refused the address for notices.')
+  return refusedByProvider(String(answer.status), 'The bank rejected the callback address.')
 }
 
 const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): DepositAdapter | null => {

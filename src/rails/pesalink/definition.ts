@@ -18,7 +18,7 @@ const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
   const pairs = entries.map((entry) => entry.split('='))
   if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1]))
-    context.addIssue({ code: 'custom', message: "each entry is our code = the bank's code" })
+    context.addIssue({ code: 'custom', message: "each entry must be our code = the bank's code" })
   return Object.fromEntries(pairs as [string, string][])
 })
 

@@ -74,7 +74,7 @@ test('the operator invites an e-mail, a wallet, or a wallet on a chain', async (
   const unverified = await continueWith(invited, 'google', { ...person, verified: false })
   expect([unverified.response.status, unverified.cookie]).toEqual([403, ''])
   expect((await continueWith(invited, 'google', person)).outcome).toBe('account_created')
-  await expect(admin(invited, 'invite', 'nobody')).rejects.toThrow('is no e-mail')
+  await expect(admin(invited, 'invite', 'nobody')).rejects.toThrow('must be an e-mail address')
   const audited = await invited.deps.db.query(`select from audit_log where action = 'admin.invite'`)
   expect(audited).toHaveLength(3)
 })

@@ -199,12 +199,12 @@ export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allo
   const query = await findQuery(deps.db, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))
   if (!query || !isAuthentic || !allowedSource || kind !== 'result') {
-    deps.logger.warn({ query: query?.id, kind }, 'a balance result was refused')
+    deps.logger.warn({ query: query?.id, kind }, 'balance result rejected')
     return
   }
   const balances = deps.rails.accounts[query.provider]?.readBalances(parseJson(body))
   if (!balances) {
-    deps.logger.warn({ query: id }, 'a balance result could not be read')
+    deps.logger.warn({ query: id }, 'balance result could not be read')
     return
   }
   const ours = balances.filter(({ currency }) => currency === deps.config.CURRENCY)
