@@ -113,7 +113,8 @@ const layOut = async (folder: string, name: string): Promise<void> => {
     (await filesIn(folder)).map(async (path) => [relative(folder, path), await bytesOf(path)] as const),
   )
   const total = files.reduce((sum, [, bytes]) => sum + bytes, 0)
-  if (total > maxBytes) throw new NotPackaged(`it would have ${Math.ceil(total / 2 ** 20)} MB; the limit is ${maxBytes / 2 ** 20} MB`)
+  if (total > maxBytes)
+    throw new NotPackaged(`it would have ${Math.ceil(total / 2 ** 20)} MB; the limit is ${maxBytes / 2 ** 20} MB`)
   await writeFile(join(folder, 'files.json'), JSON.stringify({ name, files: Object.fromEntries(files) }))
 }
 

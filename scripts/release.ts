@@ -84,7 +84,10 @@ const check = (version: string | undefined, releases: readonly Release[]): strin
   const changed = changedMigrations(releases)
   refuseIf(changed.length > 0, `A released migration is never edited: ${changed.join('; ')}.`)
   run('npm', ['run', '--silent', 'db:generate'])
-  refuseIf(git('status', '--porcelain') !== '', 'src/db/tables changed without a migration: check the new migration and commit it.')
+  refuseIf(
+    git('status', '--porcelain') !== '',
+    'src/db/tables changed without a migration: check the new migration and commit it.',
+  )
   return version
 }
 

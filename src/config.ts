@@ -246,7 +246,8 @@ function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, 
       continue
     }
     for (const { id, bytes } of ring.all.values()) {
-      if (!looksRandom(bytes)) yield `${name} has a weak key ("${id}"): use 32 random bytes for each key (openssl rand -base64 32)`
+      if (!looksRandom(bytes))
+        yield `${name} has a weak key ("${id}"): use 32 random bytes for each key (openssl rand -base64 32)`
       const before = seen.get(bytes.toString('hex'))
       if (before !== undefined) yield `${name} has a key "${id}" that is the same as ${before}: use each key only once`
       seen.set(bytes.toString('hex'), `${name} "${id}"`)
@@ -289,7 +290,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
   if (!env.RATE_LIMIT_ENABLED)
     yield 'RATE_LIMIT_ENABLED must not be false in production: attackers could guess credentials without limit'
   for (const network of (env.TRUST_PROXY ?? []).filter(coversEveryone))
-    yield `TRUST_PROXY must not trust every network in production (${network}): a client could forge its address`
+    yield `TRUST_PROXY must not trust everyone in production (${network}): a client could forge its address`
 }
 
 /** An empty variable counts as not set; a bad one ends in a StartupError that names it. */

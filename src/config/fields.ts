@@ -85,10 +85,7 @@ export const headerText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable 
 /** The domain of a cookie: browsers keep cookies only for host names. */
 export const cookieDomain = z
   .string()
-  .regex(
-    /^\.?[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i,
-    'must be a host name, such as example.com',
-  )
+  .regex(/^\.?[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i, 'must be a host name, such as example.com')
 
 /** With or without a final slash the issuer is the same. */
 export const issuer = httpUrl
@@ -114,7 +111,9 @@ export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be e
 
 /** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is not a push service. */
 export const pushHosts = list.pipe(
-  z.array(z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry must be a lowercase host name, optionally after "*."')),
+  z.array(
+    z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry must be a lowercase host name, optionally after "*."'),
+  ),
 )
 
 /** Apple refuses every notification whose subject nobody on the internet could reach. */
@@ -132,9 +131,7 @@ export const smtpUrl = z.string().superRefine((text, context) => {
     return problem('must be smtp:// or smtps:// with a host, such as smtps://user:password@mail.example.com:465')
   const url = new URL(text)
   if (url.hostname === '' || (url.pathname !== '/' && url.pathname !== '') || url.search || url.hash)
-    return problem(
-      'must have a host and nothing after its port: write / # and ? in a password as %2F, %23 and %3F',
-    )
+    return problem('must have a host and nothing after its port: write / # and ? in a password as %2F, %23 and %3F')
   if ((url.username === '') !== (url.password === '')) return problem('must have both a user and a password, or neither')
   if (decodedPart(url.username) === undefined || decodedPart(url.password) === undefined)
     return problem('has a % without two hexadecimal digits after it: write % itself as %25')
@@ -165,7 +162,10 @@ export const administrators = list.transform((names, context): readonly string[]
   for (const name of names)
     if (hasWrongChecksum(name)) context.addIssue({ code: 'custom', message: `"${name}" ${checksumProblem}` })
     else if (!parseWalletName(name) && !/^[^\s@]+@[^\s@]+$/.test(name))
-      context.addIssue({ code: 'custom', message: `"${name}" must be an e-mail address, a wallet address or eip155:<chain>:<address>` })
+      context.addIssue({
+        code: 'custom',
+        message: `"${name}" must be an e-mail address, a wallet address or eip155:<chain>:<address>`,
+      })
   return names
 })
 

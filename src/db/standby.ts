@@ -35,7 +35,10 @@ export const createReads = (
   const complain = (error: unknown): false => {
     const now = performance.now()
     if (now - complained > complaintEveryMs)
-      logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'the standby does not answer; reads use the primary')
+      logger.warn(
+        { error: error instanceof Error ? error.name : 'unknown' },
+        'the standby does not answer; reads use the primary',
+      )
     complained = now
     return false
   }

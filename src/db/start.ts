@@ -123,7 +123,9 @@ export const grantServing = (url: string, role: string): Promise<void> =>
   withClient(url, async (client) => {
     const known = await client.query('select from pg_roles where rolname = $1', [role])
     if (known.rows.length === 0)
-      throw new StartupError(`Role ${role} does not exist: create it (create role ${role} login password '…'), then run this again.`)
+      throw new StartupError(
+        `Role ${role} does not exist: create it (create role ${role} login password '…'), then run this again.`,
+      )
     const name = client.escapeIdentifier(role)
     await client.query('begin')
     await client.query(`grant usage on schema public, drizzle to ${name}`)

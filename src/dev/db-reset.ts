@@ -15,7 +15,8 @@ const schemas = ['public', 'drizzle']
 const reset = async () => {
   const { values } = parseArgs({ options: { yes: { type: 'boolean', default: false } } })
   const { NODE_ENV, DATABASE_URL, DATA_DIR } = loadConfig(readEnvironment())
-  if (NODE_ENV === 'production') throw new StartupError('NODE_ENV is production: this script does not empty a production database.')
+  if (NODE_ENV === 'production')
+    throw new StartupError('NODE_ENV is production: this script does not empty a production database.')
   const configured = DATABASE_URL === undefined ? null : parseDatabaseAddress(DATABASE_URL)
   if (configured?.host && !isLoopbackUrl(`postgres://${configured.host}`) && !values.yes)
     throw new StartupError(`DATABASE_URL is on ${configured.host}, not on this machine: add -- --yes to empty it anyway.`)

@@ -41,9 +41,7 @@ const parse = (file: string, text: string): KeySettings => {
   } catch {
     // The parser's own message could quote the unreadable text.
   }
-  throw new StartupError(
-    `${file} has lost its keys: restore it from a copy, or remove it and start over with npm run db:reset.`,
-  )
+  throw new StartupError(`${file} has lost its keys: restore it from a copy, or remove it and start over with npm run db:reset.`)
 }
 
 const read = async (file: string): Promise<string | undefined> => {
@@ -51,10 +49,9 @@ const read = async (file: string): Promise<string | undefined> => {
     return await readFile(file, 'utf8')
   } catch (cause) {
     if (isCode(cause, 'ENOENT')) return undefined
-    throw new StartupError(
-      `This user cannot read the keys in ${file}: correct its permissions, or choose another DATA_DIR.`,
-      { cause },
-    )
+    throw new StartupError(`This user cannot read the keys in ${file}: correct its permissions, or choose another DATA_DIR.`, {
+      cause,
+    })
   }
 }
 

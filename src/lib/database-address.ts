@@ -38,8 +38,7 @@ export const parseDatabaseAddress = (text: string): DatabaseAddress => {
     refuse(
       'it has target_session_attrs, which selects one of several servers: remove it, and use an address that leads to the primary',
     )
-  if (place !== '' && !/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::\d{1,5})?$/i.test(place))
-    refuse(`"${place}" is not host:port`)
+  if (place !== '' && !/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::\d{1,5})?$/i.test(place)) refuse(`"${place}" is not host:port`)
   if (!URL.canParse(text))
     refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is invalid')
   const { hostname, port, pathname, username, password } = new URL(text)

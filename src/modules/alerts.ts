@@ -13,7 +13,8 @@ const sentences = {
     'payments have waited for two thirds of PAYMENT_WAIT_MINUTES for a rail that is down, and then fail: pause the rail to let them wait (docs/runbooks/rail-down.md)',
   superseded_attempt_moved_money:
     'an attempt moved money although a later attempt replaced it; the money is in suspense, an operator must check both',
-  sweep_failing: 'a sweep fails for one row (the others continue), or failed completely three times in a row; an operator must act',
+  sweep_failing:
+    'a sweep fails for one row (the others continue), or failed completely three times in a row; an operator must act',
   work_failing: 'due work on one row fails repeatedly (the rest continues); an operator must act',
   evidence_disputed: 'a provider sent another report about an attempt that waits for an operator; nothing was booked',
   suspense: 'a provider moved money that the service cannot book; an operator must decide',

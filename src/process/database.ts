@@ -52,7 +52,10 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
     )
     const behind = await untilReady(() => catchUpTransactionIds(database.directUrl))
     if (behind > 0n)
-      logger.warn({ behind: behind.toString() }, 'the database was restored into another server; its transaction ids were advanced past the newest row')
+      logger.warn(
+        { behind: behind.toString() },
+        'the database was restored into another server; its transaction ids were advanced past the newest row',
+      )
     return database
   } catch (error) {
     await database.stop()

@@ -96,7 +96,10 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
       if (batch.length === 1 || isUnavailable(failure)) return batch.map(() => failure)
-      logger.warn({ queue: name, entries: batch.length, ...describeError(failure) }, 'a group of writes failed; it is retried in halves')
+      logger.warn(
+        { queue: name, entries: batch.length, ...describeError(failure) },
+        'a group of writes failed; it is retried in halves',
+      )
       const middle = batch.length >> 1
       const first = await done(batch.slice(0, middle), wait)
       return [...first, ...(await done(batch.slice(middle), wait))]

@@ -12,8 +12,7 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
     () => undefined,
   )
   const providerTime = Date.parse(answer?.headers.get('date') ?? '')
-  if (Number.isNaN(providerTime))
-    return { requirement, problem: 'the provider is unreachable, or its answer has no time' }
+  if (Number.isNaN(providerTime)) return { requirement, problem: 'the provider is unreachable, or its answer has no time' }
   const skewSeconds = Math.abs(providerTime - clock.now().getTime()) / 1000
   return {
     requirement,
@@ -23,8 +22,7 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
 
 export const checkCallbackUrl = (url: string, isLoopback: boolean): RailCheck => {
   const requirement = `callbacks are delivered to ${url}`
-  if (isLoopback)
-    return { requirement, problem: 'providers cannot reach an address on this machine: set OPERATOR_URL' }
+  if (isLoopback) return { requirement, problem: 'providers cannot reach an address on this machine: set OPERATOR_URL' }
   return {
     requirement,
     problem: url.startsWith('https://') ? null : 'providers deliver to https:// addresses only: set OPERATOR_URL',
@@ -58,7 +56,11 @@ export const checkDuplicate = async (
   const requirement = `${order.rail} rejects a duplicate order`
   const first = await rail.pay(instruction)
   if (first.kind !== 'accepted')
-    return { rail: order.rail, requirement, problem: `the provider did not accept the first order (${first.kind}): nothing was tested` }
+    return {
+      rail: order.rail,
+      requirement,
+      problem: `the provider did not accept the first order (${first.kind}): nothing was tested`,
+    }
   const second = await rail.pay(instruction)
   const isRefused = second.kind === 'lost' && second.duplicate === true
   const problem =

@@ -99,7 +99,9 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   const untaken = await check()
   expect(untaken.code).toBe(1)
   for (const rail of rails)
-    expect(untaken.lines).toContainEqual(expect.stringMatching(`^MISSING ${refuses(rail)}: the provider did not accept the first order`))
+    expect(untaken.lines).toContainEqual(
+      expect.stringMatching(`^MISSING ${refuses(rail)}: the provider did not accept the first order`),
+    )
   expect(await untested()).toEqual(waits)
 
   const before = await orders()

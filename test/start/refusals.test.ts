@@ -102,7 +102,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
       DATABASE_READ_URL: 'postgres://u:hidden@h1:port/payments',
     })
     expect(sentence).toContain(
-      'DATABASE_URL: it names several servers: use one address that leads to the primary, as that of haproxy',
+      'DATABASE_URL: it names several servers: use one address that leads to the primary, such as that of haproxy',
     )
     expect(sentence).toContain('DATABASE_READ_URL: "h1:port" is not host:port')
     expect(sentence).not.toContain('hidden')
@@ -163,9 +163,7 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     const { port } = server.address() as AddressInfo
     const sentence = await refusal({ DATABASE_URL: `postgres://payments@127.0.0.1:${port}/payments?sslmode=verify-full` })
     server.close()
-    expect(sentence).toMatch(
-      / has an untrusted certificate \(self-signed certificate.*\): set sslrootcert to its authority/,
-    )
+    expect(sentence).toMatch(/ has an untrusted certificate \(self-signed certificate.*\): set sslrootcert to its authority/)
   })
 
   it('when variables are bad, naming every one of them, from the sources too', async () => {
@@ -320,7 +318,7 @@ describe('production', patience, () => {
       value: `t:${Buffer.from('abababababababababababababababab').toString('base64')}`,
       because: 'weak key ("t")',
     },
-    { name: 'RATE_LIMIT_ENABLED', value: 'false', because: 'guessed' },
+    { name: 'RATE_LIMIT_ENABLED', value: 'false', because: 'could guess credentials' },
     ...['0.0.0.0/0', '::/0', '0.0.0.0/1,128.0.0.0/1', '::ffff:0.0.0.0/96', '::ffff:0:0/97', '10.0.0.1,0.0.0.0/0'].map(
       (value) => ({
         name: 'TRUST_PROXY',
@@ -340,7 +338,9 @@ describe('production', patience, () => {
     const shared = randomBytes(32).toString('base64')
     const both = { ...production(), ENCRYPTION_KEYS: `e:${shared}`, TOKEN_SECRETS: `${key()},t:${shared}` }
     expect(() => loadConfig(both)).toThrow('TOKEN_SECRETS has a key "t" that is the same as ENCRYPTION_KEYS "e"')
-    expect(() => loadConfig({ ...production(), TOKEN_SECRETS: `a:${shared},b:${shared}` })).toThrow('that is the same as TOKEN_SECRETS "a"')
+    expect(() => loadConfig({ ...production(), TOKEN_SECRETS: `a:${shared},b:${shared}` })).toThrow(
+      'that is the same as TOKEN_SECRETS "a"',
+    )
   })
 
   it('takes what stays on this machine or in a private network', () => {

@@ -92,7 +92,11 @@ describe('a rotation of the keys that sign', () => {
 
   test.each([
     ['a key that signed is missing', entry('third'), /lacks the key "second".*receipt-keys retire second/],
-    ['another key has the id of one that signed', `${entry('second')},${first}`, /The key "second" in RECEIPT_KEYS is not the one/],
+    [
+      'another key has the id of one that signed',
+      `${entry('second')},${first}`,
+      /The key "second" in RECEIPT_KEYS is not the one/,
+    ],
     ['the first one is retired', `${first},${second}`, /begins with the key "first", which is retired/],
   ])('the service does not start when %s', async (_what, keys, sentence) => {
     await expect(startWith(keys)).rejects.toThrow(sentence)

@@ -139,7 +139,9 @@ export const registerControl = (
     control.post('/control/clock', async (request, reply) => {
       const { advance_seconds } = Advance.parse(request.body)
       if (!moveTime)
-        return reply.code(409).send({ error: 'conflict', message: 'Only the service that owns this emulator can change its time.' })
+        return reply
+          .code(409)
+          .send({ error: 'conflict', message: 'Only the service that owns this emulator can change its time.' })
       const offset = moveTime.advance(advance_seconds)
       journal.note('clock', { advanced_seconds: advance_seconds })
       return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })

@@ -111,7 +111,10 @@ const fetchForAll = async (
       await inTime(deps.db.run(keep, { provider, number, ciphertext, keyId, until: token.until }))
     }
   } catch (error) {
-    deps.logger.warn({ provider, ...describeError(error) }, 'an access token of a provider could not be shared with other processes')
+    deps.logger.warn(
+      { provider, ...describeError(error) },
+      'an access token of a provider could not be shared with other processes',
+    )
   }
   return token
 }
@@ -127,7 +130,10 @@ export const createTokenSharing =
     try {
       found = await shareOrBegin(deps, asked)
     } catch (error) {
-      deps.logger.warn({ provider: asked.provider, ...describeError(error) }, 'the shared access token of a provider could not be read')
+      deps.logger.warn(
+        { provider: asked.provider, ...describeError(error) },
+        'the shared access token of a provider could not be read',
+      )
     }
     if (found === undefined) return asked.fetch()
     return typeof found === 'number' ? fetchForAll(deps, asked, found) : found

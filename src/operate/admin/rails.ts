@@ -111,8 +111,7 @@ export const railCommands = {
     const rails = realRails(config, clock)
     for (const each of await checkRegistrations(db, config, derivations, depositsBy(rails))) say(each)
     const problem = 'not tested: run rails check --duplicate <your phone>'
-    for (const rail of await untestedRepeats(db, rails))
-      say({ requirement: `${rail} rejects a duplicate order`, problem })
+    for (const rail of await untestedRepeats(db, rails)) say({ requirement: `${rail} rejects a duplicate order`, problem })
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)

@@ -32,7 +32,12 @@ export const createInstruments = (registry: Registry) => {
     ['outcome'],
     quickSeconds,
   )
-  const approvals = histogram('approval_seconds', 'Time from request to decision or end of approvals, by outcome.', ['outcome'], humanSeconds)
+  const approvals = histogram(
+    'approval_seconds',
+    'Time from request to decision or end of approvals, by outcome.',
+    ['outcome'],
+    humanSeconds,
+  )
   const completed = histogram(
     'payment_completion_seconds',
     'Time from creation to end of payments, including approval, by rail and outcome.',
@@ -52,12 +57,7 @@ export const createInstruments = (registry: Registry) => {
     ['rail', 'call', 'result'],
     callSeconds,
   )
-  const waits = histogram(
-    'database_connection_wait_seconds',
-    'Wait for a database connection.',
-    [],
-    waitSeconds,
-  )
+  const waits = histogram('database_connection_wait_seconds', 'Wait for a database connection.', [], waitSeconds)
   const sweeps = histogram('sweep_seconds', 'Duration of sweeps, by name.', ['sweep'], sweepSeconds)
   const sweptRows = counter('sweep_rows_total', 'Due rows found by sweeps, by name.', ['sweep'])
   const reads = counter(

@@ -42,8 +42,13 @@ const gauges = {
   promises_broken: ['Broken promises found by the last check of the data.'],
   database_connections: ['Database connections of this process, by state: in use, idle, and requests waiting for one.', 'state'],
   operator_alerts: ['Alerts raised since this process started, by kind.', 'alert'],
-  database_up: ['Whether the database answered this scrape (1) or not (0). While 0, metrics read from tables keep their last values.'],
-  rail_up: ['Whether the rail takes calls (1) or not (0), because it is down or limits the rate. While 0, nothing is sent over it.', 'rail'],
+  database_up: [
+    'Whether the database answered this scrape (1) or not (0). While 0, metrics read from tables keep their last values.',
+  ],
+  rail_up: [
+    'Whether the rail takes calls (1) or not (0), because it is down or limits the rate. While 0, nothing is sent over it.',
+    'rail',
+  ],
   payment_wait_share: [
     'Wait of the oldest unsent payment, by rail, as a share of PAYMENT_WAIT_MINUTES. At 1 the payment fails if the rail is down. Absent while the rail is paused.',
     'rail',

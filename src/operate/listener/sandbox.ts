@@ -52,7 +52,9 @@ export const registerSandbox = (
       const asked = NewTime.safeParse(request.body)
       const ahead = asked.success ? seconds(asked.data, deps.clock.now()) : Number.NaN
       if (!(ahead <= maxSeconds))
-        return reply.code(400).send({ error: 'invalid_request', message: `Send advance_seconds (1 to ${maxSeconds}) or now (a time).` })
+        return reply
+          .code(400)
+          .send({ error: 'invalid_request', message: `Send advance_seconds (1 to ${maxSeconds}) or now (a time).` })
       if (ahead < 0)
         return reply
           .code(409)
