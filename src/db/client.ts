@@ -33,7 +33,7 @@ export type Tx = Db & {
   readonly at: Date
   /** Sends a statement without awaiting its answer. Its failure fails the commit. */
   defer: (query: Promise<unknown>) => void
-  /** Writes the rows with the commit, one statement per kind. */
+  /** Writes the rows with the commit, one statement for up to 128 rows of a kind. */
   gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]) => void
   /** Returns a function that undoes everything written and gathered since. */
   savepoint: () => Promise<() => Promise<void>>

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, unavailable } from '../lib/errors.ts'
+import { byChunks } from '../lib/lists.ts'
 import type { Database, Gathered, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { RecoveryPoint } from './recovery-point.ts'
@@ -93,7 +94,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       const reached = options.recoveryPoint.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
-      for (const [kind, rows] of gathered) if (rows.length > 0) defer(kind.write(tx, rows))
+      for (const [kind, rows] of gathered) await byChunks(rows, (chunk) => defer(kind.write(tx, chunk)))
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {

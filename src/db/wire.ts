@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { byChunks } from '../lib/lists.ts'
 import { inSpan } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import { endOfTurn, joinTurn } from './join-turn.ts'
@@ -35,8 +36,11 @@ export const sendBy =
 /** Outside transactions, statements for a shared connection leave at the end of the turn. In a transaction they leave at once. */
 export const runBy = (senders: Senders, isTx: boolean): Run => {
   const joins = new WeakMap<object, unknown>()
-  const ask = async <V, Row>(lane: Lane, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> =>
-    form.read(await senders[lane](form.statement, form.values(list), form.rowMode), list.length)
+  const ask = async <V, Row>(lane: Lane, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> => {
+    const rows = await senders[lane](form.statement, form.values(list), form.rowMode)
+    const chunks = await byChunks(rows, (chunk) => form.read(chunk, list.length))
+    return chunks.length === 1 ? (chunks[0] ?? []) : list.map((_, key) => chunks.flatMap((chunk) => chunk[key] ?? []))
+  }
   const joinOf = <V, Row>(lane: Lane, form: Form<V, Row>): ((values: V) => Promise<Row[]>) => {
     const known = joins.get(form) as ((values: V) => Promise<Row[]>) | undefined
     if (known) return known

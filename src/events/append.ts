@@ -3,6 +3,7 @@ import { type Gathered, signal, type Tx, tellAfterCommit } from '../db/client.ts
 import { insertRows, Sent } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { byChunks } from '../lib/lists.ts'
 import { changesOf, type Fields } from './stored-data.ts'
 import type { EventType } from './types.ts'
 
@@ -32,12 +33,12 @@ const written: Gathered<ReturnType<typeof rowOf>> = { write: (tx, rows) => inser
 /** Runs in the transaction of their cause. Streams are woken after it, because a notify inside would queue all commits. */
 export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
   if (all.length === 0) return
-  // For callers that learn the account only after a write (a sign-in); all others hold its lock.
-  const locked = lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId))
-  tx.gather(
-    written,
-    all.map((event) => rowOf(event, tx.at)),
-  )
   tellAfterCommit(tx, eventsCommitted, { at: tx.at, events: all })
-  await locked
+  const gather = (chunk: readonly NewEvent[]) =>
+    tx.gather(
+      written,
+      chunk.map((event) => rowOf(event, tx.at)),
+    )
+  // The lock is for callers that learn the account only after a write (a sign-in); all others hold it.
+  await Promise.all([lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId)), byChunks(all, gather)])
 }

@@ -3,6 +3,7 @@ import type { Gathered, Tx } from '../db/client.ts'
 import { insertRows, Sent } from '../db/prepare-write.ts'
 import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { pack } from '../lib/packed-text.ts'
 import { type AuditAction, subjectTypes } from './audit-actions.ts'
 
 /** A principal, an account that proved itself in another way (a signature, a sign-in), or the service itself. */
@@ -23,8 +24,8 @@ type AuditEntry = {
   subject?: Uuid
   before?: unknown
   after?: unknown
-  /** The packed inputs of a payment's decision. */
-  inputs?: Buffer | undefined
+  /** The inputs of a payment's decision, as JSON. */
+  inputs?: string | undefined
 }
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
@@ -56,7 +57,7 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
     subjectId: subject ?? null,
     before: document(before),
     after: document(after),
-    inputs: new Sent(inputs ?? null),
+    inputs: new Sent(inputs === undefined ? null : pack('inputs', inputs)),
     ip: origin?.ip ?? null,
     userAgent: origin?.userAgent ?? null,
     requestId: origin?.requestId ?? null,

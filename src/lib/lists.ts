@@ -18,14 +18,23 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /** Works through a long list in chunks of `size`. Between two chunks the event loop serves other requests. */
-export const inPortions = async <T, R>(items: readonly T[], size: number, work: (item: T, place: number) => R): Promise<R[]> => {
-  const results: R[] = []
+export const inPortions = async <T, R>(
+  items: readonly T[],
+  work: (item: T, place: number) => R,
+  size = 64,
+): Promise<Awaited<R>[]> => {
+  const results: Awaited<R>[] = []
   for (const [place, item] of items.entries()) {
     if (place > 0 && place % size === 0) await turn()
-    results.push(work(item, place))
+    const result = work(item, place)
+    results.push(result instanceof Promise ? await result : (result as Awaited<R>))
   }
   return results
 }
+
+/** Like `inPortions`, but hands over whole chunks: as many rows as one statement writes without stopping the event loop. */
+export const byChunks = <T, R>(items: readonly T[], work: (chunk: T[]) => R): Promise<Awaited<R>[]> =>
+  inPortions(chunksOf(items, 128), work, 1)
 
 /** Before more work on a long list, lets the event loop serve other requests. A short list continues at once. */
 export const afterTurn = async (items: readonly unknown[]): Promise<void> => {

@@ -183,3 +183,19 @@ test('an export of evidence reads what its receipts are made of together: eighty
   })
   expect([status, statements.length < 80]).toEqual([200, true])
 })
+
+test('no statement of a batch writes more than 128 payments, events or audit rows: other requests are served in between', async () => {
+  const { api } = person
+  const items = Array.from({ length: 300 }, (_, index) => ({ beneficiary_id: scene.asking, amount_minor: `${300 + index}00` }))
+  const { statements } = await sentDuring(async () => {
+    const { body } = await api.post('/v1/payment-batches', { items, duplicates_intended: true })
+    const decided = await api.post(`/v1/approvals/${body.approval_id}/decide`, { decision: 'approve' })
+    expect([decided.status, decided.body.status]).toEqual([200, 'approved'])
+  })
+  const sizes = statements.flatMap(({ text, values }) =>
+    /^(insert into|update) "(payments|events|audit_log)"/.test(text)
+      ? [Math.max(...values.map((value) => (Array.isArray(value) ? value.length : 1)))]
+      : [],
+  )
+  expect([Math.max(...sizes), sizes.filter((size) => size === 128).length]).toEqual([128, 12])
+})

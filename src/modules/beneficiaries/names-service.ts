@@ -172,9 +172,10 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   const shape = shapeOf(displayName)
   let found: Uuid | null = null
   // The oldest is most likely the one that people know.
-  await inPortions(await db.run(newestNames, { workspaceId }), portionSize, (other) => {
+  const compare = (other: { id: Uuid; payeeId: Uuid; name: string }) => {
     if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
-  })
+  }
+  await inPortions(await db.run(newestNames, { workspaceId }), compare, portionSize)
   return found
 }
 

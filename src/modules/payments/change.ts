@@ -9,7 +9,7 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { endHolds } from '../../ledger/ledger.ts'
-import { afterTurn, only } from '../../lib/lists.ts'
+import { byChunks, inPortions, only } from '../../lib/lists.ts'
 import { getHolders } from '../identity/accounts/queries.ts'
 import { balanceEvents } from '../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../mandates/end.ts'
@@ -42,7 +42,7 @@ export type ChangeOptions = {
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
-  inputs?: Buffer | undefined
+  inputs?: string | undefined
 }
 
 export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
@@ -83,20 +83,19 @@ export const writeChanges = async (
 ): Promise<PaymentRecord[]> => {
   const { at } = tx
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
-  const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
+  const events = await inPortions(pairs, ({ after, options }) => eventOf(after, options))
   const rows = pairs.map(({ after }) => after)
-  await afterTurn(rows)
-  tx.defer(updateRows(tx, payments, [...changeable, 'updatedAt'], rows))
-  await afterTurn(rows)
-  for (const { payment, after, options } of pairs)
+  await byChunks(rows, (chunk) => tx.defer(updateRows(tx, payments, [...changeable, 'updatedAt'], chunk)))
+  await inPortions(pairs, ({ payment, after, options }) =>
     audit(tx, options.actor, options.action ?? eventOfStatus(after) ?? 'payment.create', {
       workspaceId: after.workspaceId,
       subject: after.id,
       before: { status: payment.status },
       after: { status: after.status, ...options.after },
       inputs: options.inputs,
-    })
-  await appendEvents(tx, events)
+    }),
+  )
+  await appendEvents(tx, [...events.flat(), ...balances])
   const decided = pairs.filter(({ payment, after }) => isDecided(payment, after))
   await cancelWaitingCosts(
     tx,

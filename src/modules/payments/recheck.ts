@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors/catalogue.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { existing } from '../../lib/lists.ts'
+import { existing, inPortions } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { chargesFor, countsInTotal, evaluate, stillCovered } from '../../policy/evaluate.ts'
@@ -183,11 +183,8 @@ const obstacleOf = async (
 }
 
 /** Checks one payment after the other: each sees what the earlier ones use of another day. */
-const obstaclesOf = async (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) => {
-  const obstacles: (Obstacle | undefined)[] = []
-  for (const payment of payments) obstacles.push(await obstacleOf(tx, payment, state, resting))
-  return obstacles
-}
+const obstaclesOf = (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) =>
+  inPortions(payments, (payment) => obstacleOf(tx, payment, state, resting))
 
 /** The check before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (

@@ -5,7 +5,6 @@ import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { existing } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { pack } from '../../../lib/packed-text.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { packInputs } from '../../../policy/inputs.ts'
@@ -50,8 +49,8 @@ export type DecisionRequest = {
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
-  /** The facts behind the decision, kept in the payment's audit row so that it can be decided again. */
-  inputs: Buffer
+  /** The facts behind the decision as JSON, kept in the payment's audit row so that it can be decided again. */
+  inputs: string
   charges: readonly Charge[]
   mandate: PaymentMandate | null
   context: PaymentContext
@@ -232,7 +231,7 @@ export const decidePayment = (
   return {
     payment: recordOf(request, { evaluation, decision, context, at, currency, feeMinor }),
     decision,
-    inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),
+    inputs: JSON.stringify(packInputs(evaluation)),
     charges: executeAt ? [] : chargesFor(evaluation, request.madeAt ?? at),
     mandate,
     context,

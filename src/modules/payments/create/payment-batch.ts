@@ -88,9 +88,6 @@ type Decided = {
   nonce: string
   needs: ReturnType<typeof needsOf>
 }
-/** About 10 ms of work. */
-const portionSize = 64
-
 /**
  * Requirements of the batch's one approval, if any item needs one: the highest count, all policies, and separation of duties or
  * signatures if any item asks for them.
@@ -114,8 +111,8 @@ const decideItems = async (
   { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
 ): Promise<Decided | { faults: Fault[]; denied: number }> => {
   const { spending, asks, payees } = state
-  const listTotals = listTotalsOf(spending, deps, { asks, principal, at })
-  const decided = await inPortions(asks, portionSize, (one, index) => {
+  const listTotals = await listTotalsOf(spending, deps, { asks, principal, at })
+  const decided = await inPortions(asks, (one, index) => {
     const ask = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
     return decideNext(spending, deps, { ask, principal, index, at })
   })
@@ -127,7 +124,7 @@ const decideItems = async (
   if (!first || known.length + faults.length > 0)
     return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
   const nonce = randomBytes(16).toString('hex')
-  const lines = await inPortions(items, portionSize, (item, index) => lineOf(deps, item, { payees, nonce, index }))
+  const lines = await inPortions(items, (item, index) => lineOf(deps, item, { payees, nonce, index }))
   const needs = needsOf(items)
   const batchId = newId()
   const { input, once, rows } = request
@@ -173,11 +170,11 @@ const presentPreview = (
   { rows, ignored }: Pick<BatchRequest, 'rows' | 'ignored'>,
 ): PaymentBatchPreview => {
   const rowAt = (index: number) => rows?.[index] ?? null
-  const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
+  const created = new Set(items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : [])))
   return shownPreview(batch, {
     fees_minor: formatMinor(batch.feesMinor ?? 0n),
     required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
-    new_payees_count: new Set(created).size,
+    new_payees_count: created.size,
     warnings:
       ignored.length > 0
         ? [
@@ -188,7 +185,7 @@ const presentPreview = (
           ]
         : [],
     items: accepted.map(({ payment, decision }, index) => {
-      const isNew = created.includes(payment.beneficiaryId)
+      const isNew = created.has(payment.beneficiaryId)
       const same = decision.warnings.find((warning) => warning.code === 'possible_duplicate')
       const other = decision.warnings.find((warning) => warning.code === 'name_differs')
       const sameIndex = same?.listIndex ?? null
@@ -226,7 +223,7 @@ const writeBatch = async (
   const { batch, accepted, lines, nonce, needs } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
-  const written = await inPortions(accepted, portionSize, (one) => writtenOut(one, principal))
+  const written = await inPortions(accepted, (one) => writtenOut(one, principal))
   await writePayments(tx, deps, written, spending.state)
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {

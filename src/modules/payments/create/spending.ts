@@ -4,6 +4,7 @@ import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { inPortions } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
@@ -103,20 +104,20 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
  * Totals of a batch's items under each rule with an approval threshold, by the rule's id. Items that anything but a rule refuses
  * are left out.
  */
-export const listTotalsOf = (
+export const listTotalsOf = async (
   { state }: Spending,
   deployment: Deployment,
   { asks, principal, at }: { asks: readonly Ask[]; principal: Payer; at: Date },
-): Record<string, Minor> => {
+): Promise<Record<string, Minor>> => {
   const totals: Record<string, Minor> = {}
   const past = { earlier: null, typicalAmountMinor: null }
-  for (const { input, ofBatch } of asks) {
+  await inPortions(asks, ({ input, ofBatch }) => {
     const considered = orRefusal(() => consider(state, { principal, input, mandate: null, past, ofBatch }, at, deployment))
-    if (considered instanceof Refusal) continue
+    if (considered instanceof Refusal) return
     const { evaluation } = considered
     for (const { id, approvalThresholdMinor } of [...applicablePolicies(evaluation), ...evaluation.grants])
       if (approvalThresholdMinor !== null) totals[id] = (totals[id] ?? 0n) + input.amount_minor
-  }
+  })
   return totals
 }
 

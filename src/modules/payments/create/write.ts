@@ -6,7 +6,7 @@ import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Hold, holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { afterTurn } from '../../../lib/lists.ts'
+import { afterTurn, byChunks, inPortions } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { balanceEvent } from '../../identity/accounts/service.ts'
@@ -91,8 +91,8 @@ export const auditDenial = (
   })
 
 /**
- * One statement for each table. All are sent together with the commit, and a failure of one makes the commit fail. Approvals are
- * inserted after their payments.
+ * One statement for each table and chunk. The last are sent together with the commit, and a failure of one makes the commit fail.
+ * Approvals are inserted after their payments.
  */
 export const writePayments = async (
   tx: Tx,
@@ -104,22 +104,23 @@ export const writePayments = async (
     const held = accepted.filter(isHeld)
     if (held.length > 0) {
       tx.defer(holdAll(tx, holdsOf(held, state)))
+      await afterTurn(held)
       tx.defer(chargeCounters(tx, held))
       await afterTurn(held)
     }
-    const rows = accepted.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
-    tx.defer(insertRows(tx, payments, rows))
-    await afterTurn(rows)
-    tx.defer(appendEvents(tx, eventsOf(accepted, state)))
-    await afterTurn(rows)
+    await byChunks(accepted, (chunk) => {
+      const rows = chunk.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
+      tx.defer(insertRows(tx, payments, rows))
+    })
+    await appendEvents(tx, eventsOf(accepted, state))
   }
-  for (const { principal, payment, decision, inputs } of accepted) {
+  await inPortions(accepted, ({ principal, payment, decision, inputs }) => {
     const { id, status, amountMinor, feeMinor, snapshot } = payment
     const payee = snapshot.beneficiary.display_name
     const fee = feeMinor !== null && { fee_minor: feeMinor.toString() }
     const after = { status, amount_minor: amountMinor.toString(), ...fee, beneficiary: payee, outcome: decision.outcome }
     audit(tx, principal, 'payment.create', { subject: id, after, inputs })
-  }
+  })
   // A batch is approved as a whole: its own writer requests the approval.
   for (const one of accepted) {
     const { approvalId, batchId } = one.payment

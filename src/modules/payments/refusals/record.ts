@@ -183,7 +183,7 @@ const write = async (
     workspaceId: record.refusal.workspaceId,
     data: presentRefusal(record, config.CURRENCY),
   }))
-  tx.defer(appendEvents(tx, events))
+  await appendEvents(tx, events)
   return outcomes
 }
 
