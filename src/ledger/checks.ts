@@ -25,6 +25,15 @@ export const namesOfBooks = providers
   .flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`))
   .join(', ')
 
+/** The newest transfer `t` before a turn of the month, in the order of ids, which follow their times within an hour. */
+const newestBefore = (turn: string): string =>
+  `coalesce(max(t.id::text collate "C") filter (where t.created_at < ${turn} - interval '1 hour'), '${firstId}')::uuid`
+
+/** Sums of bookings before a turn by their time, and since the turn by their time and place. */
+const closedAt = (turn: 'last' | 'before'): string => `
+  coalesce(sum(signed.minor) filter (where t.created_at < turns.${turn}), 0) as closing_${turn},
+  coalesce(sum(signed.minor) filter (where t.created_at >= turns.${turn} and t.id > e.${turn}), 0) as moved_${turn}`
+
 /** References of bookings that publish the balance after them. */
 const publishing = "('payment', 'fee', 'topup', 'deposit')"
 
@@ -105,26 +114,23 @@ export const ledgerChecks: readonly Check[] = [
         where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
       /** Counted back from the present totals, at two turns of the month: finds a booking whose time and place differ. */
       'the opening balance of a statement is the closing balance of the one before': `
-        with turns as (select n, date_trunc('month', $now) - make_interval(months => n) as at from generate_series(0, 1) n),
+        with turns as (select date_trunc('month', $now) as last, date_trunc('month', $now) - interval '1 month' as before),
         moved as (
           select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
-          where a.kind = 'customer' and ($since = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $since)))
-        -- Both turns in one pass over an account's transfers.
-        select m.code || ' at ' || turns.at as subject from moved m
-          cross join lateral (
-            select coalesce(sum(signed.minor), 0) as at_last, coalesce(sum(signed.minor) filter (where t.created_at < before.at), 0) as at_before
-            from ledger_transfers t cross join (select at from turns where n = 1) as before
-              cross join lateral (select case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end as minor) as signed
-            where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < (select at from turns where n = 0)) as sums
-          cross join turns
-          cross join lateral (select case turns.n when 0 then sums.at_last else sums.at_before end as minor) as closing
-          cross join lateral (
-            select coalesce((select t.id from ledger_transfers t where t.customer_account_id = m.id and t.created_at < turns.at - interval '1 hour'
-              order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id) as edge
-          cross join lateral (
-            select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
-            from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
-        where closing.minor <> opening.minor`,
+          where a.kind = 'customer' and ($since = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $since))),
+        -- Read whole, twice: searched account by account, every transfer was read five times in random order.
+        edges as (
+          select m.id, ${newestBefore('turns.last')} as last, ${newestBefore('turns.before')} as before
+          from moved m cross join turns left join ledger_transfers t on t.customer_account_id = m.id group by m.id),
+        sums as (
+          select m.code, m.now_minor, ${closedAt('last')}, ${closedAt('before')}
+          from moved m join edges e on e.id = m.id cross join turns
+            left join ledger_transfers t on t.customer_account_id = m.id and t.kind in ('direct', 'post')
+            cross join lateral (select case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end as minor) as signed
+          group by m.id, m.code, m.now_minor)
+        select s.code || ' at ' || turn.at as subject from sums s cross join turns
+          cross join lateral (values (turns.last, s.closing_last, s.moved_last), (turns.before, s.closing_before, s.moved_before)) as turn(at, closing, moved)
+        where turn.closing <> s.now_minor - turn.moved`,
       /** Compares opening balances with the sum of everything before. Reads every transfer, so only in a full check. */
       'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before': `
         with counted as (select * from counted_hours where $since = '-infinity'),

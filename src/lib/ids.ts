@@ -144,7 +144,9 @@ export const idProblem = (kind: IdKind, text: string): string | undefined => {
     : `begins with ${other}_, which names another kind of thing; send one that begins with ${prefix}_`
 }
 
+const knownPrefixes: ReadonlySet<string> = new Set(Object.values(idPrefixes))
+
 export const parseAnyId = (text: string): Uuid | undefined => {
-  const prefix = Object.values(idPrefixes).find((known) => text.startsWith(`${known}_`))
-  return prefix && decodeUuid(text.slice(prefix.length + 1))
+  const end = text.indexOf('_')
+  return knownPrefixes.has(text.slice(0, Math.max(0, end))) ? decodeUuid(text.slice(end + 1)) : undefined
 }

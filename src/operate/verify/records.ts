@@ -11,9 +11,9 @@ const zoneChanges = `changes as (
 export const recordChecks = sqlChecks({
   I8: {
     'an event of a payment is of its workspace and its account': `
-      select e.id::text as subject from events e join payments p on p.id = e.payment_id
-      where e.created_at >= $since and e.transaction > $sealed_through and (e.workspace_id is distinct from p.workspace_id or not exists (
-        select from workspaces w where w.id = p.workspace_id and e.account_id in (p.account_id, w.owning_account_id, w.balance_account_id)))`,
+      select e.id::text as subject from events e join payments p on p.id = e.payment_id left join workspaces w on w.id = p.workspace_id
+      where e.created_at >= $since and e.transaction > $sealed_through and (e.workspace_id is distinct from p.workspace_id
+        or (w.id is not null and e.account_id in (p.account_id, w.owning_account_id, w.balance_account_id)) is not true)`,
     'every sweep is due within its interval, and no check of these promises is in the future': `
       select name as subject from schedules where next_run_at > now() + make_interval(secs => every_seconds) + interval '1 minute'
       union all select name from verify_points where at > greatest($now, now()) + interval '1 minute'`,

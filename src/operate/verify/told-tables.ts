@@ -1,6 +1,6 @@
 import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { parseAnyId } from '../../lib/ids.ts'
-import { unpack } from '../../lib/packed-text.ts'
+import { parseWithoutTrace } from '../../lib/packed-text.ts'
 import { SpendingControls } from '../../modules/delegation/schema.ts'
 import type { Fields, Told } from './told.ts'
 
@@ -55,10 +55,11 @@ const passing = [
   ...['provider_receipt', 'failure_code', 'failure_message', 'provider_code'],
 ]
 
-/** The answer at creation, which the row keeps. */
-const kept = (row: Fields): Fields => {
-  if (row.snapshot === null) return { idempotency_key: null }
-  const answer = fieldsOf(JSON.parse(unpack(Buffer.from(String(row.snapshot).slice(2), 'hex'))))
+/** The answer at creation, which the row keeps: a column, or its bytes as JSON has them. */
+const kept = ({ snapshot }: Fields): Fields => {
+  if (snapshot === null) return { idempotency_key: null }
+  const bytes = snapshot instanceof Buffer ? snapshot : Buffer.from(String(snapshot).slice(2), 'hex')
+  const answer = fieldsOf(parseWithoutTrace(bytes))
   const { account_id, grant_id } = fieldsOf(answer.initiated_by)
   return {
     ...Object.fromEntries(Object.entries(answer).filter(([name]) => !passing.includes(name))),

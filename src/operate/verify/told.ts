@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { digestOfSecret } from '../../auth/secrets.ts'
 import { type Check, most, type Period, rowsOf } from '../../db/check.ts'
@@ -41,12 +42,13 @@ const idDigits = Array.from(
 export const typeIdSql = (kind: IdKind, column: string): string =>
   `(select '${idPrefixes[kind]}_' || ${idDigits} from (select B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) as bits offset 0) as id)`
 
-type Page = { id: Uuid; row: Fields; log: Entry[] | null }
+/** The row's columns, beside what its table's line adds and the row's entries in order. */
+type Page = Record<string, unknown> & { id: Uuid; more: Fields | null; log: Entry[] | null }
 
 const pageSize = 500
 const pagesOfPortion = 20
 
-/** Reads all rows after `$1` in pages, up to the maximum of breaches. */
+/** Reads all rows after `$1` in pages, up to the maximum of breaches. The database reads the next page while one is checked. */
 export const findInPages = async <Row extends { id: Uuid }>(
   db: Db,
   facts: Period,
@@ -56,23 +58,27 @@ export const findInPages = async <Row extends { id: Uuid }>(
 ): Promise<string[]> => {
   const found: string[] = []
   let count = 0
-  for (let last = facts.behind ?? firstId; found.length < most; ) {
-    const rows = await rowsOf<Row>(db, facts, `${text} order by t.id limit ${take}`, last)
+  const readAfter = (last: Uuid) => rowsOf<Row>(db, facts, `${text} order by t.id limit ${take}`, last)
+  for (let page = readAfter(facts.behind ?? firstId); found.length < most; ) {
+    const rows = await page
+    const end = rows.length < take ? undefined : rows.at(-1)
+    if (end) {
+      page = readAfter(end.id)
+      // Its failure is thrown when it is awaited, which the maximum of breaches may prevent.
+      page.catch(() => undefined)
+      await turn()
+    }
     found.push(...(await breachesOf(rows)))
-    const end = rows.at(-1)
-    if (end === undefined || rows.length < take) break
-    last = end.id
+    if (!end) break
     count += rows.length
-    if (found.length === 0 && count % (pagesOfPortion * take) === 0) await facts.onPortion?.(last, count)
+    if (found.length === 0 && count % (pagesOfPortion * take) === 0) await facts.onPortion?.(end.id, count)
   }
   return found.slice(0, most)
 }
 
-/** Row and log in one query, because the service could change both between two. Numbers become texts, which keep all digits. */
-const pageSql = (table: string, { also, more = `'{}'`, since }: Told): string => `
-  select t.id, (
-      select jsonb_object_agg(key, case jsonb_typeof(value) when 'number' then to_jsonb(value #>> '{}') else value end)
-      from jsonb_each(to_jsonb(t) || ${more})) as row, (
+/** Row and log in one query, because the service could change both between two. */
+const pageSql = (table: string, { also, more = 'null::jsonb', since }: Told): string => `
+  select t.*, ${more} as more, (
       select json_agg(json_build_object('action', a.action, 'at', a.at, 'workspaceId', a.workspace_id, 'accountId', a.account_id, 'after', a.after)
         order by a.transaction, a.id)
       from audit_log a where ${also ? `a.subject_id = any(t.id || ${also})` : 'a.subject_id = t.id'}) as log
@@ -82,8 +88,9 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
 /** One form for all spellings of a value: an id with or without prefix, a time in any zone, a number or its text. */
 const plain = (value: unknown): unknown => {
-  if (typeof value === 'number') return String(value)
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (typeof value === 'string') return time.test(value) ? new Date(value).toISOString() : (parseAnyId(value) ?? value)
+  if (value instanceof Date) return value.toISOString()
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object') return value ?? null
   return value && Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
@@ -94,12 +101,11 @@ const endsEarlier = (told: unknown, end: unknown): boolean =>
   end !== null && (told === null || new Date(String(end)) < new Date(String(told)))
 
 export const namesThatDiffer = (told: Fields, row: Fields): string[] =>
-  Object.keys(told).filter(
-    (name) =>
-      name in row &&
-      !isDeepStrictEqual(plain(told[name]), plain(row[name])) &&
-      !(name === 'expires_at' && endsEarlier(told[name], row[name])),
-  )
+  Object.keys(told).filter((name) => {
+    if (told[name] === row[name] || !(name in row)) return false
+    const [before, now] = [plain(told[name]), plain(row[name])]
+    return !isDeepStrictEqual(before, now) && !(name === 'expires_at' && endsEarlier(before, now))
+  })
 
 const ends: readonly AuditAction[] = ['identity.unlink', 'member.leave', 'member.remove', 'passkey.remove']
 const revocations: readonly AuditAction[] = [
@@ -152,7 +158,8 @@ const making = ({ owner }: Told, { at, workspaceId, accountId }: Entry): Fields 
 })
 
 /** The log's final description of a row: for each name, the value of its newest entry. */
-const lastTold = (told: Told, { row, log }: Page): Fields => {
+const lastTold = (told: Told, row: Page): Fields => {
+  const { log } = row
   const made = log?.find(({ action }) => told.made?.includes(action))
   const last: Record<string, unknown> = { ...told.before?.(row), ...(made && making(told, made)), gone: false }
   for (const entry of log ?? []) {
@@ -162,19 +169,21 @@ const lastTold = (told: Told, { row, log }: Page): Fields => {
 }
 
 /** States that the log has without their time. */
-const states = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revoked', 'suspended']
+const states = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revoked', 'suspended'].map(
+  (name) => [name, `${name}_at`] as const,
+)
 
-/** The row, whether each of its times is set, and a digest of its secret. */
-const described = ({ secret }: Told, row: Fields): Fields => ({
-  ...Object.fromEntries(states.flatMap((name) => (`${name}_at` in row ? [[name, row[`${name}_at`] !== null]] : []))),
-  ...(secret && { secret_digest: digestOfSecret(Buffer.from(String(row[secret]).slice(2), 'hex')) }),
-  ...row,
-  gone: false,
-})
+/** Adds to the row whether each of its times is set, and a digest of its secret. */
+const described = ({ secret }: Told, row: Page): Fields => {
+  for (const [name, at] of states) if (at in row && !(name in row)) row[name] = row[at] !== null
+  const digest = secret && { secret_digest: digestOfSecret(row[secret] as Buffer) }
+  return Object.assign(row, digest, { gone: false })
+}
 
 const breachesOf = (told: Told, page: Page): string[] => {
   if (page.log === null && told.made) return [`${page.id}: not in the audit log`]
-  const names = namesThatDiffer(lastTold(told, page), described(told, page.row))
+  const row = Object.assign(page, page.more)
+  const names = namesThatDiffer(lastTold(told, row), described(told, row))
   return names.length === 0 ? [] : [`${page.id}: ${names.join(', ')}`]
 }
 
