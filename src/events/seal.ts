@@ -134,6 +134,10 @@ const lastBefore = statement('audit.last_seal_before')`
 export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undefined> =>
   (await db.query<Seal>(lastBefore, [at]))[0]
 
+const through = statement('audit.seal_through')`
+  select ${sealColumns} from audit_seals where through_id = $1`
+export const readSealThrough = async (db: Db, id: Uuid): Promise<Seal | undefined> => (await db.query<Seal>(through, [id]))[0]
+
 export const readSealsAfter = (db: Db, sequence: number, take: number): Promise<Seal[]> => db.query(sealsAfter, [sequence, take])
 
 type Line = { id: Uuid; line: string }
@@ -145,10 +149,8 @@ const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {
 const readSealed = (db: Db, before: SealPlace | undefined, through: SealPlace, take: number): Promise<(Line & SealPlace)[]> =>
   db.query(sealed, [...rangeOf(before, through), take])
 
-const isWithin = (row: SealPlace, seal: SealPlace): boolean => {
-  const [at, end] = [BigInt(row.transaction), BigInt(seal.transaction)]
-  return at < end || (at === end && row.id <= seal.id)
-}
+const isWithin = (row: SealPlace, seal: SealPlace): boolean =>
+  row.transaction === seal.transaction ? row.id <= seal.id : BigInt(row.transaction) < BigInt(seal.transaction)
 
 /**
  * The rows that each of several seals covers, in any period; one more than it sealed if there are more. Reads all at once: a

@@ -342,6 +342,22 @@ test('only the seals are named whose rows are not those that they sealed', async
   expect(more).toEqual([expect.stringContaining('seal 1 '), expect.stringContaining('seal 2 ')])
 })
 
+test('a check that was stopped behind a seal goes on with the next one', async () => {
+  const check = checks.find(({ promise }) => promise.startsWith('the audit log is what was sealed'))
+  const seals = await service.deps.db.query<{ id: Uuid }>('select through_id as id from audit_seals order by sequence limit 2')
+  const [first, second] = seals.map(({ id }) => id)
+  const facts = { ...factsOf(service.deps), sealedThrough: '0' }
+  const findAfter = (changed: Uuid | undefined, behind?: Uuid) =>
+    afterwards(
+      async (tx) => (await check?.find(tx, { ...facts, behind })) ?? [],
+      `update audit_log set after = '{"harmless": true}' where id = '${changed}'`,
+    )
+  expect(await findAfter(first)).toEqual([expect.stringMatching(/^seal 1 .*was changed/)])
+  expect(await findAfter(second)).toEqual([expect.stringMatching(/^seal 2 .*was changed/)])
+  expect(await findAfter(first, first)).toEqual([])
+  expect(await findAfter(second, first)).toEqual([expect.stringMatching(/^seal 2 .*was changed/)])
+})
+
 test('a chain that was sealed again from the changed row on no longer has the head that was logged', async () => {
   const heads = service.log.flatMap((line) => JSON.parse(line).hash ?? [])
   const [newest] = await service.deps.db.query<{ hash: Buffer }>('select hash from audit_seals order by sequence desc limit 1')

@@ -1,4 +1,5 @@
-import { type Check, type CheckFacts, sqlChecks } from '../../db/check.ts'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Check, type CheckFacts, type Period, sqlChecks } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import {
   type Grown,
@@ -6,13 +7,20 @@ import {
   readSealedRows,
   readSealNodes,
   readSealsAfter,
+  readSealThrough,
   readSealTree,
   rowsRoot,
   type Seal,
 } from '../../events/seal.ts'
 
-/** The number of seals whose rows are read together. */
+/** The number of seals whose rows are read together: about 1,300 rows, as large as a few pages of other checks. */
 const batch = 20
+const batchesOfPortion = 8
+
+const readBatch = async (db: Db, before: Seal | undefined) => {
+  const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
+  return { seals, rows: await readSealedRows(db, before, seals) }
+}
 
 type Verdict = { fault: string } | { vouched: boolean }
 
@@ -32,13 +40,21 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: r
  * it covers; later seals are compared with its stored values.
  * A seal whose key is no longer configured is valid if a later seal, keyed with one of our secrets, follows it.
  */
-const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => {
+const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
   const broken: string[] = []
   let unvouched: string[] = []
-  let before = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
+  const { since, behind } = facts
+  let before = behind ? await readSealThrough(db, behind) : since ? await readLastSealBefore(db, since) : undefined
+  let count = 0
+  let next = readBatch(db, before)
   for (let more = true; more; ) {
-    const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
-    const rows = await readSealedRows(db, before, seals)
+    const { seals, rows } = await next
+    more = seals.length === batch
+    if (more) {
+      next = readBatch(db, seals.at(-1))
+      next.catch(() => undefined)
+      await turn()
+    }
     const add = await readSealTree(db, (seals[0]?.sequence ?? 1) - 1)
     const trees = seals.map((seal) => add(seal.rowsRoot))
     const completed = trees.flatMap((tree) => tree.completed)
@@ -53,8 +69,10 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
       if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
         broken.push(`${name}: a node of the tree that proofs are made of was changed`)
       before = seal
+      count += seal.rows
     }
-    more = seals.length === batch
+    const isPortion = more && (before?.sequence ?? 0) % (batchesOfPortion * batch) === 0
+    if (isPortion && before && broken.length + unvouched.length === 0) await facts.onPortion?.(before.id, count)
   }
   return [...broken, ...unvouched]
 }
