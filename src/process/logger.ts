@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino'
+import { destination, type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
 import { formatId, type IdKind, isIdKind } from '../lib/ids.ts'
@@ -28,14 +28,29 @@ const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown>
 
 export const logOptions = { mixin: traceFields, serializers: { err: describeError }, formatters: { log: withPublicIds } }
 
-/** JSON lines. In development at a terminal, in colour if pino-pretty is installed. */
+/** The most that waits in memory while standard output takes no line. */
+const maxWaitingBytes = 1_048_576
+
+/**
+ * JSON lines. In development at a terminal, in colour if pino-pretty is installed. Without room on the disk of standard output the
+ * service continues: lines wait, further ones are lost and counted. pino alone would end the process, and `flushSync` would never return.
+ */
 export const createLogger = async (config: Config): Promise<Logger> => {
   const options = { level: config.LOG_LEVEL, base: null, ...logOptions }
-  if (config.NODE_ENV !== 'development') return pino(options)
-  const pretty = await import('pino-pretty').catch(() => undefined)
-  if (!pretty) return pino(options)
-  return pino(
-    options,
-    pretty.PinoPretty({ colorize: process.stdout.isTTY, translateTime: 'SYS:HH:MM:ss.l', singleLine: true, sync: true }),
-  )
+  const output = destination({ dest: 1, sync: true, maxLength: maxWaitingBytes })
+  const pretty = config.NODE_ENV === 'development' ? await import('pino-pretty').catch(() => undefined) : undefined
+  const format = pretty?.prettyFactory({ colorize: process.stdout.isTTY, translateTime: 'SYS:HH:MM:ss.l', singleLine: true })
+  const logger = pino(options, { write: (line: string) => void output.write(format ? format(line) : line) })
+  let lost = 0
+  output.on('error', () => undefined)
+  output.on('drop', () => {
+    lost += 1
+  })
+  output.on('drain', () => {
+    if (lost === 0) return
+    const lines = lost
+    lost = 0
+    logger.warn({ lines }, 'lines of the log were lost: standard output took none')
+  })
+  return logger
 }

@@ -36,6 +36,8 @@ export const handleSignals = (say: (sentence: string) => void) => {
     )
   }
   for (const name of names) process.on(name, stop)
+  // Tools that rotate logs send these. Node answers SIGUSR1 with a debugger that every user of the machine may open, and SIGUSR2 ends a process.
+  for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined)
   return {
     /** Until this call, a signal only ends the process. `delayMs`: how long `closer` continues to serve first. */
     closeWith: (closer: () => Promise<void>, delayMs: number): void => {

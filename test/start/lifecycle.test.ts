@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newWallet, signIn } from '../harness/people.ts'
+import { freePort } from '../harness/ports.ts'
+import { programs } from '../harness/programs.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
 let parent: string
@@ -55,5 +57,35 @@ describe('npm start', patience, () => {
   it('uses them again after it was killed', async () => {
     const { url } = await start()
     expect(await whoSignsIn(url)).toBe(account)
+  })
+
+  it('serves while the disk of its log is full, and ends in order', async () => {
+    const port = await freePort()
+    const command = ['sh', '-c', 'exec "$0" "$1" > /dev/full', process.execPath, programs.server] as const
+    const server = spawnServer({ DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'trace' }, { command })
+    const url = `http://localhost:${port}`
+    await expect
+      .poll(
+        () =>
+          fetch(`${url}/readyz`).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 60_000 },
+      )
+      .toBe(200)
+    expect(await whoSignsIn(url)).toBe(account)
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+
+  it('opens no debugger and serves on at the signals of programs that rotate logs', async () => {
+    const { server, url } = await start()
+    server.kill('SIGUSR1')
+    server.kill('SIGUSR2')
+    expect(await whoSignsIn(url)).toBe(account)
+    expect(server.stderr()).toBe('')
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 })
