@@ -57,16 +57,16 @@ const openAccount = async (config: Config) => {
 }
 
 /** Called before the service is built, so that every request is seen. */
-const trace = async (endpoint: string, serviceName: string): Promise<void> => {
+const trace = async (endpoint: string, logger: Logger): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
-  parts.defer(startTracing({ endpoint, serviceName }).stop)
+  parts.defer(startTracing({ endpoint, serviceName: 'payments-service', logger }).stop)
 }
 
 /** Continues to serve until others have noticed. */
 type Leave = () => Promise<void>
 
 const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Leave> => {
-  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, 'payments-service')
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, logger)
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }

@@ -1,15 +1,25 @@
 import { FastifyOtelInstrumentation } from '@fastify/otel'
-import { context, propagation, type Span, trace } from '@opentelemetry/api'
+import { context, DiagLogLevel, diag, propagation, type Span, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import { installTracing } from '../lib/tracing.ts'
 
+type Tracing = { endpoint: string; serviceName: string; logger: Pick<Logger, 'warn'> }
 type RunningTracing = { flush: () => Promise<void>; stop: () => Promise<void> }
 
 /** Traces by OTLP over HTTP. Loaded only if an endpoint is configured: it costs memory and time. */
-export const startTracing = ({ endpoint, serviceName }: { endpoint: string; serviceName: string }): RunningTracing => {
+export const startTracing = ({ endpoint, serviceName, logger }: Tracing): RunningTracing => {
+  let said = false
+  const report = () => {
+    if (!said) logger.warn({ endpoint }, 'the collector of OTEL_EXPORTER_OTLP_ENDPOINT takes no traces: nothing else is affected')
+    said = true
+  }
+  // The library's own text may contain the collector's whole answer.
+  const ignore = () => undefined
+  diag.setLogger({ error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR)
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName }),
@@ -36,8 +46,10 @@ export const startTracing = ({ endpoint, serviceName }: { endpoint: string; serv
     flush: () => provider.forceFlush(),
     stop: async () => {
       installTracing(undefined)
-      await provider.shutdown()
+      // Spans that the collector does not take any more must not make an orderly end fail.
+      await provider.shutdown().catch(report)
       trace.disable()
+      diag.disable()
       context.disable()
       propagation.disable()
     },

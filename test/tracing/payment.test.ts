@@ -8,7 +8,9 @@ import { connectAgent } from '../mcp/connect.ts'
 import { startCollector } from './collector.ts'
 
 const collector = await startCollector()
-const running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test' })
+const warnings: unknown[] = []
+const logger = { warn: (...line: unknown[]) => void warnings.push(line) }
+const running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test', logger })
 const service = await openService()
 afterAll(async () => {
   await running.stop()
@@ -50,8 +52,10 @@ test("one payment is one trace, from the caller's request over its statements, t
   const job = named('job payments.MPESA_B2C')
   expect(above(job)).toContain('payments.create')
   expect(above(named('rail POST'))).toContain('job payments.MPESA_B2C')
+  expect(job?.attributes).toMatchObject({ subject: paid.body.id })
   const delivered = named('job deliveries')
   expect(above(delivered)).toContain('payments.create')
+  expect(delivered?.attributes).toMatchObject({ subject: paid.body.id })
   expect(trace.some((span) => above(span).includes('job deliveries'))).toBe(true)
 
   const sent = collector.sent()
@@ -100,6 +104,16 @@ test('a failed statement is marked as failed, without its bound values', async (
   await expect(service.deps.db.query('select $1::int', ['not-a-number-but-a-secret'])).rejects.toThrow()
   await running.flush()
   expect(collector.sent()).not.toContain('not-a-number-but-a-secret')
+})
+
+test('a collector that takes nothing is reported once, and nothing else fails', async () => {
+  expect(warnings).toEqual([])
+  await collector.close()
+  for (const _ of [1, 2]) {
+    expect((await service.api.get('/v1/banks')).status).toBe(200)
+    await running.flush().catch(() => undefined)
+  }
+  expect(warnings).toEqual([[{ endpoint: collector.endpoint }, expect.stringContaining('takes no traces')]])
 })
 
 test('without a collector no span is kept and no row names a trace', async () => {

@@ -12,7 +12,7 @@ import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { unpack } from '../../lib/packed-text.ts'
 import { receiptKey } from '../../lib/text.ts'
 import { continueTrace, inSpan } from '../../lib/tracing.ts'
@@ -64,8 +64,8 @@ export type OpenDelivery = RowOf<typeof openDeliveries>
 
 type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
 
-const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
-  continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
+const inTraceOf = <T>({ id, kind, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
+  continueTrace(traceparent, 'job deliveries', { delivery: id, subject: formatId(kind, subjectId) }, work)
 
 /** A transaction of several deliveries has its own trace, and each delivery is a span in its payment's trace. */
 const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {

@@ -8,7 +8,7 @@ import { statesBefore } from '../../db/transitions.ts'
 import { failure } from '../../errors/failures.ts'
 import { type Clock, secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import type { SendLogFinding } from '../../lib/send-log.ts'
 import { continueTrace } from '../../lib/tracing.ts'
@@ -246,7 +246,7 @@ export const createSender = (deps: Parts) => {
     continueTrace(
       recorded.outgoing.traceparent,
       `job ${lane.kind}s.${lane.rail}`,
-      { subject: recorded.outgoing.subjectId, attempt: recorded.order.attemptId },
+      { subject: formatId(lane.kind, recorded.outgoing.subjectId), attempt: recorded.order.attemptId },
       () => send(lane, recorded),
     )
 }
