@@ -23,12 +23,18 @@ export const withClient = async <T>(address: string | pg.ClientConfig, work: (cl
 export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; charges?: boolean }
 
 type StoredKey = { ring: string; keyId: string; checkValue: Buffer }
+type ConfiguredKey = StoredKey & { isCurrent: boolean }
 
 const checkValueOf = (bytes: Uint8Array): Buffer => createHmac('sha256', bytes).update('payments-service/installation').digest()
 
-const keysOf = ({ rings }: Fitting): StoredKey[] =>
+const keysOf = ({ rings }: Fitting): ConfiguredKey[] =>
   Object.entries(rings).flatMap(([ring, keys]) =>
-    [...(keys?.all.values() ?? [])].map(({ id, bytes }) => ({ ring, keyId: id, checkValue: checkValueOf(bytes) })),
+    [...(keys?.all.values() ?? [])].map(({ id, bytes }) => ({
+      ring,
+      keyId: id,
+      checkValue: checkValueOf(bytes),
+      isCurrent: id === keys?.current.id,
+    })),
   )
 
 const refuse = (sentence: string): never => {
@@ -74,7 +80,10 @@ export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
       'select ring, key_id as "keyId", check_value as "checkValue" from installation_keys order by created_at, key_id',
     )
     compareKeys(kept.rows, configured)
-    for (const { ring, keyId, checkValue } of configured)
+    // Nothing new is written under an older key. After `rotate-keys` it may stay configured for a while: storing it again would
+    // make it needed for ever.
+    const added = configured.filter(({ ring, isCurrent }) => isCurrent || !kept.rows.some((key) => key.ring === ring))
+    for (const { ring, keyId, checkValue } of added)
       await client.query(
         `insert into installation_keys (ring, key_id, check_value, created_at) values ($1, $2, $3, now()) on conflict do nothing`,
         [ring, keyId, checkValue],
