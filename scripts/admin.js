@@ -1,4 +1,4 @@
-// Administers the service from its sources, or from the bundle of a package, which has none.
+// Runs the administrator's commands from the sources, or from the bundle in a package.
 import './installed.js'
 import { existsSync } from 'node:fs'
 

@@ -74,11 +74,11 @@ const roleTable = (): string[] =>
 
 const about = `# Who may do what
 
-\`npm run authorization\` writes this page from the routes' declarations. Read every difference: it is a change of who may do what. The tests
-try every route of the running service for every role and every kind of credential, compare the answers with this page, and fail if a route is
+\`npm run authorization\` writes this page from the routes' declarations. Review every difference: it changes an access right. The tests
+try every route of the running service with every role and every kind of credential, compare the answers with this page, and fail if a route is
 missing here.
 
-\`●\` may · \`·\` may not · \`○\` in an API key only if a person named the permission when they created the key
+\`●\` allowed · \`·\` not allowed · \`○\` for an API key only if a person granted the permission explicitly when they created the key
 
 The permissions \`account.*\`, \`key.*\` and \`grant.*\` belong to the account, whatever its role; the others depend on the role in the
 workspace. A key or an agent has the permissions of its account, limited to those of its grant. A suspended member has only the account's
@@ -88,19 +88,22 @@ permissions. An account that is no longer a member has no credential in the work
 const routesAbout = `
 ## Routes
 
-**owner … viewer**: a member with that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
-**linked**: a session that began with a sign-in method which a key linked.
-**stopped**: works while the workspace is frozen or suspended, or the account that holds its balance is not active. **frozen**: works while the caller's own
-account is frozen. Reading always works. **proof**: a session must have proven within ten minutes who its person is, for every request (\`●\`) or where
-the request adds, widens, raises or loosens something (\`○\`); a dashboard token of a session may not (an administrator's acts excepted), and a key
-or an agent needs no proof. [Below](#fresh-proof) is the reason for each operation. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`
+- **owner … viewer**: a signed-in member with that role.
+- **key**, **agent**: an API key, an OAuth access token, of a member whose role is allowed.
+- **linked**: a session that began with a sign-in method that a key linked.
+- **stopped**: works while the workspace is frozen or suspended, or the account that holds its balance is not active. Reading always works.
+- **frozen**: works while the caller's own account is frozen. Reading always works.
+- **proof**: a session needs a [fresh proof](#fresh-proof), for every request (\`●\`) or only if the request adds or loosens something (\`○\`). A dashboard
+  token cannot make such a request, except an administrator's; a key or an agent needs no proof.
+
+\`public\` ignores credentials, \`optional\` reads a credential if one is sent, \`authenticated\`
 requires any credential, \`undelegated\` one without a grant, \`admin\` an administrator in person.
 `
 
 const openAbout = `
 ## Without a permission
 
-These operations require no permission. The reasons are in \`src/http/without-permission.ts\`. With a route that is missing there, the service
+These operations require no permission. The reasons are in \`src/http/without-permission.ts\`. If a route is missing there, the service
 does not start.
 `
 
@@ -114,13 +117,13 @@ const openTable = (routes: readonly RouteEntry[]): string[] =>
   ])
 
 const signInAuthority =
-  'A person may. A key or an agent only with `account.manage`, with no spending controls in its whole lineage, if it is not frozen, and never for an administrator’s account.'
+  'Every person. A key or an agent only with `account.manage`, without spending controls in its whole lineage, if it is not frozen, and never for an administrator’s account.'
 const descendantsOnly =
-  'A delegated caller changes only descendants of its own grant, and gives no permission that it does not have.'
-const membership = 'The role is read again under the lock, so a caller who lost it or was suspended or removed since is refused.'
+  'A delegated caller changes only descendants of its own grant, and cannot give a permission that it lacks.'
+const membership = 'The role is read again under the lock: a caller who has since lost it, or was suspended or removed, is rejected.'
 const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
 
-const invitedAlone = 'Without an account: as `SIGN_UP` says.'
+const invitedAlone = 'Without an account: `SIGN_UP` decides.'
 /** The reason why a service refuses a caller that the marks allow, by operation. */
 const reasons: Readonly<Record<string, string>> = {
   'oauth.get_authorization': 'Only in the browser session that opened the request.',
@@ -141,17 +144,17 @@ const reasons: Readonly<Record<string, string>> = {
   'workspaces.switch': ownWorkspace,
   'workspaces.separate_balance': 'Only the owning account, whose balance it is.',
   'workspaces.confirm_separation':
-    'Not the account that asked for it while another approver counts, and only a role that is older than the rule, or than 24 hours.',
-  'workspaces.withdraw_separation': 'Every approver, and the account that asked for it.',
-  'workspaces.unfreeze': 'A delegated caller can freeze and not unfreeze.',
-  'members.update': `${membership} Only owners give and remove the role owner; a delegated caller can remove permissions and not give them.`,
+    'Not the requester while there is another eligible approver. The role must be older than the rule, or than 24 hours.',
+  'workspaces.withdraw_separation': 'Every approver, and the requester.',
+  'workspaces.unfreeze': 'A delegated caller can freeze, but not unfreeze.',
+  'members.update': `${membership} Only owners give and remove the role owner. A delegated caller can remove permissions, but not give them.`,
   'members.remove': `${membership} Only a person in their own session can leave.`,
   'invitations.create': `${membership} An invitation gives at most the role of the caller.`,
   'invitations.preview': 'Only the addressee of the invitation: its wallet, or an account that proved its e-mail.',
   'invitations.accept': 'Only the addressee of the invitation: its wallet, or an account that proved its e-mail.',
   'notifications.stream': ownWorkspace,
   'notifications.list': ownWorkspace,
-  'beneficiaries.update': 'A delegated caller can freeze a beneficiary and not unfreeze it.',
+  'beneficiaries.update': 'A delegated caller can freeze a beneficiary, but not unfreeze it.',
   'grants.update': `${descendantsOnly} Every caller with the permission can freeze.`,
   'workspace_grants.list': managersInPerson,
   'workspace_grants.freeze': managersInPerson,
@@ -162,29 +165,29 @@ const reasons: Readonly<Record<string, string>> = {
   'api_keys.rotate': descendantsOnly,
   'admin.create_adjustment': 'Never for the administrator’s own account.',
   'admin.confirm_adjustment': 'Not the administrator who created it, and never for the administrator’s own account.',
-  'admin.reject_adjustment': 'Any administrator, also the one who created it.',
+  'admin.reject_adjustment': 'Any administrator, even the one who created it.',
   'approvals.decide':
-    'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment, a session that began with a wallet that the lineage linked, or a key made in it.',
+    'Not the initiator if duties are separated. Never a credential of the lineage that initiated the payment, a session that began with a wallet linked by that lineage, or a key created in such a session.',
   'policies.confirm_change':
-    'Not the account that asked for the change, and only where the roles of both are older than the policy, or than 24 hours.',
-  'policies.withdraw_change': 'Every approver, and the account that asked for the change.',
-  'approvals.decide_by_signature': 'The wallet’s account counts, and the grant that linked the wallet, like a credential.',
-  'payment_batches.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
-  'request_log.list': 'A delegated caller only requests with its own grant, or with one below it.',
-  'payments.attention': 'A delegated caller reads of refusals only its own and those of the grants below it.',
-  'payment_refusals.list': 'A delegated caller only what it, or a grant below it, was refused.',
-  'payments.cancel': 'A delegated caller only what it, or a grant below it, has asked for.',
-  'mandates.revoke': 'By credential with `mandate.manage`; by signature of a wallet of the account that signed.',
-  'admin.resolve_payment': 'Against the organisation never for the administrator’s own account, nor for a workspace of theirs.',
+    'Not the requester. The roles of both must be older than the policy, or than 24 hours.',
+  'policies.withdraw_change': 'Every approver, and the requester.',
+  'approvals.decide_by_signature': 'The rules apply to the wallet’s account, and to the grant that linked the wallet.',
+  'payment_batches.cancel': 'A delegated caller: only requests of its own grant or one below it.',
+  'request_log.list': 'A delegated caller: only requests of its own grant or one below it.',
+  'payments.attention': 'A delegated caller: only refusals of its own grant or one below it.',
+  'payment_refusals.list': 'A delegated caller: only refusals of its own grant or one below it.',
+  'payments.cancel': 'A delegated caller: only requests of its own grant or one below it.',
+  'mandates.revoke': 'A credential with `mandate.manage`, or a signature by a wallet of the account that signed the mandate.',
+  'admin.resolve_payment': 'At the organisation’s expense: never for the administrator’s own account or workspaces.',
   'admin.resolve_difference':
-    'Accepting an outcome is resolving its payment: against the organisation never for the administrator’s own account.',
+    'Accepting an outcome resolves its payment. At the organisation’s expense: never for the administrator’s own account.',
   'admin.enter_suspense_amount':
-    'The whole amount of a payment credits its account: never the administrator’s own, and not above the sum of a day.',
+    'The amount credits the payment’s account: never the administrator’s own, and not above their daily limit.',
   'admin.assign_suspense':
-    'Never to the administrator, and above the sum of a day only by an adjustment that a second one confirms.',
-  'admin.update_account': 'Switches nothing on again for the administrator, or for an account whose workspace they belong to.',
-  'admin.reinstate_workspace': 'Never a workspace that the administrator belongs to.',
-  'mcp.call': 'Only with a Host and an Origin of this service.',
+    'Never to the administrator’s own account. Above their daily limit, only by an adjustment that a second administrator confirms.',
+  'admin.update_account': 'Never enables anything for the administrator, or for an account with a workspace of which they are a member.',
+  'admin.reinstate_workspace': 'Never a workspace of which the administrator is a member.',
+  'mcp.call': 'Only with this service’s Host and Origin.',
 }
 const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']
 
@@ -200,22 +203,22 @@ const refusedBeyond = (routes: readonly RouteEntry[]): string[] => {
   })
   const unknown = Object.keys(reasons).filter((operation) => !routes.some((route) => route.operation === operation))
   if (unknown.length > 0) throw new Error(`unknown operations: ${unknown.join(', ')}`)
-  return pad([['Route', 'Refuses with', 'Which callers, although the marks allow them'], ...rows])
+  return pad([['Route', 'Error codes', 'Rule'], ...rows])
 }
 
 const beyondAbout = `
-## What services refuse beyond the marks
+## Rules beyond the marks
 
-A mark shows what the route itself requires: a credential, a permission, a role, and a state of the workspace and account. The following
-refusals are decided by the service, under the account's lock. The codes are those that the routes declare, and a test fails if a service
-refuses with a code that its route does not declare. [codes.md](codes.md) explains each code.
+A mark shows what the route itself requires: a credential, a permission, a role, and a state of the workspace and account. The service checks
+the following rules under the account's lock. A test fails if a service answers with a code that its route does not declare.
+[codes.md](codes.md) explains each code.
 `
 
 const proofAbout = `
 ## Fresh proof
 
-Whether a session that is older than ten minutes must prove again who its person is, for each operation: with every request (\`●\`), by what the request
-says (\`○\`), or not (\`·\`). An operation without a reason in \`scripts/fresh-proof.ts\` fails the tests.
+A fresh proof is a confirmation of the person's identity in the last ten minutes ([sign-in.md](sign-in.md#fresh-proof)). A session needs it for every
+request (\`●\`), for some requests (\`○\`), or for none (\`·\`). An operation without a reason in \`scripts/fresh-proof.ts\` fails the tests.
 `
 
 const proofTable = (routes: readonly RouteEntry[]): string[] =>

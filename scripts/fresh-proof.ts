@@ -1,33 +1,33 @@
 import type { RouteEntry } from '../src/http/route-table.ts'
 
-const stops = 'Only stops, ends or takes back something.'
-const underRules = 'Moves money, or agrees to it, only under the rules of the workspace.'
-const bySignature = 'The signature is the proof, whichever session sends it.'
+const stops = 'Only stops, ends or withdraws something.'
+const underRules = 'The workspace’s rules still apply to every payment.'
+const bySignature = 'The signature is the proof, in any session.'
 const ofClient = 'The client authenticates itself; a session decides nothing here.'
-const signIn = 'Signs in. To link: a new method needs the proof, one that is linked gives it.'
-const beforeSignIn = 'Gives nothing before the callback.'
-const adds = 'Adds a way to act for the account that lasts longer than the session.'
-const adminAct = 'Every act of an administrator needs it.'
-const loosens = 'Lets more pass than before.'
-const lifts = 'Lifts a stop, which may have been set because of a theft.'
+const signIn = 'Signs in. Linking a new method needs the proof; a linked method gives it.'
+const beforeSignIn = 'Has no effect before the callback.'
+const adds = 'Adds access to the account that outlasts the session.'
+const adminAct = 'Every administrator action needs it.'
+const loosens = 'Allows more than before.'
+const lifts = 'Lifts a freeze, which may have been set because of a theft.'
 
 /** For each operation that does more than read: why a session needs a fresh proof for it, or why not. */
 const reasons: Readonly<Record<string, string>> = {
-  'accounts.update': 'Changes a name that is shown.',
-  'accounts.close': 'Ends the account for good.',
+  'accounts.update': 'Changes only the displayed name.',
+  'accounts.close': 'Closes the account permanently.',
   'identities.link': adds,
-  'identities.unlink': 'Could take the way to sign in from its owner.',
-  'sessions.revoke': 'A session ends itself freely. Another one, or everything that began there, could be the owner’s.',
-  'sessions.prepare_proof': 'Begins a proof.',
+  'identities.unlink': 'Could lock out the owner.',
+  'sessions.revoke': 'Only to end another session, or everything that began in it: these could be the owner’s.',
+  'sessions.prepare_proof': 'Starts a proof.',
   'sessions.prove': 'Gives the proof.',
   'passkeys.prepare': 'Registers nothing yet.',
   'passkeys.add': adds,
-  'passkeys.remove': 'Takes a way to approve from its owner.',
+  'passkeys.remove': 'Removes a method of approval from the owner.',
   'api_keys.create': adds,
   'api_keys.rotate': adds,
-  'api_keys.update': 'Only with wider controls, which let more pass than before.',
+  'api_keys.update': 'Only to widen controls.',
   'api_keys.revoke': stops,
-  'grants.update': 'Only with wider controls, or to lift a freeze.',
+  'grants.update': 'Only to widen controls, or to lift a freeze.',
   'grants.revoke': stops,
   'grants.revoke_all': stops,
   'workspace_grants.freeze': 'Only to lift a freeze, which may have been set because of a theft.',
@@ -39,13 +39,13 @@ const reasons: Readonly<Record<string, string>> = {
   'sign_in.link_continue': beforeSignIn,
   'sign_in.google_callback': signIn,
   'sign_in.github_callback': signIn,
-  'sign_in.wallet_nonce': 'Gives a text that only the wallet can sign.',
+  'sign_in.wallet_nonce': 'Returns a text that only the wallet can sign.',
   'sign_in.wallet_verify': signIn,
   'sign_in.logout': stops,
-  'sign_in.create_dashboard_token': 'The token ends with the session, and never has a proof.',
-  'oauth.authorize': 'Sends the browser on; a person consents later.',
-  'oauth.decide_authorization': 'Only to approve, which adds a way to act for the account.',
-  'oauth.decide_device': 'Only to approve, which adds a way to act for the account.',
+  'sign_in.create_dashboard_token': 'The token ends with the session, and never counts as proven.',
+  'oauth.authorize': 'Only redirects the browser; a person consents later.',
+  'oauth.decide_authorization': 'Only to approve, which adds access to the account.',
+  'oauth.decide_device': 'Only to approve, which adds access to the account.',
   'oauth.token': ofClient,
   'oauth.revoke': ofClient,
   'oauth.introspect': ofClient,
@@ -53,31 +53,31 @@ const reasons: Readonly<Record<string, string>> = {
   'oauth.device_authorization': ofClient,
   'oauth.register': ofClient,
   'workspaces.create': 'A new workspace gives no rights in the existing ones.',
-  'workspaces.switch': 'Chooses where the session acts.',
-  'workspaces.update': 'Only for another time zone, which decides when limits count anew.',
+  'workspaces.switch': 'Only selects the session’s workspace.',
+  'workspaces.update': 'Only to change the time zone, which decides when limits reset.',
   'workspaces.freeze': stops,
   'workspaces.unfreeze': lifts,
-  'workspaces.separate_balance': 'Takes a sum from the rules that guard it.',
-  'workspaces.confirm_separation': 'Takes a sum from the rules that guard it.',
+  'workspaces.separate_balance': 'Moves money out of the rules that protect it.',
+  'workspaces.confirm_separation': 'Moves money out of the rules that protect it.',
   'workspaces.withdraw_separation': stops,
-  'members.update': 'Only to give rights, or to change a member who may decide.',
-  'members.remove': 'Only for a member who may decide.',
-  'invitations.create': 'Lets another person in.',
+  'members.update': 'Only to give rights, or to change an approver.',
+  'members.remove': 'Only for an approver.',
+  'invitations.create': 'Gives another person access.',
   'invitations.revoke': stops,
-  'invitations.accept': 'Joins the workspace of another person.',
+  'invitations.accept': 'Only joins another workspace.',
   'beneficiaries.create': underRules,
-  'beneficiaries.update': 'Only to lift a freeze. A new name is shown with the person who changed it.',
+  'beneficiaries.update': 'Only to lift a freeze. A changed name is shown with the person who changed it.',
   'beneficiaries.confirm': underRules,
-  'beneficiaries.verify': 'Asks the rail for a name.',
+  'beneficiaries.verify': 'Only queries the rail for a name.',
   'beneficiaries.archive': stops,
-  'policies.create': 'Another policy can only tighten.',
+  'policies.create': 'An additional policy can only tighten the rules.',
   'policies.update': 'Only to loosen.',
   'policies.archive': loosens,
   'policies.confirm_change': loosens,
   'policies.withdraw_change': stops,
-  'notification_settings.update': 'Only to switch something off: a stolen session could silence its owner.',
-  'push_subscriptions.create': 'Sends notifications to this browser, while its session lasts.',
-  'push_subscriptions.delete': 'Only for another session’s, which may be how the owner hears of an approval.',
+  'notification_settings.update': 'Only to turn something off: a stolen session could silence its owner.',
+  'push_subscriptions.create': 'Sends notifications to this browser only while its session lasts.',
+  'push_subscriptions.delete': 'Only for another session’s subscription, which may be how the owner learns of an approval.',
   'payments.create': underRules,
   'payments.cancel': stops,
   'payment_batches.create': underRules,
@@ -87,8 +87,8 @@ const reasons: Readonly<Record<string, string>> = {
   'mandates.prepare': bySignature,
   'mandates.create': bySignature,
   'mandates.revoke': stops,
-  'topups.initiate': 'Brings money in.',
-  'mcp.call': 'Each tool calls a route, which has a row of its own.',
+  'topups.initiate': 'Only adds money.',
+  'mcp.call': 'Each tool calls a route, which has its own row.',
 }
 
 /** @throws for an operation without a reason */
@@ -97,7 +97,7 @@ export const proofReason = ({ operation, method, rule, freshProof, changesNothin
   if (reason !== undefined) return reason
   if (freshProof === null && (method === 'GET' || changesNothing)) return 'Only reads.'
   if (rule === 'admin') return adminAct
-  throw new Error(`${operation}: scripts/fresh-proof.ts does not say whether a session needs a fresh proof for it, and why`)
+  throw new Error(`${operation}: add to scripts/fresh-proof.ts whether a session needs a fresh proof for it, and why`)
 }
 
 export const withProofReason: readonly string[] = Object.keys(reasons)

@@ -1,4 +1,4 @@
-// Before a program of the service is loaded: what it needs is there, or one sentence says what is missing.
+// Runs before any program of the service: checks that its files are complete, or exits with one sentence.
 import './require-node.js'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ const refuse = (sentence) => {
   process.exit(1)
 }
 
-// The list of a package (scripts/package.ts), which a checkout does not have. It is the first file of its archive.
+// The list of files in a package (scripts/package.ts), first in its archive. A checkout has none.
 const list = join(root, 'files.json')
 if (existsSync(list)) {
   const { name, files } = JSON.parse(readFileSync(list, 'utf8'))

@@ -1,4 +1,4 @@
-// One process for everything before a start: a process for each would take as long as its work.
+// One process for all builds before a start: starting a process takes as long as a build check.
 import './require-node.js'
 
 const [{ ensureDashboardBuilt }, { ensureBundled }, { ensureDocsBuilt }, { ensureClientPacked }] = await Promise.all([

@@ -1,16 +1,16 @@
-// Starts the service from its bundle (scripts/bundle.ts), or from its sources where there is none. Node runs both as they are.
+// Starts the service from its bundle (scripts/bundle.ts), or from its sources if there is none. Node runs both directly.
 import './installed.js'
 import { existsSync } from 'node:fs'
-// Not by their names: an older Node, which `installed.js` refuses, does not have them.
+// Not imported by name: an older Node, which `installed.js` rejects, lacks these functions.
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 const bundle = new URL('../build/server.js', import.meta.url)
 
 if (existsSync(bundle)) {
-  // Compiled code is kept for later starts. Where the folder is read-only, it is compiled again: nothing else depends on it.
+  // Caches compiled code for later starts. In a read-only folder the code is compiled at each start.
   module.enableCompileCache(fileURLToPath(new URL('../build/compiled', import.meta.url)))
-  // Of the bundle, which has maps of our own code only.
+  // Only for the bundle, whose source maps contain only our own code.
   module.setSourceMapsSupport(true, { nodeModules: false, generatedCode: false })
   await import(bundle.href)
 } else {

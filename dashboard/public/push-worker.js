@@ -1,11 +1,11 @@
-// Notices of approvals (Web Push). A message names its approval as `tag`, so there is one notice for each; one without a title takes it back.
+// Push notifications of approvals. A message's `tag` is its approval, so each approval has one notification; a message without a title removes it.
 
 const tell = async ({ tag, title, body, url }) => {
   const { registration } = self
-  // It waits as long as its approval: others a desktop takes down by itself within half a minute.
+  // Stays until the approval ends. Desktops remove other notifications within half a minute.
   if (title)
     return registration.showNotification(title, { tag, body, icon: '/icon-192.png', data: url, requireInteraction: true })
-  // A browser that is shown nothing for a message shows a notice of its own, or ends the subscription.
+  // If a message shows nothing, the browser shows its own notification or ends the subscription.
   await registration.showNotification('Decided', { tag, silent: true })
   for (const notice of await registration.getNotifications({ tag })) notice.close()
 }

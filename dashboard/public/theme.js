@@ -1,7 +1,7 @@
-// Before the first paint, so that a chosen theme never flashes in the other one.
+// Runs before the first paint, so the page never flashes in the other theme.
 try {
   const theme = localStorage.getItem('theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
 } catch {
-  // Storage is switched off: the system's theme holds.
+  // Without storage the system's theme applies.
 }
