@@ -120,7 +120,8 @@ const signInAuthority =
   'Every person. A key or an agent only with `account.manage`, without spending controls in its whole lineage, if it is not frozen, and never for an administrator’s account.'
 const descendantsOnly =
   'A delegated caller changes only descendants of its own grant, and cannot give a permission that it lacks.'
-const membership = 'The role is read again under the lock: a caller who has since lost it, or was suspended or removed, is rejected.'
+const membership =
+  'The role is read again under the lock: a caller who has since lost it, or was suspended or removed, is rejected.'
 const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
 
 const invitedAlone = 'Without an account: `SIGN_UP` decides.'
@@ -168,8 +169,7 @@ const reasons: Readonly<Record<string, string>> = {
   'admin.reject_adjustment': 'Any administrator, even the one who created it.',
   'approvals.decide':
     'Not the initiator if duties are separated. Never a credential of the lineage that initiated the payment, a session that began with a wallet linked by that lineage, or a key created in such a session.',
-  'policies.confirm_change':
-    'Not the requester. The roles of both must be older than the policy, or than 24 hours.',
+  'policies.confirm_change': 'Not the requester. The roles of both must be older than the policy, or than 24 hours.',
   'policies.withdraw_change': 'Every approver, and the requester.',
   'approvals.decide_by_signature': 'The rules apply to the wallet’s account, and to the grant that linked the wallet.',
   'payment_batches.cancel': 'A delegated caller: only requests of its own grant or one below it.',
@@ -185,7 +185,8 @@ const reasons: Readonly<Record<string, string>> = {
     'The amount credits the payment’s account: never the administrator’s own, and not above their daily limit.',
   'admin.assign_suspense':
     'Never to the administrator’s own account. Above their daily limit, only by an adjustment that a second administrator confirms.',
-  'admin.update_account': 'Never enables anything for the administrator, or for an account with a workspace of which they are a member.',
+  'admin.update_account':
+    'Never enables anything for the administrator, or for an account with a workspace of which they are a member.',
   'admin.reinstate_workspace': 'Never a workspace of which the administrator is a member.',
   'mcp.call': 'Only with this service’s Host and Origin.',
 }
