@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { loadConfig } from './config.ts'
 import { describeError } from './db/errors.ts'
-import { fitInstallation } from './db/start.ts'
+import { checkInstallation } from './db/start.ts'
 import { findKeys, type Keys } from './dev/development-keys.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
@@ -70,7 +70,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
-  const installation = await fitInstallation(database.directUrl, {
+  const installation = await checkInstallation(database.directUrl, {
     currency: config.CURRENCY,
     rings,
     charges: Object.keys(config.FEES).length > 0,

@@ -3,7 +3,7 @@ import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnd, sessionEn
 import { type KeyTypes, prepareText } from '../db/prepare.ts'
 import { balanceAccountSql } from '../db/tables/workspaces.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
-import { notFound, perhapsLost, Refusal } from '../lib/errors.ts'
+import { notFound, Refusal, writesMayBeLost } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
 import type { LastUsed } from './last-used.ts'
@@ -84,7 +84,7 @@ const personColumns = `(${isAdministratorSql('key.admins')}) is true as "isAdmin
 const lookup =
   <Row extends object>() =>
   <const T extends KeyTypes>(name: string, types: T, text: string) =>
-    prepareText<Row>()(name, types, text, 'record', { most: 128, inTx: true })
+    prepareText<Row>()(name, types, text, 'record', { maxSets: 128, inTx: true })
 
 const byApiKey = lookup<ApiKeyRow>()(
   'auth.api_keys',
@@ -146,7 +146,7 @@ type ResolverDeps = {
 
 const unknownTo = ({ mayHaveLost }: ResolverDeps, what: string): Refusal =>
   mayHaveLost()
-    ? perhapsLost(`writes, and ${what} may be among them`)
+    ? writesMayBeLost(`writes, and ${what} may be among them`)
     : new Refusal('invalid_token', { message: `The ${what} is not known.` })
 
 /** `workspaceId`: from the header `Workspace-Id`. `tx`: a write that checks the credential again under its locks. */

@@ -8,7 +8,7 @@ import { checksumProblem, hasWrongChecksum, parseWalletName } from '../lib/walle
 
 export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1')
 
-export const whole = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
 /** The sentence for a setting without one of its own, in the words of the API. */

@@ -17,7 +17,7 @@ const tryTake = statement('locks.try_accounts')`
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 
 /** For accounts that no other transaction knows yet. */
-export const noteLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
+export const recordLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   for (const account of accounts) tx.accountLocks.set(account, 'exclusive')
 }
 

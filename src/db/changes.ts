@@ -8,12 +8,12 @@ import { type Places, prepareText } from './prepare.ts'
 // Rows in the order of their changes. A trigger sets `changed` (the changing transaction), also for the previous version.
 
 /** `seen`: transactions before this one had ended when the list began, so rows changed before it are compared by time alone. */
-export type ChangePlace = { transaction: string; id: Uuid; seen: string }
+export type ChangePosition = { transaction: string; id: Uuid; seen: string }
 
 /** One page. `settled`: the oldest transaction that may still change a row; the page ends before it. */
-export type ChangesRequest = { place: ChangePlace; since: Date; settled: string; take: number }
+export type ChangesRequest = { position: ChangePosition; since: Date; settled: string; take: number }
 
-export const changePlaces = {
+export const changeParameters = {
   since: 'timestamptz',
   seen: 'xid8',
   settled: 'xid8',
@@ -22,15 +22,15 @@ export const changePlaces = {
   take: 'rows',
 } as const
 
-export const changeValues = ({ place, since, settled, take }: ChangesRequest) => ({
-  ...{ since, settled, take, seen: place.seen, afterTransaction: place.transaction, afterId: place.id },
+export const changeValues = ({ position, since, settled, take }: ChangesRequest) => ({
+  ...{ since, settled, take, seen: position.seen, afterTransaction: position.transaction, afterId: position.id },
 })
 
 /** A page, oldest change first. */
 export const inOrderOfChange = <Query>(
   query: Selected<Query>,
   { workspaceId, changed, id, updatedAt }: Record<'workspaceId' | 'changed' | 'id' | 'updatedAt', AnyColumn>,
-  at: Places<typeof changePlaces> & { workspaceId: SQL },
+  at: Places<typeof changeParameters> & { workspaceId: SQL },
   condition?: SQL,
 ): Query =>
   query
@@ -63,16 +63,16 @@ const edgesOf = (table: string) =>
   )
 const edges = { payments: edgesOf('payments'), payment_batches: edgesOf('payment_batches') }
 
-export type AskedChanges = { workspaceId: Uuid; since: Date; from: ChangePlace | undefined; take: number }
+export type ChangesQuery = { workspaceId: Uuid; since: Date; from: ChangePosition | undefined; take: number }
 
 /** On the primary: a standby does not know which transactions are open. */
 export const readChanges = async <Row>(
   db: Db,
   table: keyof typeof edges,
-  { workspaceId, since, from, take }: AskedChanges,
+  { workspaceId, since, from, take }: ChangesQuery,
   read: (request: ChangesRequest) => Promise<readonly Row[]>,
 ): Promise<{ rows: readonly Row[]; seen: string }> => {
   const { settled, start } = only(await db.run(edges[table], { workspace_id: workspaceId, since }))
-  const place = from ?? { transaction: start, id: firstId, seen: settled }
-  return { rows: await read({ place, since, settled, take }), seen: place.seen }
+  const position = from ?? { transaction: start, id: firstId, seen: settled }
+  return { rows: await read({ position, since, settled, take }), seen: position.seen }
 }

@@ -27,10 +27,10 @@ export type CheckFacts = {
  * `sealedThrough`: the end of the last seal before the period. Sealed transactions had ended, so rows of the period have later
  * transactions and the index on `transaction` finds them.
  */
-export type Period = CheckFacts & { sealedThrough: string } & Portions
+export type Period = CheckFacts & { sealedThrough: string } & Progress
 
-/** `behind`: the last row already checked. `onPortion`: reports progress while no breach is found. */
-export type Portions = { behind?: Uuid | undefined; onPortion?: (last: Uuid, rows: number) => Promise<void> }
+/** `lastChecked`: the last row already checked. `onProgress`: reports progress while no breach is found. */
+export type Progress = { lastChecked?: Uuid | undefined; onProgress?: (last: Uuid, rows: number) => Promise<void> }
 
 /** A promise about the data, as a query for its breaches: the `subject` of each row is one breach. */
 export type Check = {
@@ -41,7 +41,7 @@ export type Check = {
 }
 
 /** Values that the query of a check can name, such as `$since`. */
-const places: Readonly<Record<string, { type: string; of: (facts: Period) => unknown }>> = {
+const boundValues: Readonly<Record<string, { type: string; of: (facts: Period) => unknown }>> = {
   since: { type: 'timestamptz', of: ({ since }) => since?.toISOString() ?? '-infinity' },
   now: { type: 'timestamptz', of: ({ now }) => now },
   /** Older events may be deleted already. */
@@ -55,15 +55,15 @@ const places: Readonly<Record<string, { type: string; of: (facts: Period) => unk
 export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, ...first: unknown[]): Promise<Row[]> => {
   const values = [...first]
   const numbered = text.replaceAll(/\$([a-z_]+)/g, (_, name: string) => {
-    const place = places[name]
-    if (!place) throw new Error(`a check names $${name}`)
-    return `$${values.push(place.of(facts))}::${place.type}`
+    const value = boundValues[name]
+    if (!value) throw new Error(`a check names $${name}`)
+    return `$${values.push(value.of(facts))}::${value.type}`
   })
   return db.query<Row>(numbered, values)
 }
 
 /** The maximum of breaches named per promise. */
-export const most = 50
+export const maxBreaches = 50
 
 export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<string, string>>>>): Check[] =>
   Object.entries(queries).flatMap(([invariant, promises]) =>
@@ -71,7 +71,7 @@ export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<strin
       invariant,
       promise,
       find: async (db, facts) => {
-        const rows = await rowsOf<{ subject: string }>(db, facts, `select subject from (${text}) as breach limit ${most}`)
+        const rows = await rowsOf<{ subject: string }>(db, facts, `select subject from (${text}) as breach limit ${maxBreaches}`)
         return rows.map(({ subject }) => subject)
       },
     })),

@@ -18,7 +18,7 @@ export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V):
   (await db.run(query, values))[0]
 
 /** Rows that many places write and the same transaction never reads (events, audit rows): one statement per transaction. */
-export type Gathered<Row> = {
+export type AtCommitWrite<Row> = {
   write: (tx: Tx, rows: readonly Row[]) => Promise<unknown>
   /** Later evidence that the row, and so its transaction, still exists (`recovery-point.ts`). */
   traceOf?: (row: Row) => string | undefined
@@ -34,7 +34,7 @@ export type Tx = Db & {
   /** Sends a statement without awaiting its answer. Its failure fails the commit. */
   defer: (query: Promise<unknown>) => void
   /** Writes the rows with the commit, one statement for up to 128 rows of a kind. */
-  gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]) => void
+  writeAtCommit: <Row>(kind: AtCommitWrite<Row>, rows: readonly Row[]) => void
   /** Returns a function that undoes everything written and gathered since. */
   savepoint: () => Promise<() => Promise<void>>
   /** Only for wake-ups, which may be lost. */
@@ -61,10 +61,10 @@ export const signal = <Fact>(name: string): Signal<Fact> => Symbol(name)
 /** The next connection may lead to another server. */
 export const connectionLost = signal<null>('connection lost')
 
-export const tell = <Fact>({ signals }: Pick<Database, 'signals'>, kind: Signal<Fact>, fact: Fact): void =>
+export const emit = <Fact>({ signals }: Pick<Database, 'signals'>, kind: Signal<Fact>, fact: Fact): void =>
   void signals.emit(kind, fact)
 
-export const tellAfterCommit = <Fact>(tx: Tx, kind: Signal<Fact>, fact: Fact): void => tx.afterCommit(() => tell(tx, kind, fact))
+export const emitAfterCommit = <Fact>(tx: Tx, kind: Signal<Fact>, fact: Fact): void => tx.afterCommit(() => emit(tx, kind, fact))
 
 export const onSignal = <Fact>(
   { signals }: Pick<Database, 'signals'>,

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
-import { connectionLost, type Database, statement, tell } from './client.ts'
+import { connectionLost, type Database, emit, statement } from './client.ts'
 import { translateDatabaseError } from './errors.ts'
 import type { Pooler } from './pooler.ts'
 import { createRecoveryPoint } from './recovery-point.ts'
@@ -119,7 +119,7 @@ export const connect = (options: DatabaseOptions): Database => {
   // The server's own shutdown causes errors on connections that are not closed yet.
   let closing = false
   const lost = (message: string) => (error: Error) => {
-    tell({ signals }, connectionLost, null)
+    emit({ signals }, connectionLost, null)
     if (!closing) options.logger.warn({ error: error.message }, message)
   }
   pool.on('error', lost('an idle database connection was lost'))

@@ -1,4 +1,4 @@
-export type JoinOptions<Key, Value> = {
+export type CoalesceOptions<Key, Value> = {
   /** Returns an answer for every key, in the same order. */
   query: (keys: readonly Key[]) => Promise<readonly Value[]>
   /** Maximum of concurrent queries. Later keys wait for the next query. */
@@ -28,7 +28,7 @@ type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject
  * One query for all keys requested in one turn of the event loop, or while earlier queries run. Each answer is read after the
  * request for its key.
  */
-export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
+export const coalesce = <Key, Value>(options: CoalesceOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
   const { query, inFlight, maxKeys, until = 'turn' } = options
   const waiting: Waiting<Key, Value>[] = []
   let underWay = 0

@@ -33,13 +33,13 @@ export const newestFirst = <Query>(
 export const amongIds = (id: PgColumn, page: SQLWrapper): SQL => sql`${id} = any(array(${page}))`
 
 /** Parameters of a sweep: rows due by `now`, after the last processed row. */
-export const duePlaces = { now: 'timestamptz', since: 'text', behind: 'uuid', take: 'rows' } as const
+export const dueParameters = { now: 'timestamptz', since: 'text', behind: 'uuid', take: 'rows' } as const
 
 /** A due time as text, with its microseconds, for the next sweep's position. */
 export const dueText = (due: PgColumn): SQL.Aliased<string> => sql<string>`${due}::text`.as('due')
 
 /** Rows in the order of the partial index on the due time, so that a sweep reads no row that is not due. */
-export const dueBehind = <Query>(
+export const dueAfter = <Query>(
   query: Selected<Query>,
   { id, due }: { id: PgColumn; due: PgColumn },
   at: { now: SQL; since: SQL; behind: SQL; take: Placeholder },

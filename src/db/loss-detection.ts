@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
-import { connectionLost, type Database, type Db, onSignal, signal, tell } from './client.ts'
+import { connectionLost, type Database, type Db, emit, onSignal, signal } from './client.ts'
 import { describeError } from './errors.ts'
-import type { Place, RecoveryPoint, RecoveryPointFile } from './recovery-point.ts'
+import type { RecoveryPoint, RecoveryPointFile, ServerPosition } from './recovery-point.ts'
 import { createSendLogs, type SendLogs } from './send-logs.ts'
 import { statement } from './statement.ts'
 
@@ -24,7 +24,7 @@ const missing = statement('loss_detection.missing')`
    limit 100`
 
 /** Sent once, when this process detects a loss. */
-export const lossNoticed = signal<null>('loss')
+export const lossDetected = signal<null>('loss')
 
 type LossState = 'looking' | 'trusted' | 'lost'
 
@@ -49,7 +49,7 @@ const findMissing = async (db: Db, recoveryPoint: RecoveryPoint): Promise<string
   return rows.map(({ what }) => what)
 }
 
-type Seen = { now: Date; lost: boolean; held: string[]; server: string | null; system: string; position: string | null }
+type ServerState = { now: Date; lost: boolean; held: string[]; server: string | null; system: string; position: string | null }
 
 type LossDetectionDeps = { clock: Clock; db: Database; logger: Logger; sendLogs?: SendLogs }
 
@@ -68,7 +68,7 @@ export const createLossDetection = (
   const { recoveryPoint } = db
   if (file) recoveryPoint.loadFrom(file)
   /** Whether no other process can send from an original of this database. */
-  let sendersKnown = recoveryPoint.place() !== undefined
+  let sendersKnown = recoveryPoint.serverPosition() !== undefined
   let held: readonly string[] = []
   let state: LossState = 'looking'
   let trusted: string | undefined
@@ -85,19 +85,19 @@ export const createLossDetection = (
     state = 'lost'
     trusted = undefined
     logger.error(facts, 'the database lost committed writes: nothing is sent until an operator has reconciled')
-    tell(db, lossNoticed, null)
+    emit(db, lossDetected, null)
   }
 
-  const trust = (place: Place) => {
+  const trust = (position: ServerPosition) => {
     // A provider may have proven a loss during this check.
     if (state === 'lost') return
-    const from = recoveryPoint.place()?.server
-    if (from !== undefined && from !== place.server)
-      logger.info({ from, to: place.server }, 'all remembered writes are on this server')
+    const from = recoveryPoint.serverPosition()?.server
+    if (from !== undefined && from !== position.server)
+      logger.info({ from, to: position.server }, 'all remembered writes are on this server')
     state = 'trusted'
-    trusted = place.server
+    trusted = position.server
     changedAtMs = undefined
-    if (from !== place.server) recoveryPoint.trust(place)
+    if (from !== position.server) recoveryPoint.trust(position)
   }
 
   /** Pauses rails that might pay an order twice, in the database, before anything is sent. */
@@ -118,32 +118,32 @@ export const createLossDetection = (
   }
 
   /** `asked`: the number of doubts that this check answers. */
-  const examine = async (place: Place, asked: number) => {
-    const last = recoveryPoint.place()
-    if (last?.system === place.system && place.position < last.position)
-      return lose({ position: place.position.toString(), was: last.position.toString() })
+  const examine = async (position: ServerPosition, asked: number) => {
+    const last = recoveryPoint.serverPosition()
+    if (last?.system === position.system && position.position < last.position)
+      return lose({ position: position.position.toString(), was: last.position.toString() })
     const lost = await findMissing(db, recoveryPoint)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
     if (!(await knowsSenders())) return
     // The send log must be registered before the first attempt names it.
     await sendLogs.renew(true)
     if (asked !== doubts) return
-    if (last === undefined || last.server === place.server) return trust(place)
+    if (last === undefined || last.server === position.server) return trust(position)
     const now = performance.now()
     changedAtMs ??= now
-    if (now - changedAtMs >= graceMs) trust(place)
+    if (now - changedAtMs >= graceMs) trust(position)
   }
 
   const checkOnce = async (): Promise<void> => {
     const asked = doubts
-    const [row] = await db.query<Seen>(look)
+    const [row] = await db.query<ServerState>(look)
     if (!row?.server || row.position === null) return
     held = row.held
     const differed = clockDiffersByMs
     clockDiffersByMs = clock.follow?.(row.now) ?? 0
     if (Math.abs(clockDiffersByMs) > warnOfClockMs && Math.abs(clockDiffersByMs - differed) > warnOfClockMs)
       logger.warn({ differs_by_ms: clockDiffersByMs }, "this machine's clock differs from the database's, which the service uses")
-    const place = { system: row.system, server: row.server, position: BigInt(row.position) }
+    const position = { system: row.system, server: row.server, position: BigInt(row.position) }
     if (row.lost) lose({ declaredBy: 'another process, or before this one started' })
     if (state === 'lost' && (row.lost || !isDeclared)) {
       if (!isDeclared) await declare?.('lost_writes')
@@ -156,13 +156,13 @@ export const createLossDetection = (
       isDeclared = false
       state = 'looking'
     }
-    if (state !== 'trusted' || trusted !== place.server) {
-      if (trusted !== place.server) trusted = undefined
+    if (state !== 'trusted' || trusted !== position.server) {
+      if (trusted !== position.server) trusted = undefined
       state = 'looking'
-      await examine(place, asked)
+      await examine(position, asked)
     }
     if (trusted === undefined) return
-    recoveryPoint.seen(place.position)
+    recoveryPoint.advance(position.position)
     await sendLogs.renew()
   }
 

@@ -2,7 +2,7 @@ import { Column, getTableColumns, is, noopDecoder, Placeholder, SQL, sql, Table 
 import { makePgArray, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { declareStatements, type Lane, nameStatement, type QueryLane, type Statement } from './statement.ts'
+import { type Connection, type ConnectionMode, declareStatements, nameStatement, type Statement } from './statement.ts'
 
 // Queries are built on first use, not per request: building costs more than Postgres needs to answer.
 
@@ -63,7 +63,7 @@ const fieldsOf = (built: Complete): object => {
 export type Form<V, Row> = {
   statement: Statement | string
   /** The maximum number of value sets per statement. */
-  most: number
+  maxSets: number
   values: (list: readonly V[]) => unknown[]
   /** Rows as arrays, if several columns may have one name. */
   rowMode?: 'array'
@@ -72,11 +72,11 @@ export type Form<V, Row> = {
 }
 
 export type Prepared<V, Row> = {
-  readonly lane: Lane
+  readonly connection: Connection
   /** `outside`: requests of one event-loop turn share a statement. `in_tx`: also those of one run of code in a transaction. */
-  readonly joins: 'outside' | 'in_tx' | null
-  /** `joined`: for several sets of values at once. */
-  form: (values: V, joined: boolean) => Form<V, Row>
+  readonly coalesces: 'outside' | 'in_tx' | null
+  /** `coalesced`: for several sets of values at once. */
+  form: (values: V, coalesced: boolean) => Form<V, Row>
 }
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
@@ -158,19 +158,19 @@ const readerOf = (name: string, fields: object, from: number): ((row: readonly u
 /** `build` gets the places of the values. */
 export const declareForms = <P extends Parameters, Row>(
   name: string,
-  queryLane: QueryLane,
+  mode: ConnectionMode,
   parameters: P,
   build: (at: Places<P>) => Complete,
 ): Prepared<Values<P>, Row> => {
   type V = Values<P>
-  const joins = queryLane === 'joined' ? 'outside' : null
-  const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
+  const coalesces = mode === 'coalesced' ? 'outside' : null
+  const connection: Connection = mode === 'coalesced' ? 'record' : mode
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
   const partOf = (values: V, parameter: string): unknown => (values as Record<string, unknown>)[parameter]
   const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false
   const forms = new Map<string, Form<V, Row>>()
 
-  const makeForm = (key: string, given: readonly string[], isJoined: boolean): Form<V, Row> => {
+  const makeForm = (key: string, given: readonly string[], isCoalesced: boolean): Form<V, Row> => {
     const places = Object.entries(parameters).map(([parameter, kind]) => {
       if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
       if (optional.includes(parameter) && !given.includes(parameter)) return [parameter, undefined]
@@ -185,41 +185,41 @@ export const declareForms = <P extends Parameters, Row>(
     const single = written.replaceAll(/\$(\d+)/g, (_, number: string) => {
       const name = named[Number(number) - 1]
       if (name === undefined) return `$${taken.length + constants.push(params[Number(number) - 1])}`
-      return isJoined ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
+      return isCoalesced ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
     })
     // `offset 0` keeps each key's query apart: joined to the list, it could get a plan for many rows.
-    const text = isJoined
+    const text = isCoalesced
       ? forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${single} offset 0`)
       : single
-    const read = readerOf(name, fieldsOf(built), isJoined ? 1 : 0) as (row: object) => Row
+    const read = readerOf(name, fieldsOf(built), isCoalesced ? 1 : 0) as (row: object) => Row
     const sent = (list: readonly V[]): unknown[][] =>
-      taken.map(({ name, type }) => list.map((values) => sentAs(type, partOf(values, name), isJoined)))
+      taken.map(({ name, type }) => list.map((values) => sentAs(type, partOf(values, name), isCoalesced)))
     return {
-      statement: forms.size < maxForms ? nameStatement(key, text, lane) : text,
-      most: 128,
-      values: (list) => [...(isJoined ? sent(list) : sent(list).map(([value]) => value)), ...constants],
+      statement: forms.size < maxForms ? nameStatement(key, text, connection) : text,
+      maxSets: 128,
+      values: (list) => [...(isCoalesced ? sent(list) : sent(list).map(([value]) => value)), ...constants],
       rowMode: 'array',
-      read: isJoined ? byKey(([key]: readonly unknown[]) => key, read) : (rows) => [rows.map(read)],
+      read: isCoalesced ? byKey(([key]: readonly unknown[]) => key, read) : (rows) => [rows.map(read)],
     }
   }
-  const formOf = (given: readonly string[], isJoined: boolean): Form<V, Row> => {
-    const key = [isJoined ? `${name}@turn` : name, ...given].join('+')
-    const form = forms.get(key) ?? makeForm(key, given, isJoined)
+  const formOf = (given: readonly string[], isCoalesced: boolean): Form<V, Row> => {
+    const key = [isCoalesced ? `${name}@turn` : name, ...given].join('+')
+    const form = forms.get(key) ?? makeForm(key, given, isCoalesced)
     if (forms.size < maxForms) forms.set(key, form)
     return form
   }
   // Input of the test of query plans.
   declareStatements(name, () => {
     for (const given of [[], ...optional.map((parameter) => [parameter])])
-      for (const isJoined of joins ? [false, true] : [false]) formOf(given, isJoined)
+      for (const isCoalesced of coalesces ? [false, true] : [false]) formOf(given, isCoalesced)
   })
   return {
-    lane,
-    joins,
-    form: (values, isJoined) =>
+    connection,
+    coalesces,
+    form: (values, isCoalesced) =>
       formOf(
         optional.filter((parameter) => isGiven(partOf(values, parameter))),
-        isJoined,
+        isCoalesced,
       ),
   }
 }
@@ -227,23 +227,23 @@ export const declareForms = <P extends Parameters, Row>(
 type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, at: Places<P>) => B
 
 /**
- * Declares a query, by default on the lane `record`. Fields have at most two levels, and a joined table lists all of its fields.
- * On the lane `joined`, parameters are ids and texts, and all requests of one turn share one statement. The statement costs most
+ * Declares a query, by default on the connection `record`. Fields have at most two levels, and a joined table lists all of its fields.
+ * With `coalesced`, parameters are ids and texts, and all requests of one turn share one statement. The statement costs most
  * of a lookup, not its rows.
  */
 export function prepare<const P extends Parameters, B extends Select>(
   ...query: [name: string, parameters: P, build: Build<P, B>]
 ): Prepared<Values<P>, B['_']['result'][number]>
 export function prepare<const P extends Parameters, B extends Select>(
-  ...query: [name: string, parameters: P, lane: QueryLane, build: Build<P, B>]
+  ...query: [name: string, parameters: P, mode: ConnectionMode, build: Build<P, B>]
 ): Prepared<Values<P>, B['_']['result'][number]>
 export function prepare<P extends Parameters, B extends Select>(
   name: string,
   parameters: P,
-  ...[first, second]: [Build<P, B>] | [QueryLane, Build<P, B>]
+  ...[first, second]: [Build<P, B>] | [ConnectionMode, Build<P, B>]
 ): Prepared<Values<P>, unknown> {
-  const [lane, build] = typeof first === 'function' ? (['record', first] as const) : [first, second]
-  return declareForms(name, lane, parameters, (at) => build(builder, at))
+  const [connection, build] = typeof first === 'function' ? (['record', first] as const) : [first, second]
+  return declareForms(name, connection, parameters, (at) => build(builder, at))
 }
 
 export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
@@ -259,18 +259,18 @@ export const prepareText =
     name: string,
     types: T,
     text: string,
-    lane: Lane,
-    { most = 16, inTx = false }: { most?: number; inTx?: boolean } = {},
+    connection: Connection,
+    { maxSets = 16, inTx = false }: { maxSets?: number; inTx?: boolean } = {},
   ): Prepared<Key<T>, Row> => {
     declareStatements(name)
     const form: Form<Key<T>, Row> = {
-      statement: nameStatement(name, forEachKey(types, text), lane),
-      most,
+      statement: nameStatement(name, forEachKey(types, text), connection),
+      maxSets,
       values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => sentAs(type, key[part], true))),
       read: byKey(
         ({ keyNumber }: { keyNumber: number }) => keyNumber,
         ({ keyNumber: _, ...row }) => row as Row,
       ),
     }
-    return { lane, joins: inTx ? 'in_tx' : 'outside', form: () => form }
+    return { connection, coalesces: inTx ? 'in_tx' : 'outside', form: () => form }
   }

@@ -4,7 +4,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { type Db, first } from './client.ts'
 import { newestFirst, ownedBy } from './list-queries.ts'
 import { type Parameters, type Places, prepare } from './prepare.ts'
-import type { QueryLane } from './statement.ts'
+import type { ConnectionMode } from './statement.ts'
 
 type Row<T extends PgTable> = InferSelectModel<T>
 type Column<T extends PgTable> = keyof Row<T> & string
@@ -31,9 +31,9 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
   names: readonly Name[],
-  { lane = 'record', lock }: { lane?: QueryLane; lock?: 'update' | 'no key update' | 'share' } = {},
+  { connection = 'record', lock }: { connection?: ConnectionMode; lock?: 'update' | 'no key update' | 'share' } = {},
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T> | undefined>) => {
-  const query = prepare(name, placesOf(table, names), lane, (orm, at) => {
+  const query = prepare(name, placesOf(table, names), connection, (orm, at) => {
     const rows = whereEqual(orm, table, at)
     return lock ? rows.for(lock) : rows
   })
@@ -45,9 +45,9 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
   name: string,
   table: T,
   names: readonly Name[],
-  lane: QueryLane = 'record',
+  connection: ConnectionMode = 'record',
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T>[]>) => {
-  const query = prepare(name, placesOf(table, names), lane, (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)))
+  const query = prepare(name, placesOf(table, names), connection, (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)))
   return async (db, key) => (await db.run(query, key)) as Row<T>[]
 }
 
@@ -56,12 +56,14 @@ export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
   column: Name,
-  lane: QueryLane = 'record',
+  connection: ConnectionMode = 'record',
 ): ((db: Db, values: readonly NonNullable<Row<T>[Name]>[]) => Promise<Row<T>[]>) => {
   const among = columnsOf(table)[column]
   const untyped: PgTable = table
   const parameters = { values: `${kindOf(among)}[]` } as Parameters
-  const query = prepare(name, parameters, lane, (orm, at) => orm.select().from(untyped).where(sql`${among} = any(${at.values})`))
+  const query = prepare(name, parameters, connection, (orm, at) =>
+    orm.select().from(untyped).where(sql`${among} = any(${at.values})`),
+  )
   return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
 }
 

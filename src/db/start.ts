@@ -20,14 +20,14 @@ export const withClient = async <T>(address: string | pg.ClientConfig, work: (cl
 }
 
 /** The settings that must fit the data, the keys of each ring, and whether payments have fees. */
-export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; charges?: boolean }
+export type InstallationSettings = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; charges?: boolean }
 
 type StoredKey = { ring: string; keyId: string; checkValue: Buffer }
 type ConfiguredKey = StoredKey & { isCurrent: boolean }
 
 const checkValueOf = (bytes: Uint8Array): Buffer => createHmac('sha256', bytes).update('payments-service/installation').digest()
 
-const keysOf = ({ rings }: Fitting): ConfiguredKey[] =>
+const keysOf = ({ rings }: InstallationSettings): ConfiguredKey[] =>
   Object.entries(rings).flatMap(([ring, keys]) =>
     [...(keys?.all.values() ?? [])].map(({ id, bytes }) => ({
       ring,
@@ -55,7 +55,7 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
  * repair. At the first start the data adopt the settings. Returns the installation's name.
  * @throws StartupError with the sentence for the operator
  */
-export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
+export const checkInstallation = (url: string, given: InstallationSettings): Promise<Uuid> =>
   withClient(url, async (client) => {
     await client.query('begin')
     // If several processes run the first start, one writes.
@@ -128,7 +128,7 @@ const refusedBy = [
  * right to what a trigger refuses (the ledger, the audit log). Repeatable; run it after each migration.
  * @throws StartupError if the role does not exist
  */
-export const grantServing = (url: string, role: string): Promise<void> =>
+export const grantServiceRole = (url: string, role: string): Promise<void> =>
   withClient(url, async (client) => {
     const known = await client.query('select from pg_roles where rolname = $1', [role])
     if (known.rows.length === 0)

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 
 /** Parsed and planned once per connection. Each name belongs to one text. */
-export type Statement = { readonly name: string; readonly text: string; readonly lane: Lane }
+export type Statement = { readonly name: string; readonly text: string; readonly connection: Connection }
 
 /**
  * The connection of a statement outside a transaction. `record`: shared by all requests, for index lookups; a slow statement
  * delays all later ones. `page`: a second shared one, for lists. `pool`: exclusive, for reads of many rows or lock waits.
  */
-export type Lane = 'record' | 'page' | 'pool'
+export type Connection = 'record' | 'page' | 'pool'
 
 /** `joined`: `record`, with all requests of one turn of the event loop in one statement. */
-export type QueryLane = Lane | 'joined'
+export type ConnectionMode = Connection | 'coalesced'
 
 /** A text without a name is planned each time that it runs. */
 export type Query = <Row extends object>(statement: Statement | string, values?: readonly unknown[]) => Promise<Row[]>
@@ -23,20 +23,20 @@ const shortened = (name: string): string =>
   name.length <= longestName ? name : `${name.slice(0, longestName - 17)}~${hash('sha1', name).slice(0, 16)}`
 
 /** A second text under one name would fail on every connection that knows the first. */
-export const nameStatement = (fullName: string, text: string, lane: Lane): Statement => {
+export const nameStatement = (fullName: string, text: string, connection: Connection): Statement => {
   const name = shortened(fullName)
   const existing = known.get(name)
   if (existing && existing.text !== text) throw new Error(`two statements are called ${name}`)
-  const named = existing ?? { name, text, lane }
+  const named = existing ?? { name, text, connection }
   known.set(name, named)
   return named
 }
 
 /** Declares a text query. Interpolated parts are the module's own and equal for every request; values are bound. */
 export const statement =
-  (name: string, lane: Lane = 'pool') =>
+  (name: string, connection: Connection = 'pool') =>
   (text: TemplateStringsArray, ...parts: readonly (string | number)[]): Statement =>
-    nameStatement(name, String.raw({ raw: text }, ...parts).trimStart(), lane)
+    nameStatement(name, String.raw({ raw: text }, ...parts).trimStart(), connection)
 
 const declared = new Map<string, () => void>()
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, unavailable } from '../lib/errors.ts'
 import { byChunks } from '../lib/lists.ts'
-import type { Database, Gathered, Tx } from './client.ts'
+import type { AtCommitWrite, Database, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { RecoveryPoint } from './recovery-point.ts'
 import { corkUntilTick, runBy, sendBy } from './wire.ts'
@@ -64,7 +64,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           throw error
         }
       })
-      const gathered = new Map<Gathered<never>, never[]>()
+      const atCommit = new Map<AtCommitWrite<never>, never[]>()
       const tx: Tx = {
         get at() {
           at ??= options.clock.now()
@@ -73,17 +73,17 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         query,
         run: runBy({ record: query, page: query, pool: query }, true),
         defer,
-        gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]): void => {
-          if (over) throw new Error('rows were gathered after the end of their transaction: they would be lost')
-          const known: Row[] | undefined = gathered.get(kind)
+        writeAtCommit: <Row>(kind: AtCommitWrite<Row>, rows: readonly Row[]): void => {
+          if (over) throw new Error('rows were atCommit after the end of their transaction: they would be lost')
+          const known: Row[] | undefined = atCommit.get(kind)
           if (known) known.push(...rows)
-          else if (rows.length > 0) gathered.set(kind, [...rows] as never[])
+          else if (rows.length > 0) atCommit.set(kind, [...rows] as never[])
         },
         savepoint: async () => {
-          const before = new Map([...gathered].map(([kind, rows]) => [kind, rows.length]))
+          const before = new Map([...atCommit].map(([kind, rows]) => [kind, rows.length]))
           await query('savepoint undoable')
           return async () => {
-            for (const [kind, rows] of gathered) rows.length = before.get(kind) ?? 0
+            for (const [kind, rows] of atCommit) rows.length = before.get(kind) ?? 0
             await query('rollback to savepoint undoable')
           }
         },
@@ -94,7 +94,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       const reached = options.recoveryPoint.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
-      for (const [kind, rows] of gathered) await byChunks(rows, (chunk) => defer(kind.write(tx, chunk)))
+      for (const [kind, rows] of atCommit) await byChunks(rows, (chunk) => defer(kind.write(tx, chunk)))
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
@@ -115,8 +115,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       // After a caught error, COMMIT is a ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
-      const [trace] = [...gathered].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
-      if (trace !== undefined) options.recoveryPoint.note('audit', [trace], reached)
+      const [trace] = [...atCommit].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
+      if (trace !== undefined) options.recoveryPoint.track('audit', [trace], reached)
       for (const task of afterCommit) task()
       return outcome
     } catch (error) {

@@ -2,16 +2,16 @@ import pg from 'pg'
 import { byChunks } from '../lib/lists.ts'
 import { inSpan } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
-import { endOfTurn, joinTurn } from './join-turn.ts'
+import { coalesce, endOfTurn } from './join-turn.ts'
 import type { Form } from './prepare.ts'
-import type { Lane, Query, Statement } from './statement.ts'
+import type { Connection, Query, Statement } from './statement.ts'
 
 /** The driver's own format of times depends on the process's time zone and costs six times as much. */
 const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
 /** With `rowMode`, each row is a list of its columns. */
 type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
-export type Senders = Readonly<Record<Lane, Send>>
+export type Senders = Readonly<Record<Connection, Send>>
 
 /** Finds a connection and sends by it. */
 export type Use = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
@@ -35,26 +35,26 @@ export const sendBy =
 
 /** Outside transactions, statements for a shared connection leave at the end of the turn. In a transaction they leave at once. */
 export const runBy = (senders: Senders, isTx: boolean): Run => {
-  const joins = new WeakMap<object, unknown>()
-  const ask = async <V, Row>(lane: Lane, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> => {
-    const rows = await senders[lane](form.statement, form.values(list), form.rowMode)
+  const coalescers = new WeakMap<object, unknown>()
+  const ask = async <V, Row>(connection: Connection, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> => {
+    const rows = await senders[connection](form.statement, form.values(list), form.rowMode)
     const chunks = await byChunks(rows, (chunk) => form.read(chunk, list.length))
     return chunks.length === 1 ? (chunks[0] ?? []) : list.map((_, key) => chunks.flatMap((chunk) => chunk[key] ?? []))
   }
-  const joinOf = <V, Row>(lane: Lane, form: Form<V, Row>): ((values: V) => Promise<Row[]>) => {
-    const known = joins.get(form) as ((values: V) => Promise<Row[]>) | undefined
+  const coalescerOf = <V, Row>(connection: Connection, form: Form<V, Row>): ((values: V) => Promise<Row[]>) => {
+    const known = coalescers.get(form) as ((values: V) => Promise<Row[]>) | undefined
     if (known) return known
-    const query = (list: readonly V[]) => ask(lane, form, list)
-    const made = joinTurn<V, Row[]>({ query, inFlight: 2, maxKeys: form.most, until: isTx ? 'flush' : 'turn' })
-    joins.set(form, made)
+    const query = (list: readonly V[]) => ask(connection, form, list)
+    const made = coalesce<V, Row[]>({ query, inFlight: 2, maxKeys: form.maxSets, until: isTx ? 'flush' : 'turn' })
+    coalescers.set(form, made)
     return made
   }
-  return async ({ lane, joins, form: formOf }, values) => {
-    const isJoined = isTx ? joins === 'in_tx' : joins !== null
-    const form = formOf(values, isJoined)
-    if (isJoined) return joinOf(lane, form)(values)
-    if (!isTx && lane !== 'pool') await endOfTurn()
-    return (await ask(lane, form, [values]))[0] ?? []
+  return async ({ connection, coalesces, form: formOf }, values) => {
+    const isCoalesced = isTx ? coalesces === 'in_tx' : coalesces !== null
+    const form = formOf(values, isCoalesced)
+    if (isCoalesced) return coalescerOf(connection, form)(values)
+    if (!isTx && connection !== 'pool') await endOfTurn()
+    return (await ask(connection, form, [values]))[0] ?? []
   }
 }
 
@@ -62,9 +62,9 @@ export const runBy = (senders: Senders, isTx: boolean): Run => {
 export const queryBy =
   (senders: Senders): Query =>
   async (query, values) => {
-    const lane = typeof query === 'string' ? 'pool' : query.lane
-    if (lane !== 'pool') await endOfTurn()
-    return senders[lane](query, values)
+    const connection = typeof query === 'string' ? 'pool' : query.connection
+    if (connection !== 'pool') await endOfTurn()
+    return senders[connection](query, values)
   }
 
 /** Sends all statements of the running code in one system call: `begin` with the first ones, the last ones with `commit`. */

@@ -1,5 +1,5 @@
 import { lockFurtherAccounts } from '../db/account-lock.ts'
-import { type Gathered, signal, type Tx, tellAfterCommit } from '../db/client.ts'
+import { type AtCommitWrite, emitAfterCommit, signal, type Tx } from '../db/client.ts'
 import { insertRows, Sent } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -28,14 +28,14 @@ const rowOf = (event: NewEvent, at: Date) => {
   return { id: newId(), type, accountId, workspaceId, paymentId, data: new Sent(storedText(event)), createdAt: at }
 }
 
-const written: Gathered<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
+const written: AtCommitWrite<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
 
 /** Runs in the transaction of their cause. Streams are woken after it, because a notify inside would queue all commits. */
 export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
   if (all.length === 0) return
-  tellAfterCommit(tx, eventsCommitted, { at: tx.at, events: all })
+  emitAfterCommit(tx, eventsCommitted, { at: tx.at, events: all })
   const gather = (chunk: readonly NewEvent[]) =>
-    tx.gather(
+    tx.writeAtCommit(
       written,
       chunk.map((event) => rowOf(event, tx.at)),
     )

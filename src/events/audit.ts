@@ -1,5 +1,5 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
-import type { Gathered, Tx } from '../db/client.ts'
+import type { AtCommitWrite, Tx } from '../db/client.ts'
 import { insertRows, Sent } from '../db/prepare-write.ts'
 import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -64,11 +64,11 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
   }
 }
 
-const written: Gathered<ReturnType<typeof rowOf>> = {
+const written: AtCommitWrite<ReturnType<typeof rowOf>> = {
   write: (tx, rows) => insertRows(tx, auditLog, rows),
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
 /** Runs in the transaction of the action. Never a secret or a destination: callers pass only data that REST would show. */
 export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
-  tx.gather(written, [rowOf(tx, actor, action, entry)])
+  tx.writeAtCommit(written, [rowOf(tx, actor, action, entry)])

@@ -145,8 +145,8 @@ const pageKey = {
   since: 'timestamptz',
   until: 'timestamptz',
 } as const
-const read = (name: string, text: string, lane: 'page' | 'pool') =>
-  prepareText<Row>()(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
+const read = (name: string, text: string, connection: 'page' | 'pool') =>
+  prepareText<Row>()(name, pageKey, text, connection, connection === 'pool' ? { maxSets: 1 } : {})
 
 /** A search for types among very many events takes longer: it shares no connection with lists, or with other searches. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({

@@ -218,7 +218,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
     auditSealNodes,
     nodes.map((node) => ({ ...node, hash: Buffer.from(node.hash) })),
   )
-  tx.afterCommit(() => tx.recoveryPoint.note('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))
+  tx.afterCommit(() => tx.recoveryPoint.track('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))
   return { seal, more: rows.length === batch }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { type Database, inTx, statement } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { prepareWrite } from '../db/prepare-write.ts'
-import { streamPlaces } from '../db/tables/events.ts'
+import { streamSlots } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 const renewMs = 20_000
@@ -19,21 +19,21 @@ const take = statement('stream_places.take')`
    where (select count(*) from stream_places where account_id = $2) < $3
      and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`
 const renew = prepareWrite('stream_places.renew', { ids: 'uuid[]' }, (orm, at) =>
-  orm.update(streamPlaces).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamPlaces.id} = any(${at.ids})`),
+  orm.update(streamSlots).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamSlots.id} = any(${at.ids})`),
 )
 const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =>
-  orm.delete(streamPlaces).where(sql`${streamPlaces.id} = any(${at.ids})`),
+  orm.delete(streamSlots).where(sql`${streamSlots.id} = any(${at.ids})`),
 )
 
 /** The open streams of an account, counted over all processes, by the database's clock. */
-export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }) => {
-  const ownPlaces = new Set<Uuid>()
+export const createStreamSlots = ({ db, logger, maxStreams }: { db: Database; logger: Logger; maxStreams: number }) => {
+  const ownSlots = new Set<Uuid>()
   /** Awaited, so that a client that reconnects at once finds the place that it has just left. */
   const leaving = new Set<Promise<unknown>>()
   let timer: NodeJS.Timeout | undefined
-  const note = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
+  const warnOf = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
   const renewAll = () => {
-    if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the slots of streams could not be renewed'))
+    if (ownSlots.size > 0) db.run(renew, { ids: [...ownSlots] }).catch(warnOf('the slots of streams could not be renewed'))
   }
   return {
     /** A place for one more stream. Null if the account, or the lineage of `rootGrantId` (null: a person), has its maximum. */
@@ -43,29 +43,29 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
       const taken = await inTx(db, async (tx) => {
         await tx.query(lock, [accountId])
         await tx.query(forget, [accountId, abandonedSeconds])
-        return (await tx.query(take, [place, accountId, most, rootGrantId, Math.ceil(most / 2)])).length > 0
+        return (await tx.query(take, [place, accountId, maxStreams, rootGrantId, Math.ceil(maxStreams / 2)])).length > 0
       })
       if (!taken) return null
-      ownPlaces.add(place)
+      ownSlots.add(place)
       timer ??= setInterval(renewAll, renewMs).unref()
       return place
     },
     leave: (place: Uuid): void => {
-      if (!ownPlaces.delete(place)) return
+      if (!ownSlots.delete(place)) return
       const left: Promise<unknown> = db
         .run(leave, { ids: [place] })
-        .catch(note('the slot of a stream could not be released'))
+        .catch(warnOf('the slot of a stream could not be released'))
         .finally(() => leaving.delete(left))
       leaving.add(left)
     },
     close: async () => {
       clearInterval(timer)
-      const places = [...ownPlaces]
-      ownPlaces.clear()
+      const places = [...ownSlots]
+      ownSlots.clear()
       await Promise.all(leaving)
-      if (places.length > 0) await db.run(leave, { ids: places }).catch(note('the slots of streams could not be released'))
+      if (places.length > 0) await db.run(leave, { ids: places }).catch(warnOf('the slots of streams could not be released'))
     },
   }
 }
 
-export type StreamPlaces = ReturnType<typeof createStreamPlaces>
+export type StreamSlots = ReturnType<typeof createStreamSlots>

@@ -19,16 +19,16 @@ const weightIn = (weights: ReadonlyMap<string, number>, type: string): number =>
   weights.get(type) ?? weights.get(type.replace(/\/.*/, '/*')) ?? weights.get('*/*') ?? 0
 
 /** Whether the `Accept` header names this media type, and weighs the other media type no higher (RFC 9110, 12.5.1). */
-export const asksFor = (request: Asking, type: string, other: string): boolean => {
+export const prefers = (request: Asking, type: string, other: string): boolean => {
   const weights = weightsOf(request.headers.accept)
   const own = weights.get(type) ?? 0
   return own > 0 && own >= weightIn(weights, other)
 }
 
 /** Whether a client takes this media type. Without the header it takes every one. */
-export const takes = (request: Asking, type: string): boolean =>
+export const accepts = (request: Asking, type: string): boolean =>
   (request.headers.accept ?? '').trim() === '' || weightIn(weightsOf(request.headers.accept), type) > 0
 
 /** Whether the `Accept-Encoding` header names Brotli (RFC 9110, 12.5.3). */
-export const takesBrotli = ({ headers }: Asking): boolean =>
+export const acceptsBrotli = ({ headers }: Asking): boolean =>
   (weightsOf([headers['accept-encoding']].flat().join()).get('br') ?? 0) > 0

@@ -22,7 +22,7 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
 }
 
 /** A freeze stops new work; the answer to a repeated key is not new. */
-export const checkStanding = (request: FastifyRequest, principal: Principal): void => {
+export const checkEligibility = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
   if (principal.accountStatus === 'frozen' && !config.whileFrozen) throw new Refusal('account_frozen')
@@ -73,7 +73,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
     const { caller } = request
     if (!caller) return
     checkAuthority(request, caller)
-    if (!hasKey(request)) checkStanding(request, caller)
+    if (!hasKey(request)) checkEligibility(request, caller)
     checkProof(request, caller, clock.now())
     checkOrigin(request, caller)
   })

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { csvHeader, csvLine } from '../lib/csv-line.ts'
-import { asksFor } from './accept.ts'
+import { prefers } from './accept.ts'
 import { recheckCaller } from './idempotency.ts'
 
 export type Column<Row> = readonly [name: string, value: (row: Row) => string | null]
 
-export const wantsCsv = (request: FastifyRequest): boolean => asksFor(request, 'text/csv', 'application/json')
+export const wantsCsv = (request: FastifyRequest): boolean => prefers(request, 'text/csv', 'application/json')
 
 // A page is made in one turn of the event loop; even a process's first page takes well below 50 ms.
 const pageSize = 200

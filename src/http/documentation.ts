@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
-import { takesBrotli } from './accept.ts'
+import { acceptsBrotli } from './accept.ts'
 import type { App } from './app-type.ts'
 import { readBuilt, registerDownloads } from './downloads.ts'
 import { renderPage, sendHtml, wantsPage } from './page.ts'
@@ -111,7 +111,7 @@ const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise
       throw new Refusal('not_found', { message: `There is no such page: ${publicUrl}/docs/guides and /docs/errors list them.` })
     const vary = [reply.getHeader('vary'), 'Accept, Accept-Encoding'].flat().filter(Boolean).join(', ')
     reply.headers({ ...served.headers, vary }).type(served.type)
-    return takesBrotli(request)
+    return acceptsBrotli(request)
       ? reply.header('content-encoding', 'br').send(await compressedOf(served))
       : reply.send(await contentOf(served))
   }

@@ -6,7 +6,7 @@ import { invalidFields, Refusal } from '../lib/errors.ts'
 import { type App, metadataPath } from './app-type.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
 import { undeclaredDetails } from './error-details.ts'
-import { createPathJudge } from './not-found.ts'
+import { createNotFoundAnswer } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 
 /**
@@ -109,7 +109,7 @@ export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, 
 /** The only place that turns a thrown value into a response. `complete` adds the state of the records that a refusal names. */
 export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
-  const judge = createPathJudge(app)
+  const judge = createNotFoundAnswer(app)
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error)
     if (refusal && refusal.status < 500) return sendRefusal(await complete(refusal, request.caller), request, reply)

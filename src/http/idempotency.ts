@@ -5,11 +5,11 @@ import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
 import { invalidFields, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { answerKeys, type KeyPlace, type Keys, type Once, type StoredAnswer } from '../queue/idempotency-keys.ts'
+import { answerKeys, type KeyScope, type Keys, type Once, type StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
-import { createTurns, type Turns } from '../queue/turns.ts'
+import { createSerialRunner, type SerialRunner } from '../queue/turns.ts'
 import { type WriteRequest, writeOnce } from '../queue/write-path.ts'
-import { checkAuthority, checkStanding } from './authorize.ts'
+import { checkAuthority, checkEligibility } from './authorize.ts'
 
 /** `secret`: top-level fields that are shown once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
@@ -32,7 +32,7 @@ const pathOf = ({ url }: FastifyRequest): string => new URL(url, 'http://path').
 
 const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
 
-const placeOf = ({ principal: { workspace } }: FastifyRequest): KeyPlace => ({
+const placeOf = ({ principal: { workspace } }: FastifyRequest): KeyScope => ({
   accountId: workspace.owningAccountId,
   workspaceId: workspace.id,
 })
@@ -55,7 +55,7 @@ const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
 /** Work that has begun continues only while the caller may still do it. */
 export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
   recheckAuthority(request, current)
-  checkStanding(request, current)
+  checkEligibility(request, current)
 }
 
 const recheckAuthority = (request: FastifyRequest, current: Principal): void => {
@@ -77,7 +77,7 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
     recheckAuthority(request, current)
     return current
   },
-  admit: (current) => checkStanding(request, current),
+  admit: (current) => checkEligibility(request, current),
 })
 
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
@@ -93,9 +93,9 @@ export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, re
 }
 
 /** The writes of one account run one after the other, instead of in transactions that wait for the account's lock. */
-const turnsOf = new WeakMap<Database, Turns>()
+const turnsOf = new WeakMap<Database, SerialRunner>()
 const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>): Promise<Result> => {
-  const turns = turnsOf.get(db) ?? createTurns()
+  const turns = turnsOf.get(db) ?? createSerialRunner()
   turnsOf.set(db, turns)
   return turns(account, work)
 }

@@ -26,7 +26,7 @@ const candidatesFor = (path: string): string[] => {
 }
 
 /** Our path for a resource that other services have under that name. */
-const elsewhere: Readonly<Record<string, string>> = {
+const otherNames: Readonly<Record<string, string>> = {
   ...{ webhooks: '/v1/notifications/stream', webhook_endpoints: '/v1/notifications/stream', events: '/v1/notifications' },
   ...{ payouts: '/v1/payments', transfers: '/v1/payments', disbursements: '/v1/payments', transactions: '/v1/payments' },
   ...{ balance: '/v1/accounts/me', balances: '/v1/accounts/me', account: '/v1/accounts/me', me: '/v1/accounts/me' },
@@ -35,13 +35,13 @@ const elsewhere: Readonly<Record<string, string>> = {
   ...{ policies: '/v1/spending-policies', mandates: '/v1/intent-mandates', api_keys: '/v1/accounts/me/api-keys' },
 }
 
-const elsewhereNamed = (path: string): string | undefined => {
+const pathOfOtherName = (path: string): string | undefined => {
   const noun = /^\/(?:api\/)?(?:v\d+\/)?([a-z_-]+)\/?$/i.exec(path)?.[1]?.toLowerCase().replaceAll('-', '_') ?? ''
-  return Object.hasOwn(elsewhere, noun) ? elsewhere[noun] : elsewhere[plural(noun)]
+  return Object.hasOwn(otherNames, noun) ? otherNames[noun] : otherNames[plural(noun)]
 }
 
 /** Learns the routes as they are registered. */
-export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
+export const createNotFoundAnswer = (app: App): ((request: FastifyRequest) => Refusal) => {
   const known: { method: string; pattern: RegExp }[] = []
   const literal: string[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -64,14 +64,14 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
     const candidates = candidatesFor(path)
     const meant =
       candidates.find((candidate) => methodsAt(candidate).length > 0) ??
-      elsewhereNamed(path) ??
+      pathOfOtherName(path) ??
       closest(candidates.at(-1) ?? path, literal)
     const hint = meant === undefined ? 'GET /openapi.json lists all paths.' : `Did you mean ${meant}?`
     return new Refusal('not_found', { message: `There is no such path. ${hint}` })
   }
 }
 
-const refusalOfGarbage = (code: string | undefined): Refusal => {
+const refusalOfMalformedRequest = (code: string | undefined): Refusal => {
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('payload_too_large', { message: 'The request headers are too large.' })
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new Refusal('invalid_request', { message: 'The request did not arrive in time.' })
@@ -79,7 +79,7 @@ const refusalOfGarbage = (code: string | undefined): Refusal => {
 }
 
 /** Input that is not HTTP is answered, so that a person with a broken client sees the reason. */
-export const refuseGarbage = (publicUrl: string) => (error: Error & { code?: string }, socket: Socket) => {
+export const refuseMalformedRequest = (publicUrl: string) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   // A browser opens connections in advance: an answer now would be taken for that of its first request.
   if (socket.bytesRead === 0) {
@@ -87,7 +87,7 @@ export const refuseGarbage = (publicUrl: string) => (error: Error & { code?: str
     return
   }
   const requestId = randomUUID()
-  const refusal = refusalOfGarbage(error.code)
+  const refusal = refusalOfMalformedRequest(error.code)
   const { headers, body } = refusalAnswer(refusal, requestId, publicUrl)
   const sent = {
     ...headers,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
 import type { Refusal } from '../lib/errors.ts'
-import { asksFor } from './accept.ts'
+import { prefers } from './accept.ts'
 
 /** `foreign`: the link leads to another site, which gets no referrer. */
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
@@ -70,10 +70,10 @@ export const htmlHeaders = (scripted: boolean) => ({
 export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
-export const wantsPage = (request: FastifyRequest): boolean => asksFor(request, 'text/html', 'application/json')
+export const wantsPage = (request: FastifyRequest): boolean => prefers(request, 'text/html', 'application/json')
 /** A client that weighs both alike can read a page too, so it does not count. */
 export const wantsJson = (request: FastifyRequest): boolean =>
-  !wantsPage(request) && asksFor(request, 'application/json', 'text/html')
+  !wantsPage(request) && prefers(request, 'application/json', 'text/html')
 
 /** Programs call these paths: they answer with JSON even to a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i

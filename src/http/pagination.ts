@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Derivations } from '../auth/vault.ts'
-import type { ChangePlace } from '../db/changes.ts'
+import type { ChangePosition } from '../db/changes.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { bounded, TimeIn } from './wire.ts'
@@ -57,12 +57,12 @@ export const createCursors = (derivations: Derivations) => {
   return {
     read: (list: string, cursor: string): Uuid => uuidOf(read(list, cursor, idBytes)),
     write: (list: string, last: Uuid): string => write(list, hexOf(last)),
-    readChange: (list: string, cursor: string): ChangePlace => {
+    readChange: (list: string, cursor: string): ChangePosition => {
       const hex = read(list, cursor, 2 * idBytes)
       const number = (from: number) => String(BigInt(`0x${hex.slice(from, from + 16)}`))
       return { transaction: number(0), seen: number(16), id: uuidOf(hex.slice(32)) }
     },
-    writeChange: (list: string, { transaction, seen, id }: ChangePlace): string =>
+    writeChange: (list: string, { transaction, seen, id }: ChangePosition): string =>
       write(list, [transaction, seen].map((number) => BigInt(number).toString(16).padStart(16, '0')).join('') + hexOf(id)),
   }
 }
@@ -88,17 +88,17 @@ const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null
 }
 
 /** In bytes. A page ends before it is longer, with the cursor of its last row. */
-const maxPageCharacters = 250_000
+const maxPageBytes = 250_000
 
 /** In bytes: outside ASCII a character takes up to three. */
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /** The number of these rows that fit on a page; at least one. */
-export const fitting = (items: readonly unknown[]): number => {
-  let characters = 0
+export const countThatFits = (items: readonly unknown[]): number => {
+  let bytes = 0
   const tooMany = items.findIndex((item) => {
-    characters += sizeOf(item) + 1
-    return characters > maxPageCharacters
+    bytes += sizeOf(item) + 1
+    return bytes > maxPageBytes
   })
   return tooMany === -1 ? items.length : Math.max(1, tooMany)
 }
@@ -110,7 +110,7 @@ const cut = async <Row, Item>(
 ): Promise<{ data: Item[]; last: Row | undefined }> => {
   const visible = rows.slice(0, limit)
   const items = await present(visible)
-  const data = items.slice(0, fitting(items))
+  const data = items.slice(0, countThatFits(items))
   return { data, last: visible.at(data.length - 1) }
 }
 
@@ -130,7 +130,7 @@ export const readPage = async <Row, Item>(
 
 type ChangesListing<Row, Item> = {
   of: Uuid
-  read: (from: ChangePlace | undefined, take: number) => Promise<{ rows: readonly Row[]; seen: string }>
+  read: (from: ChangePosition | undefined, take: number) => Promise<{ rows: readonly Row[]; seen: string }>
   placeOf: (row: Row) => { changed: bigint; id: Uuid }
   present: Listing<Row, Item>['present']
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { closest } from '../lib/closest.ts'
 import { didYouMean } from '../lib/did-you-mean.ts'
-import { type FieldError, namedFaults } from '../lib/errors.ts'
+import { type FieldError, maxNamedFaults } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 
 // A validator's findings, in words that say what to send instead. A schema's own, more exact sentence has priority.
@@ -105,7 +105,7 @@ const sentenceOf = (issue: Issue): string | undefined => {
 
 /** For one validation: an answer lists a hundred faults, so sentences for the others would only cost time. */
 export const sentences = (): ((issue: Issue) => string | undefined) => {
-  let left = namedFaults
+  let left = maxNamedFaults
   return (issue) => (left-- > 0 ? sentenceOf(issue) : 'is not valid')
 }
 

@@ -15,7 +15,7 @@ import { readForwardedAddresses } from './client-address.ts'
 import { registerDeparture, registerDrain } from './drain.ts'
 import { refuseUnroutable } from './errors.ts'
 import { requestIdOf } from './internal-call.ts'
-import { refuseGarbage } from './not-found.ts'
+import { refuseMalformedRequest } from './not-found.ts'
 import { registerRequestLog } from './request-log.ts'
 import { parseQuery } from './request-syntax.ts'
 import { fieldErrors, parameterErrors, sentences } from './sentences.ts'
@@ -144,7 +144,7 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     genReqId: requestIdOf,
     frameworkErrors: refuseUnroutable,
-    clientErrorHandler: refuseGarbage(config.publicUrl),
+    clientErrorHandler: refuseMalformedRequest(config.publicUrl),
   }).withTypeProvider<ZodTypeProvider>()
   app.decorate('publicUrl', config.publicUrl)
   registerDeparture(app, departure)

@@ -8,19 +8,19 @@ import { refusalAnswer } from './envelope.ts'
 type Rank = 'first' | 'last' | 'never'
 
 /** The maximum number of requests under way at which one of this rank is accepted. */
-const most = { first: 192, last: 384 } as const
+const maxUnderWay = { first: 192, last: 384 } as const
 /** The estimated time that a request may wait for those before it. */
-const waitSeconds = { first: 0.5, last: 2 } as const
+const maxWaitSeconds = { first: 0.5, last: 2 } as const
 /** Accepted even if everything is slow: with fewer, the rate at which requests end could not be measured. */
-const always = { first: 64, last: 128 } as const
+const alwaysAccepted = { first: 64, last: 128 } as const
 const smoothing = 0.3
 /**
  * All requests wait for the event loop. If it is later than `first`, only the last rank is accepted; if it is later than `last`,
  * neither rank is.
  */
-const lateMs = { first: 500, last: 2_000 } as const
+const maxLoopDelayMs = { first: 500, last: 2_000 } as const
 /** With fewer requests under way a delay comes from one piece of work, not from load: loading a library, a pause. */
-const fewest = 16
+const minUnderWay = 16
 
 /**
  * Little's law: a request that arrives while n are under way, of which r end each second, waits n/r seconds. n is limited to the
@@ -31,13 +31,14 @@ export const createAdmission = () => {
   let underWay = 0
   let ended = 0
   let perSecond = 0
-  let late = 0
-  const limit = (rank: 'first' | 'last'): number => Math.max(always[rank], Math.min(most[rank], perSecond * waitSeconds[rank]))
+  let loopDelayMs = 0
+  const limit = (rank: 'first' | 'last'): number =>
+    Math.max(alwaysAccepted[rank], Math.min(maxUnderWay[rank], perSecond * maxWaitSeconds[rank]))
   return {
     /** A request that may begin calls `leave` at its end. */
     enter: (rank: Rank): boolean => {
-      const isLate = (of: 'first' | 'last') => underWay >= fewest && late > lateMs[of]
-      if (rank !== 'never' && (underWay >= limit(rank) || isLate(rank))) return false
+      const isLoopDelayed = (of: 'first' | 'last') => underWay >= minUnderWay && loopDelayMs > maxLoopDelayMs[of]
+      if (rank !== 'never' && (underWay >= limit(rank) || isLoopDelayed(rank))) return false
       underWay += 1
       return true
     },
@@ -46,10 +47,10 @@ export const createAdmission = () => {
       ended += 1
     },
     /** Called ten times a second, with the delay of the event loop. */
-    tick: (lateNow: number): void => {
-      perSecond += smoothing * ((ended * 1000) / (100 + lateNow) - perSecond)
+    tick: (loopDelayNow: number): void => {
+      perSecond += smoothing * ((ended * 1000) / (100 + loopDelayNow) - perSecond)
       ended = 0
-      late = lateNow
+      loopDelayMs = loopDelayNow
     },
     underWay: () => underWay,
   }

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
-import { type Database, onSignal, signal, statement, type Tx, tellAfterCommit } from '../db/client.ts'
+import { type Database, emitAfterCommit, onSignal, signal, statement, type Tx } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { fieldsOf } from '../lib/lists.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
-import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
+import { createWorkerRunner, type Worker, type WorkerRunner } from './lane.ts'
 
 /** One kind may have several workers: payments have one for each rail. */
 type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices' | 'mails'
@@ -15,18 +15,18 @@ export type Sweep = { name: string; everySeconds: number; run: () => Promise<unk
 export type Swept = { name: string; seconds: number; rows: number | undefined }
 
 export type Work = {
-  lanes: Readonly<Record<WorkKind, readonly Lane[]>>
+  workers: Readonly<Record<WorkKind, readonly Worker[]>>
   sweeps: readonly Sweep[]
-  onFailure: (lane: string, key: string, failures: number) => void
+  onFailure: (worker: string, key: string, failures: number) => void
   onSweepFailure: (sweep: string, failures: number) => void
 }
 
 type Wake = { rails?: readonly AnyRail[]; own?: readonly string[] }
 const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 
-/** With `rails`, wakes only their workers. `own`: the rows made due, as in a lane's `wake`. */
+/** With `rails`, wakes only their workers. `own`: the rows made due, as in a worker's `wake`. */
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
-  tellAfterCommit(tx, dueCommitted, { kind, ...wake })
+  emitAfterCommit(tx, dueCommitted, { kind, ...wake })
 
 const announce = statement('schedules.announce')`
   insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
@@ -43,10 +43,10 @@ export type Jobs = ReturnType<typeof createJobs>
 type JobsOptions = { db: Database; mode: 'inline' | 'off'; logger: Logger; onSwept: ((swept: Swept) => void) | undefined }
 
 export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
-  const runners = new Map<string, LaneRunner[]>()
+  const runners = new Map<string, WorkerRunner[]>()
   let sweeps: readonly Sweep[] = []
-  let sweepRunner: LaneRunner | undefined
-  const all = (): LaneRunner[] => [...runners.values()].flat()
+  let sweepRunner: WorkerRunner | undefined
+  const all = (): WorkerRunner[] => [...runners.values()].flat()
 
   const taskOf = ({ name, run }: Sweep) => ({
     key: name,
@@ -58,7 +58,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
     },
   })
   /** If a process dies in a sweep, the next run does its work. */
-  const claimSweeps: Lane['claim'] = async ({ except }) => {
+  const claimSweeps: Worker['claim'] = async ({ except }) => {
     const idle = sweeps.filter(({ name }) => !except.includes(name))
     const taken = await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])
     return { tasks: idle.filter(({ name }) => taken.some((one) => one.name === name)).map(taskOf), more: false }
@@ -73,19 +73,19 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
   return {
     wake,
     start: async (work: Work): Promise<void> => {
-      const runnerOf = (lane: Lane) =>
-        createLaneRunner({
-          lane,
+      const runnerOf = (worker: Worker) =>
+        createWorkerRunner({
+          worker,
           logger,
           onFailure: (key, failures, error) => {
-            logger.error({ lane: lane.name, key, failures, ...describeError(error) }, 'work failed; it will be retried')
-            work.onFailure(lane.name, key, failures)
+            logger.error({ worker: worker.name, key, failures, ...describeError(error) }, 'work failed; it will be retried')
+            work.onFailure(worker.name, key, failures)
           },
         })
-      for (const [kind, lanes] of Object.entries(work.lanes)) runners.set(kind, lanes.map(runnerOf))
+      for (const [kind, workers] of Object.entries(work.workers)) runners.set(kind, workers.map(runnerOf))
       sweeps = work.sweeps
-      sweepRunner = createLaneRunner({
-        lane: { name: 'sweeps', limit: sweeps.length, claim: claimSweeps },
+      sweepRunner = createWorkerRunner({
+        worker: { name: 'sweeps', limit: sweeps.length, claim: claimSweeps },
         logger,
         // A failed sweep is due again at its next time.
         longestPauseMs: 0,
@@ -101,8 +101,8 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
     /** Returns the number of due rows: for tests and commands. A failure ends only its worker's part; thrown at the end. */
     drain: async (): Promise<number> => {
       let count = 0
-      const failed = new Map<LaneRunner, unknown>()
-      const drained = (runner: LaneRunner): Promise<number> =>
+      const failed = new Map<WorkerRunner, unknown>()
+      const drained = (runner: WorkerRunner): Promise<number> =>
         runner.drain().catch((error: unknown) => {
           failed.set(runner, error)
           return 0

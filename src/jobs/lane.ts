@@ -12,7 +12,7 @@ export type Task = { key: string; tenant: string; run: () => Promise<void> }
  * Work to claim now. `except`: rows that are being processed here, or just failed. `full`: tenants without room. `own`: rows that
  * this process just made due; others then wait `othersAfterSeconds` for the process that made them due. Default: everything.
  */
-export type Room = {
+export type Capacity = {
   free: number
   ofTenant: (tenant: string) => number
   except: readonly string[]
@@ -22,21 +22,21 @@ export type Room = {
 
 export const othersAfterSeconds = 1
 /** Limit, because a reader compares each due row with all of these. */
-const maxOwn = 512
+const maxOwnRows = 512
 
 /** `more`: due work that had no room. `failed`: the error of each row that could not be claimed. */
 export type Claimed = { tasks: readonly Task[]; more: boolean; failed?: ReadonlyMap<string, unknown> }
 
 /** A worker that waits for no other. `limit`: its tasks at once in this process. `rail`: the only rail that it serves. */
-export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
+export type Worker = { name: string; rail?: AnyRail; limit: number; claim: (capacity: Capacity) => Promise<Claimed> }
 
 const pollMs = 1_000
 const finishWithinMs = 4_000
 
-export type LaneRunner = ReturnType<typeof createLaneRunner>
+export type WorkerRunner = ReturnType<typeof createWorkerRunner>
 
-type LaneOptions = {
-  lane: Lane
+type WorkerOptions = {
+  worker: Worker
   logger: Logger
   /** Maximum pause before a failed row is taken again. */
   longestPauseMs?: number
@@ -44,13 +44,13 @@ type LaneOptions = {
   onFailure: (key: string, failures: number, error: unknown) => void
 }
 
-export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFailure }: LaneOptions) => {
+export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, onFailure }: WorkerOptions) => {
   const underWay = new Map<string, { tenant: string; done: Promise<unknown> }>()
   const failed = new Map<string, { failures: number; until: number }>()
   const waiting = (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key)
   let woken = false
   let stopped = false
-  let needsRoom = false
+  let needsCapacity = false
   let own: readonly string[] = []
   let ownUntilMs = 0
   let resume: (() => void) | undefined
@@ -58,7 +58,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
 
   /** `rails`: the only rails with new work. `made`: the rows made due, if known; empty if another process made them due. */
   const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
-    if (rails && lane.rail && !rails.includes(lane.rail)) return
+    if (rails && worker.rail && !rails.includes(worker.rail)) return
     if (made === undefined) ownUntilMs = 0
     else if (made.length > 0) {
       own = [...own, ...made]
@@ -71,19 +71,19 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
   const takenBy = (tenant: string): number => [...underWay.values()].filter((task) => task.tenant === tenant).length
 
   /** At most half of the free room, so that one more tenant always fits. */
-  const roomOf = (tenant: string): number => {
+  const capacityOf = (tenant: string): number => {
     const taken = takenBy(tenant)
-    return Math.max(1, Math.floor((lane.limit - (underWay.size - taken)) / 2)) - taken
+    return Math.max(1, Math.floor((worker.limit - (underWay.size - taken)) / 2)) - taken
   }
-  const room = (): Room => ({
-    free: lane.limit - underWay.size,
-    ofTenant: roomOf,
+  const capacity = (): Capacity => ({
+    free: worker.limit - underWay.size,
+    ofTenant: capacityOf,
     except: [...underWay.keys(), ...waiting()],
-    full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => roomOf(tenant) < 1),
-    ...(performance.now() < ownUntilMs && own.length <= maxOwn && { own }),
+    full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => capacityOf(tenant) < 1),
+    ...(performance.now() < ownUntilMs && own.length <= maxOwnRows && { own }),
   })
 
-  const noteFailure = (key: string, error: unknown) => {
+  const recordFailure = (key: string, error: unknown) => {
     const failures = (failed.get(key)?.failures ?? 0) + 1
     failed.set(key, { failures, until: performance.now() + Math.min(longestPauseMs, 500 * 2 ** failures) })
     onFailure(key, failures, error)
@@ -95,7 +95,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       failed.delete(key)
       return undefined
     } catch (error) {
-      noteFailure(key, error)
+      recordFailure(key, error)
       return error
     }
   }
@@ -103,7 +103,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
   const begin = (task: Task) => {
     const done = attempt(task).finally(() => {
       underWay.delete(task.key)
-      if (needsRoom) wake(undefined, [])
+      if (needsCapacity) wake(undefined, [])
     })
     underWay.set(task.key, { tenant: task.tenant, done })
   }
@@ -120,23 +120,23 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     })
 
   const claimOnce = async (): Promise<boolean> => {
-    if (underWay.size >= lane.limit) {
-      needsRoom = true
+    if (underWay.size >= worker.limit) {
+      needsCapacity = true
       return false
     }
     try {
-      const asked = room()
+      const asked = capacity()
       own = []
-      const { tasks, more, failed: unclaimed = new Map<string, unknown>() } = await lane.claim(asked)
-      for (const [key, error] of unclaimed) noteFailure(key, error)
-      needsRoom = more
+      const { tasks, more, failed: unclaimed = new Map<string, unknown>() } = await worker.claim(asked)
+      for (const [key, error] of unclaimed) recordFailure(key, error)
+      needsCapacity = more
       const taken = new Set(tasks.map(({ key }) => key))
       // These rows had no room.
       if (more && asked.own) own = [...asked.own.filter((key) => !taken.has(key)), ...own]
       for (const task of tasks) begin(task)
       return tasks.length > 0
     } catch (error) {
-      if (!stopped) logger.warn({ lane: lane.name, ...describeError(error) }, 'due work could not be read')
+      if (!stopped) logger.warn({ worker: worker.name, ...describeError(error) }, 'due work could not be read')
       return false
     }
   }
@@ -161,13 +161,13 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       const errors = new Map<string, unknown>()
       const unclaimable: string[] = []
       for (let more = true; more; ) {
-        const { tasks, failed: unclaimed = new Map<string, unknown>() } = await lane.claim({
-          free: lane.limit,
-          ofTenant: () => lane.limit,
+        const { tasks, failed: unclaimed = new Map<string, unknown>() } = await worker.claim({
+          free: worker.limit,
+          ofTenant: () => worker.limit,
           except: [...errors.keys(), ...unclaimable],
           full: [],
         })
-        for (const [key, error] of unclaimed) noteFailure(key, error)
+        for (const [key, error] of unclaimed) recordFailure(key, error)
         unclaimable.push(...unclaimed.keys())
         await Promise.all(tasks.map((task) => task.run().catch((error: unknown) => errors.set(task.key, error))))
         count += tasks.length
@@ -192,22 +192,22 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
 /** One task of each tenant in turn, while there is room. */
 export const pickFairly = <Row extends { tenant: Uuid }>(
   due: readonly Row[],
-  room: Pick<Room, 'free' | 'ofTenant'>,
+  capacity: Pick<Capacity, 'free' | 'ofTenant'>,
 ): { picked: Row[]; more: boolean } => {
   const byTenant = Map.groupBy(due, ({ tenant }) => tenant)
-  const queues = [...byTenant].map(([tenant, rows]) => rows.slice(0, Math.max(0, room.ofTenant(tenant))))
+  const queues = [...byTenant].map(([tenant, rows]) => rows.slice(0, Math.max(0, capacity.ofTenant(tenant))))
   const picked: Row[] = []
-  for (let turn = 0; picked.length < room.free && queues.some((rows) => rows.length > turn); turn += 1) {
+  for (let turn = 0; picked.length < capacity.free && queues.some((rows) => rows.length > turn); turn += 1) {
     for (const rows of queues) {
       const row = rows[turn]
-      if (row && picked.length < room.free) picked.push(row)
+      if (row && picked.length < capacity.free) picked.push(row)
     }
   }
   return { picked, more: picked.length < due.length }
 }
 
 /** Writes rows together. A failed write is repeated in halves, so that one bad row does not block the others. */
-export const writeApart = async <Row, Done>(
+export const writeIsolated = async <Row, Done>(
   rows: readonly Row[],
   write: (part: readonly Row[]) => Promise<readonly Done[]>,
   onFailure: (row: Row, error: unknown) => void,
@@ -221,8 +221,8 @@ export const writeApart = async <Row, Done>(
     const half = Math.ceil(rows.length / 2)
     if (rows.length > 1)
       return [
-        ...(await writeApart(rows.slice(0, half), write, onFailure)),
-        ...(await writeApart(rows.slice(half), write, onFailure)),
+        ...(await writeIsolated(rows.slice(0, half), write, onFailure)),
+        ...(await writeIsolated(rows.slice(half), write, onFailure)),
       ]
     onFailure(row, error)
     return []
@@ -236,13 +236,13 @@ export const writeApart = async <Row, Done>(
 export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,
   { due, lease }: Readonly<Record<'due' | 'lease', Statement>>,
-  { now, except, free }: { now: Date } & Pick<Room, 'except' | 'free'>,
+  { now, except, free }: { now: Date } & Pick<Capacity, 'except' | 'free'>,
   work: (row: Row) => Promise<void>,
 ): Promise<Claimed> => {
   const rows = await db.query<Row>(due, [now, except, free])
   const failed = new Map<string, unknown>()
   const take = (part: readonly Row[]) => db.query<{ id: Uuid }>(lease, [now, part.map(({ id }) => id)])
-  const leased = new Set((await writeApart(rows, take, ({ id }, error) => failed.set(id, error))).map(({ id }) => id))
+  const leased = new Set((await writeIsolated(rows, take, ({ id }, error) => failed.set(id, error))).map(({ id }) => id))
   const tasks = rows
     .filter(({ id }) => leased.has(id))
     .map((row): Task => ({ key: row.id, tenant: row.tenant, run: () => work(row) }))

@@ -161,9 +161,9 @@ export const countHours = async (db: Database, now: Date): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {
       await tx.query(begin, [now])
-      const [portion] = await tx.query<{ begins: Date; ends: Date }>(next, [now, ever])
-      if (!portion) return false
-      await tx.query(count, [portion.begins, portion.ends])
+      const [range] = await tx.query<{ begins: Date; ends: Date }>(next, [now, ever])
+      if (!range) return false
+      await tx.query(count, [range.begins, range.ends])
       return true
     })
 }

@@ -32,7 +32,7 @@ const selectBalances = (orm: QueryBuilder) =>
 const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
   selectBalances(orm).where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
 )
-const balance = prepare('ledger.balance', { owner: 'uuid' }, 'joined', (orm, at) =>
+const balance = prepare('ledger.balance', { owner: 'uuid' }, 'coalesced', (orm, at) =>
   selectBalances(orm).where(eq(ledgerAccounts.ownerId, at.owner)),
 )
 

@@ -81,8 +81,8 @@ const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(as
   ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and ${sql.raw(indexedTypeSql('t.'))} = case each.type when 'payment_return' then 'payment_release' else each.type end and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
 
-const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool') =>
-  prepare(name, parameters, lane, (orm, at) =>
+const historyBy = (name: string, entries: (at: At) => SQL, connection: 'page' | 'pool') =>
+  prepare(name, parameters, connection, (orm, at) =>
     orm
       .select({
         id: sql<Uuid>`h.id`,
@@ -164,7 +164,7 @@ export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
 const debit = alias(ledgerAccounts, 'd')
 const credit = alias(ledgerAccounts, 'c')
 
-const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'joined', (orm, at) =>
+const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'coalesced', (orm, at) =>
   orm
     .select({
       id: ledgerTransfers.id,

@@ -57,24 +57,25 @@ export const levels: Readonly<Record<FactType, FactLevel>> = {
   name_match: 'info',
 }
 
-type Maker = { grant_id: string | null; label?: string | null }
+type Creator = { grant_id: string | null; label?: string | null }
 /** The warnings of a decision in their API form. */
-export type Warned =
+export type WireWarning =
   | { code: 'possible_duplicate'; payment_id: string; created_at: string }
-  | { code: 'new_payee'; by: Maker; at: string }
-  | { code: 'changed_payee'; by: Maker; at: string }
+  | { code: 'new_payee'; by: Creator; at: string }
+  | { code: 'changed_payee'; by: Creator; at: string }
   | { code: 'similar_name'; name: string }
   | { code: 'name_differs'; given_name: string }
   | { code: 'name_mismatch'; verification: string; name: string | null }
   | { code: 'unusual_amount'; typical_amount_minor: string }
 
-export type About = Partial<Pick<FactItem, 'name' | 'other_amount_minor' | 'at' | 'payment_id'>>
-export type Found = About & { type: FactType }
+export type FactDetails = Partial<Pick<FactItem, 'name' | 'other_amount_minor' | 'at' | 'payment_id'>>
+export type FoundFact = FactDetails & { type: FactType }
 
-const maker = ({ grant_id: grantId, label }: Maker): string | null => (grantId === null ? null : (label ?? 'a key or an agent'))
+const creatorName = ({ grant_id: grantId, label }: Creator): string | null =>
+  grantId === null ? null : (label ?? 'a key or an agent')
 
 /** The fact behind a warning. */
-export const foundIn = (warning: Warned): Found => {
+export const factOfWarning = (warning: WireWarning): FoundFact => {
   switch (warning.code) {
     case 'possible_duplicate':
       return { type: warning.code, at: warning.created_at, payment_id: warning.payment_id }
@@ -87,20 +88,23 @@ export const foundIn = (warning: Warned): Found => {
     case 'unusual_amount':
       return { type: warning.code, other_amount_minor: warning.typical_amount_minor }
     default:
-      return { type: warning.code, name: maker(warning.by), at: warning.at }
+      return { type: warning.code, name: creatorName(warning.by), at: warning.at }
   }
 }
 
 export const factItem = (
   about: Pick<FactItem, 'beneficiary' | 'amount_minor'>,
   index: number | null,
-  { name = null, other_amount_minor = null, at = null, payment_id = null }: About = {},
+  { name = null, other_amount_minor = null, at = null, payment_id = null }: FactDetails = {},
 ): FactItem => ({ index, ...about, name, other_amount_minor, at, payment_id })
 
 /** The warnings of one decision as facts. Before an approval, an unconfirmed name becomes a fact too. */
-export const factsOfWarnings = (warnings: readonly Warned[], about: Pick<FactItem, 'beneficiary' | 'amount_minor'>): Fact[] =>
+export const factsOfWarnings = (
+  warnings: readonly WireWarning[],
+  about: Pick<FactItem, 'beneficiary' | 'amount_minor'>,
+): Fact[] =>
   inOrder(
-    warnings.map(foundIn).map(({ type, ...found }) => ({
+    warnings.map(factOfWarning).map(({ type, ...found }) => ({
       ...{ type, level: levels[type] === 'info' ? 'warning' : levels[type] },
       ...{ count: 1, items: [factItem(about, null, found)] },
     })),
@@ -126,7 +130,7 @@ export const englishFacts: FactCatalogue = words
 const utcTime: When = (at) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** "1,000" */
-export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+export const groupDigits = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** The text with its values. Null if a value is missing. */
 const filled = (text: string, values: Readonly<Record<string, string | null | undefined>>): string | null =>
@@ -137,12 +141,12 @@ const filled = (text: string, values: Readonly<Record<string, string | null | un
 /** "33", "5.2": how many times the usual amount. */
 const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem): string => {
   const tenths = (BigInt(amount) * 10n) / BigInt(usual ?? amount)
-  return tenths >= 100n ? grouped(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
+  return tenths >= 100n ? groupDigits(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
 }
 
 /** The singular for 1, else the plural: both languages have only these. */
 const counted = ({ one, several }: Forms, count: number): string =>
-  (count === 1 ? one : several).replace('{count}', grouped(count))
+  (count === 1 ? one : several).replace('{count}', groupDigits(count))
 
 type Ways = { by?: FactCatalogue; when?: When }
 
@@ -169,7 +173,7 @@ export const factTitle = (
   by = englishFacts,
 ) => {
   const { one, several } = by[type]
-  const values = { count: grouped(count), times: first && timesOf(first) }
+  const values = { count: groupDigits(count), times: first && timesOf(first) }
   return (of > 1 ? null : filled(one, values)) ?? counted(several, count)
 }
 
@@ -192,7 +196,7 @@ export const namesSummary = (facts: readonly Fact[], of: number, by = englishFac
   return parts.length === 0 ? null : filled(by.names, { names: parts.join(', ') })
 }
 
-export const isToldFirst = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
+export const isHeadline = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
 
 /** One sentence per fact, in one language. Beneficiary and amount of a single payment stand beside it. */
 export const factLines = (facts: readonly Fact[], of: number, currency: string, ways: Ways = {}): string[] => {
@@ -202,7 +206,7 @@ export const factLines = (facts: readonly Fact[], of: number, currency: string, 
     if (of === 1) return items[0] ? factAbout({ type }, items[0], money, ways) : null
     const shown = items.slice(0, 3).map((one) => factItemText({ type }, one, money, ways))
     const further = count - shown.length
-    const rest = further > 0 ? [filled(by.more, { count: grouped(further) })] : []
+    const rest = further > 0 ? [filled(by.more, { count: groupDigits(further) })] : []
     return shown.length === 0 ? null : [...shown, ...rest].join('; ')
   }
   return facts.map((fact) => {
@@ -214,5 +218,5 @@ export const factLines = (facts: readonly Fact[], of: number, currency: string, 
 /** For a notification or a model: dangerous and unusual facts, the most serious first. */
 export const factSentences = (facts: readonly Fact[], of: number, currency: string): string[] => {
   const summary = namesSummary(facts, of)
-  return [...factLines(facts.filter(isToldFirst), of, currency), ...(summary === null ? [] : [`${summary}.`])]
+  return [...factLines(facts.filter(isHeadline), of, currency), ...(summary === null ? [] : [`${summary}.`])]
 }

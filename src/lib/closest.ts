@@ -1,5 +1,5 @@
 /** Levenshtein's distance, one row at a time. A distance above `most` is not exact. */
-export const editDistance = (from: string, to: string, most = Number.POSITIVE_INFINITY): number => {
+export const editDistance = (from: string, to: string, maxDistance = Number.POSITIVE_INFINITY): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let line = 1; line <= from.length; line += 1) {
     const next = [line]
@@ -10,7 +10,7 @@ export const editDistance = (from: string, to: string, most = Number.POSITIVE_IN
       next.push(away)
       if (away < least) least = away
     }
-    if (least > most) return least
+    if (least > maxDistance) return least
     row = next
   }
   return row[to.length] ?? 0

@@ -81,12 +81,12 @@ export const unavailable = (options: { message?: string; cause?: unknown } = {})
 
 const fieldsInMessage = 5
 /** The number of faults that an answer names. A stranger's request can have tens of thousands; the rest are only counted. */
-export const namedFaults = 100
+export const maxNamedFaults = 100
 const longestPath = 200
 
 /** The message also says what to correct, because a program may show it alone. */
 export const refuseFields = (all: readonly FieldError[]): Refusal => {
-  const fields = all.slice(0, namedFaults).map(({ path, message }) => ({
+  const fields = all.slice(0, maxNamedFaults).map(({ path, message }) => ({
     // Callers choose the names of some fields.
     path: cleanText(path.slice(0, longestPath)) || 'body',
     message,
@@ -112,7 +112,7 @@ export const notFound = (field?: string) =>
         details: { field },
       })
 
-export const orRefusal = <T>(work: () => T): T | Refusal => {
+export const catchRefusal = <T>(work: () => T): T | Refusal => {
   try {
     return work()
   } catch (error) {
@@ -149,7 +149,7 @@ export const conflict = (message: string, reason?: ConflictReason, more?: ErrorD
   })
 
 /** For the time of a possible loss: a missing record may be a lost write, so the request is not called wrong. */
-export const perhapsLost = (what: string) =>
+export const writesMayBeLost = (what: string) =>
   new Refusal('unavailable', {
     message: `The database has lost ${what}: an operator must check it first. Send the request again later.`,
     details: { reason: 'database_lost_writes' },

@@ -114,7 +114,7 @@ export const isIgnored = (title: string): boolean => ignored.has(titleKey(title)
 const transferKinds =
   /^(?:eft|rtgs|ach|ift|pesa ?link|swift|tt|m-?pesa|b2c|(?:internal|bank|mobile)(?: transfer| money)?|transfer)$/i
 /** Whether "Payment Type" is a bank's transfer method instead of one of our payment types, on which limits depend. */
-export const saysHowAlone = (column: string, cells: readonly string[]): boolean =>
+export const isTransferMethodColumn = (column: string, cells: readonly string[]): boolean =>
   column === 'payment_type' && cells.every((cell) => transferKinds.test(cell)) && !cells.every((cell) => /^[a-z]/.test(cell))
 
 const metadata = /^metadata\.\s*(.+)$/i

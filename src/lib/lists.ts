@@ -8,7 +8,7 @@ export const only = <T>(items: readonly T[]): T => {
 }
 
 /** The value, whose absence is a bug. `missing` names the bug. */
-export const existing = <T>(value: T | null | undefined, missing: string): T => {
+export const assertPresent = <T>(value: T | null | undefined, missing: string): T => {
   if (value === null || value === undefined) throw new Error(missing)
   return value
 }
@@ -18,7 +18,7 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /** Works through a long list in chunks of `size`. Between two chunks the event loop serves other requests. */
-export const inPortions = async <T, R>(
+export const mapInChunks = async <T, R>(
   items: readonly T[],
   work: (item: T, place: number) => R,
   size = 64,
@@ -32,12 +32,12 @@ export const inPortions = async <T, R>(
   return results
 }
 
-/** Like `inPortions`, but hands over whole chunks: as many rows as one statement writes without stopping the event loop. */
+/** Like `mapInChunks`, but hands over whole chunks: as many rows as one statement writes without stopping the event loop. */
 export const byChunks = <T, R>(items: readonly T[], work: (chunk: T[]) => R): Promise<Awaited<R>[]> =>
-  inPortions(chunksOf(items, 128), work, 1)
+  mapInChunks(chunksOf(items, 128), work, 1)
 
 /** Before more work on a long list, lets the event loop serve other requests. A short list continues at once. */
-export const afterTurn = async (items: readonly unknown[]): Promise<void> => {
+export const yieldBeforeLongWork = async (items: readonly unknown[]): Promise<void> => {
   if (items.length > 128) await turn()
 }
 

@@ -1,10 +1,10 @@
 /** Caches results of a pure function; callers share them and must not change them. At `most` results, forgets all. */
-export const memoised = <Value>(make: (text: string) => Value, most = 4096): ((text: string) => Value) => {
+export const memoised = <Value>(make: (text: string) => Value, maxResults = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {
     const value = known.get(text)
     if (value !== undefined) return value
-    if (known.size >= most) known = new Map()
+    if (known.size >= maxResults) known = new Map()
     const created = make(text)
     known.set(text, created)
     return created

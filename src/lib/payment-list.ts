@@ -1,5 +1,5 @@
 import { bankOfName, plainCode } from './banks.ts'
-import { columnOfTitle, isIgnored, isReason, knownColumns, saysHowAlone } from './list-columns.ts'
+import { columnOfTitle, isIgnored, isReason, isTransferMethodColumn, knownColumns } from './list-columns.ts'
 import { displayAmount, type Minor, readAmount, readPositive } from './money.ts'
 import { bankRail } from './rail-names.ts'
 import { readRows } from './table-file.ts'
@@ -40,7 +40,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
     if (title === '') {
       if (rows.some(({ cells }) => cells[place])) problems.push({ path: 'body', message: `column ${place + 1} has no title` })
     } else if (isReason(title)) continue
-    else if (isIgnored(title) || (name !== null && saysHowAlone(name, filledIn(rows, place)))) ignored.push(title)
+    else if (isIgnored(title) || (name !== null && isTransferMethodColumn(name, filledIn(rows, place)))) ignored.push(title)
     else if (name === null) unknown.push(title.slice(0, longestTitle))
     else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.place]}" and "${title}"` })
     else columns.push({ place, name })

@@ -32,7 +32,7 @@ export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
 export type DepositRail = With<'topUp', 'deposit'>
 export type DepositOf<P extends Provider> = DepositRail & RailOf<P>
 /** The emulator's rail for a deposit that names none. */
-export const usualDeposit = 'MPESA_PAYBILL' satisfies DepositRail
+export const defaultDepositRail = 'MPESA_PAYBILL' satisfies DepositRail
 export type TopupMethod = PromptRail | DepositRail
 export type SendingRail = RailName | PromptRail
 

@@ -7,7 +7,7 @@ import type { Uuid } from './ids.ts'
 export type SendLogFinding = 'not_sent' | 'may_be_sent' | 'elsewhere'
 
 /** One file, written by one process. `note` throws if it cannot be written: then nothing may be sent. */
-export type SendLogWriter = { id: Uuid; note: (attemptId: Uuid) => void }
+export type SendLogWriter = { id: Uuid; append: (attemptId: Uuid) => void }
 
 export type SendLog = {
   /** Logs of processes that ended on this machine. */

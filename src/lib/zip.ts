@@ -5,8 +5,8 @@ export type ArchiveFile = { name: string; content: AsyncIterable<string> }
 
 const fields = (...values: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer => {
   const buffer = Buffer.alloc(values.reduce((sum, [bytes]) => sum + bytes, 0))
-  let at = 0
-  for (const [bytes, value] of values) at = buffer.writeUIntLE(value, at, bytes)
+  let offset = 0
+  for (const [bytes, value] of values) offset = buffer.writeUIntLE(value, offset, bytes)
   return buffer
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
-import { takes } from '../http/accept.ts'
+import { accepts } from '../http/accept.ts'
 import { type App, mcpPath } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
@@ -80,7 +80,7 @@ const headersOf = ({ headers }: FastifyRequest): [string, string][] => [
 ]
 
 const onlyForm = (request: FastifyRequest): keyof typeof forms | undefined => {
-  const [json, stream] = [takes(request, forms.json), takes(request, forms.stream)]
+  const [json, stream] = [accepts(request, forms.json), accepts(request, forms.stream)]
   return json === stream ? undefined : json ? 'json' : 'stream'
 }
 

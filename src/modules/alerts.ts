@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { signal, type Tx, tellAfterCommit } from '../db/client.ts'
+import { emitAfterCommit, signal, type Tx } from '../db/client.ts'
 
 /** Events that need a person: the service cannot end them, or money and records disagree. */
 const sentences = {
@@ -47,4 +47,4 @@ export const alertCommitted = signal<{ alert: Alert; facts: AlertFacts }>('alert
 
 /** Raised after the commit of its cause: a transaction that is retried must not raise an alert twice. */
 export const alertAfterCommit = (tx: Tx, alert: Alert, facts: AlertFacts): void =>
-  tellAfterCommit(tx, alertCommitted, { alert, facts })
+  emitAfterCommit(tx, alertCommitted, { alert, facts })

@@ -45,7 +45,7 @@ const bounds = {
 const lock = statement('bounds.lock')`select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
 /** Refuses `added` more rows if they would exceed the bound. */
-export const requireRoom = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
+export const requireBelowBound = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
   if (added === 0) return
   const { max, count, sentence, ...bound } = bounds[name]
   const [, [found]] = await Promise.all([

@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Logger } from 'pino'
 import type { Database } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
-import { dueBehind, duePlaces, dueText } from '../db/list-queries.ts'
+import { dueAfter, dueParameters, dueText } from '../db/list-queries.ts'
 import { prepare } from '../db/prepare.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -11,7 +11,7 @@ import type { Alerts } from './alerts.ts'
 
 type Isolated = { logger: Logger; alerts: Alerts }
 /** The dependencies of a sweep. */
-export type Sweeping = Isolated & { db: Database; clock: Clock }
+export type SweepDeps = Isolated & { db: Database; clock: Clock }
 
 /** Processes rows one by one: a failure is reported and does not stop the other rows, of any tenant. */
 export const forEachRow = async <Row extends { id: Uuid }>(
@@ -33,27 +33,27 @@ export const forEachRow = async <Row extends { id: Uuid }>(
 }
 
 /** A sweep's position: after this row, in the order of due times. The time is text, to keep its microseconds. */
-export type Place = { since: string; behind: Uuid }
+export type SweepPosition = { since: string; behind: Uuid }
 
-export const beginning: Place = { since: '-infinity', behind: '00000000-0000-0000-0000-000000000000' }
+export const startPosition: SweepPosition = { since: '-infinity', behind: '00000000-0000-0000-0000-000000000000' }
 
 /**
- * Processes all due rows and returns their number. `read` returns at most `batch` rows after a place, in the order of the index
- * on the due time (`dueBehind`). Rows that fail stay due, and never keep later ones from being read.
+ * Processes all due rows and returns their number. `read` returns at most `batch` rows after a position, in the order of the index
+ * on the due time (`dueAfter`). Rows that fail stay due, and never keep later ones from being read.
  */
 export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   deps: Isolated,
   { sweep, batch, atOnce = 1 }: { sweep: string; batch: number; atOnce?: number | undefined },
-  read: (place: Place, batch: number) => Promise<readonly Row[]>,
+  read: (position: SweepPosition, batch: number) => Promise<readonly Row[]>,
   work: (row: Row) => Promise<unknown>,
 ): Promise<number> => {
-  let place = beginning
+  let position = startPosition
   let count = 0
   for (let full = true; full; ) {
-    const rows = await read(place, batch)
+    const rows = await read(position, batch)
     await forEachRow(deps, sweep, rows, work, { atOnce })
     const last = rows.at(-1)
-    if (last) place = { since: last.due, behind: last.id }
+    if (last) position = { since: last.due, behind: last.id }
     count += rows.length
     full = rows.length === batch
   }
@@ -77,13 +77,13 @@ type DueRows<F extends Fields> = {
 }
 
 /** Declares a sweep: which rows are due, and the work on each row, which decides again under its locks. */
-export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, never>>(
+export const sweepOf = <D extends SweepDeps, F extends Fields = Record<never, never>>(
   sweep: string,
   { id, due, where, fields, batch = 100, atOnce }: DueRows<F>,
   work: (deps: D, row: { id: Uuid } & Values<F>) => Promise<unknown>,
 ): ((deps: D) => Promise<number>) => {
-  const read = prepare(`${sweep}.${getTableName(id.table)}`, duePlaces, 'pool', (orm, at) =>
-    dueBehind(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, at, ...where),
+  const read = prepare(`${sweep}.${getTableName(id.table)}`, dueParameters, 'pool', (orm, at) =>
+    dueAfter(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, at, ...where),
   )
   type Row = { id: Uuid; due: string } & Values<F>
   return (deps) => {
@@ -91,7 +91,7 @@ export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, nev
     return sweepRows(
       deps,
       { sweep, batch, atOnce },
-      async (place, take) => (await deps.db.run(read, { now, ...place, take })) as Row[],
+      async (position, take) => (await deps.db.run(read, { now, ...position, take })) as Row[],
       (row) => work(deps, row),
     )
   }

@@ -9,7 +9,7 @@ import { countHours } from '../ledger/hours.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../queue/idempotency-keys.ts'
 import { applyDueSeparations } from './balances/separate-service.ts'
-import { createNamesLane } from './beneficiaries/names-service.ts'
+import { createNameCheckWorker } from './beneficiaries/names-service.ts'
 import { revokeDueGrants } from './delegation/service.ts'
 import { findLostDeposits, settleDeposits } from './deposits/deposit.ts'
 import { registerAtEmulator } from './deposits/receive.ts'
@@ -20,23 +20,23 @@ import { reconcilePaidIn } from './exceptions/reconciliation/service.ts'
 import { pruneSessions } from './identity/sessions/service.ts'
 import { pruneFlows } from './identity/sign-in/flow-rows.ts'
 import { pruneNonces } from './identity/sign-in/nonces.ts'
-import { createMailLane, forgetMails } from './mail/send.ts'
+import { createMailWorker, forgetMails } from './mail/send.ts'
 import { expireMandates } from './mandates/end.ts'
 import { pruneOAuth } from './oauth/prune.ts'
 import type { Parts } from './parts.ts'
 import { expireApprovals } from './payments/approvals/end.ts'
-import { createNoticesLane } from './payments/approvals/notices.ts'
+import { createNotificationWorker } from './payments/approvals/notices.ts'
 import { renewOverdue, renewTexts } from './payments/approvals/renew.ts'
 import { createUnauthorizedSweep } from './payments/approvals/unauthorized.ts'
-import { tellOfShortages } from './payments/attention/short.ts'
-import { createGiveUp } from './payments/give-up.ts'
+import { notifyOfShortages } from './payments/attention/short.ts'
+import { createWaitTimeoutSweep } from './payments/give-up.ts'
 import { pruneRefusals } from './payments/refusals/record.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { executeScheduled } from './payments/schedule.ts'
 import { applyDueChanges, completeWaiting } from './policies/pending-change.ts'
 import { pruneRequestLog } from './request-log/recorder.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
-import { createDeliveriesLane, createSendingLanes } from './sending/lanes.ts'
+import { createDeliveryWorker, createSendingWorkers } from './sending/lanes.ts'
 import { reconcile } from './sending/reconcile.ts'
 import { claimEarlierReceipts } from './suspense/earlier-receipts-service.ts'
 import { expireTopups } from './topups/outcome.ts'
@@ -61,12 +61,12 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'balances.separate', everySeconds: 30, run: () => applyDueSeparations(deps) },
     { name: 'policies.change', everySeconds: 30, run: () => applyDueChanges(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
-    { name: 'balances.short', everySeconds: 60, run: () => tellOfShortages(deps) },
+    { name: 'balances.short', everySeconds: 60, run: () => notifyOfShortages(deps) },
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: createUnauthorizedSweep(deps) },
     { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps) },
-    { name: 'payments.give_up', everySeconds: 30, run: createGiveUp(deps) },
+    { name: 'payments.give_up', everySeconds: 30, run: createWaitTimeoutSweep(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'deposits.register', everySeconds: 60, run: () => registerAtEmulator(deps) },
     { name: 'deposits.settle', everySeconds: 15, run: () => settleDeposits(deps) },
@@ -94,16 +94,16 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
 const failuresBeforeAlert = 3
 
 const createWork = (deps: WorkDeps): Work => ({
-  lanes: {
-    ...createSendingLanes(deps),
-    deliveries: [createDeliveriesLane(deps)],
-    names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
-    notices: [createNoticesLane(deps)],
-    mails: [createMailLane(deps)],
+  workers: {
+    ...createSendingWorkers(deps),
+    deliveries: [createDeliveryWorker(deps)],
+    names: [createNameCheckWorker({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
+    notices: [createNotificationWorker(deps)],
+    mails: [createMailWorker(deps)],
   },
   sweeps: createSweeps(deps),
-  onFailure: (lane, key, failures) => {
-    if (failures === failuresBeforeAlert) deps.alerts.raise('work_failing', { subject: lane, id: key })
+  onFailure: (worker, key, failures) => {
+    if (failures === failuresBeforeAlert) deps.alerts.raise('work_failing', { subject: worker, id: key })
   },
   onSweepFailure: (sweep, failures) => {
     if (failures === failuresBeforeAlert) deps.alerts.raise('sweep_failing', { subject: sweep, id: 'all rows' })

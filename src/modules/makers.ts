@@ -6,21 +6,21 @@ import { grants } from '../db/tables/grants.ts'
 import { IdOut } from '../http/wire.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-export const MakerOut = z
+export const CreatorOut = z
   .object({
     account_id: IdOut('account'),
     grant_id: IdOut('grant').nullable(),
     label: z.string().nullable().describe('The name of the key or agent at that time.'),
   })
   .meta({ id: 'Maker', description: 'The creator: a person, or a key or an agent of that account if `grant_id` is set.' })
-export type MakerOut = z.output<typeof MakerOut>
+export type CreatorOut = z.output<typeof CreatorOut>
 
-const findGrant = selectRow('grants.of_maker', grants, ['id'], { lane: 'joined' })
+const findGrant = selectRow('grants.of_maker', grants, ['id'], { connection: 'coalesced' })
 
-export type Maker = { accountId: Uuid; grantId: Uuid | null; label: string | null }
+export type Creator = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 
 /** The maker's columns of a new row, which nobody has changed yet. */
-export const createdBy = ({ accountId, grantId, label }: Maker) => ({
+export const createdBy = ({ accountId, grantId, label }: Creator) => ({
   createdBy: accountId,
   createdByGrantId: grantId,
   createdByLabel: label,
@@ -29,14 +29,14 @@ export const createdBy = ({ accountId, grantId, label }: Maker) => ({
   changedByLabel: null,
 })
 
-export const changedBy = ({ accountId, grantId, label }: Maker) => ({
+export const changedBy = ({ accountId, grantId, label }: Creator) => ({
   changedBy: accountId,
   changedByGrantId: grantId,
   changedByLabel: label,
 })
 
 /** The caller as a maker, to be stored, with the label of its grant at this moment. */
-export const readMaker = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Maker> => ({
+export const readCreator = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Creator> => ({
   accountId,
   grantId: grant?.id ?? null,
   label: grant ? ((await findGrant(tx, { id: grant.id }))?.label ?? null) : null,

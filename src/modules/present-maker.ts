@@ -1,10 +1,10 @@
 import { formatId, type Uuid } from '../lib/ids.ts'
-import type { Maker } from '../policy/types.ts'
-import type { MakerOut } from './makers.ts'
+import type { Creator } from '../policy/types.ts'
+import type { CreatorOut } from './makers.ts'
 
 // A file of its own, without a schema or a query, because the verifier of receipts includes it.
 
-export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => ({
+export const presentCreator = ({ accountId, grantId, label }: Creator): CreatorOut => ({
   account_id: formatId('account', accountId),
   grant_id: grantId && formatId('grant', grantId),
   label,
@@ -19,10 +19,10 @@ type Made = {
   changedByLabel: string | null
 }
 
-export const presentMakers = (row: Made): { created_by: MakerOut; changed_by: MakerOut | null } => ({
-  created_by: presentMaker({ accountId: row.createdBy, grantId: row.createdByGrantId, label: row.createdByLabel }),
+export const presentCreators = (row: Made): { created_by: CreatorOut; changed_by: CreatorOut | null } => ({
+  created_by: presentCreator({ accountId: row.createdBy, grantId: row.createdByGrantId, label: row.createdByLabel }),
   changed_by:
     row.changedBy === null
       ? null
-      : presentMaker({ accountId: row.changedBy, grantId: row.changedByGrantId, label: row.changedByLabel }),
+      : presentCreator({ accountId: row.changedBy, grantId: row.changedByGrantId, label: row.changedByLabel }),
 })

@@ -14,7 +14,7 @@ import { policyFieldNames, wireName } from '../policy/fields.ts'
 // A session's changes to existing rows (rows that it added carry its id). Ending a stolen session undoes both.
 
 type Act = typeof sessionActs.$inferSelect
-type Noted = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
+type NewAct = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
 
 /** Skips acts by a key whose session is gone: ending a session could no longer undo them. */
 const isKept = `where x.session_id is distinct from x.grant_id or exists (
@@ -22,10 +22,10 @@ const isKept = `where x.session_id is distinct from x.grant_id or exists (
   where g.id = x.grant_id and (a.derived_from_grant_id is not null or (select true from sessions s where s.id = a.origin_session_id)))`
 
 /** For a key, `sessionId` is the grant's id: acts of a key that was made in a session are found through that key. */
-export const noteAct = (
+export const recordSessionAct = (
   tx: Tx,
   { accountId, originSessionId, originGrantId }: Pick<Principal, 'accountId' | 'originSessionId' | 'originGrantId'>,
-  act: Noted,
+  act: NewAct,
 ): void => {
   const sessionId = originSessionId ?? originGrantId
   if (sessionId === null) return

@@ -5,7 +5,7 @@ import { quoted } from '../lib/text.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
 import { approvalsRequired, ceiling, type Finding, leastThatSuffices, mandateCounts, verdict } from './findings.ts'
 import { ruleOf } from './rules.ts'
-import type { Decision, Evaluation, Maker, Remedy, TraceEntry, TraceSource, Warning } from './types.ts'
+import type { Creator, Decision, Evaluation, Remedy, TraceEntry, TraceSource, Warning } from './types.ts'
 
 const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
 
@@ -108,7 +108,7 @@ export const remedyFor = (
   }
 }
 
-const who = ({ grantId, label }: Maker): string =>
+const who = ({ grantId, label }: Creator): string =>
   grantId === null ? 'a person' : label === null ? 'a key or an agent' : `the key or agent ${JSON.stringify(label)}`
 
 const notConfirmed = {

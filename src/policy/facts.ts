@@ -1,16 +1,16 @@
 import {
-  type About,
   type Fact,
+  type FactDetails,
   type FactItem,
   type FactLevel,
   type FactType,
-  type Found,
+  type FoundFact,
   factItem,
-  foundIn,
+  factOfWarning,
   inOrder,
-  isToldFirst,
+  isHeadline,
   levels,
-  type Warned,
+  type WireWarning,
 } from '../lib/approval-facts.ts'
 import { formatMinor, type Minor } from '../lib/money.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
@@ -23,7 +23,7 @@ export type FactLine = {
   payeeId: string
   payeeName: string
   amountMinor: Minor
-  warnings: readonly Warned[]
+  warnings: readonly WireWarning[]
   verification: VerificationStatus
   reportedName: string | null
   /** Whether it is the first payment to the destination. */
@@ -50,11 +50,12 @@ export const levelOf = (type: FactType, count: number, of: number): FactLevel =>
 
 type Line = Pick<FactLine, 'payeeName' | 'amountMinor'>
 
-const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: About): FactItem =>
+const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: FactDetails): FactItem =>
   factItem({ beneficiary: payeeName, amount_minor: formatMinor(amountMinor) }, index, about)
 
 /** Facts about the name come from the rail's report, with or without a policy (`ofName`). */
-const found = (warnings: readonly Warned[]): Found[] => warnings.filter(({ code }) => code !== 'name_mismatch').map(foundIn)
+const found = (warnings: readonly WireWarning[]): FoundFact[] =>
+  warnings.filter(({ code }) => code !== 'name_mismatch').map(factOfWarning)
 
 const sum = (lines: readonly { amountMinor: Minor }[]): Minor => lines.reduce((total, { amountMinor }) => total + amountMinor, 0n)
 
@@ -92,7 +93,7 @@ const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[
   return lines.map((line, index) => {
     const given = givenName(line)
     const other = [...(names.get(line.payeeId) ?? [])].find((name) => name !== given)
-    const all: Found[] = [
+    const all: FoundFact[] = [
       ...found(line.warnings),
       ...(other === undefined ? [] : [{ type: 'shared_number' as const, name: other }]),
       ...(isBatch && isFarFromLast(line)
@@ -122,7 +123,7 @@ export const factsOfLines = (lines: readonly FactLine[]): Fact[][] => {
       const level = levelOf(type, counts.get(type)?.length ?? 0, lines.length)
       return { type, level, count: 1, items: [one] }
     })
-    return inOrder([...own, ...nameFacts(lines.slice(index, index + 1))]).filter(isToldFirst)
+    return inOrder([...own, ...nameFacts(lines.slice(index, index + 1))]).filter(isHeadline)
   })
 }
 

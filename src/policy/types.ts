@@ -32,14 +32,14 @@ export type PaymentFacts = {
 }
 
 /** A person, or with `grantId` a key or agent of that person, with its label at that time. */
-export type Maker = { accountId: string; grantId: string | null; label: string | null }
+export type Creator = { accountId: string; grantId: string | null; label: string | null }
 
 /** `confirmed`: by a person. `change`: the last change of the payee's name, unless a person has confirmed it since. */
 export type PayeeFacts = {
   confirmed: boolean
-  createdBy: Maker
+  createdBy: Creator
   createdAt: Date
-  change: { by: Maker; at: Date } | null
+  change: { by: Creator; at: Date } | null
   /** The rail's name for the number, and whether it matches the payee's. */
   verification: VerificationStatus
   reportedName: string | null
@@ -93,8 +93,8 @@ export type Unapproved = {
 export type Warning =
   | { code: 'possible_duplicate'; paymentId: string; createdAt: Date; listIndex?: number }
   | { code: 'name_differs'; name: string; givenName: string }
-  | { code: 'new_payee'; by: Maker; at: Date }
-  | { code: 'changed_payee'; by: Maker; at: Date }
+  | { code: 'new_payee'; by: Creator; at: Date }
+  | { code: 'changed_payee'; by: Creator; at: Date }
   | { code: 'similar_name'; beneficiaryId: string; name: string }
   | { code: 'name_mismatch'; verification: VerificationStatus; name: string | null }
   | { code: 'unusual_amount'; typicalAmountMinor: Minor }
@@ -114,8 +114,8 @@ export type GrantRules = Limits & {
 }
 
 /** Whether the wallet's signature still counts. A key's always does; a contract's chain is asked, as owners may change. */
-export const mandateStandings = ['holds', 'unanswered', 'refused'] as const
-export type MandateStanding = (typeof mandateStandings)[number]
+export const mandateSignatureStatuses = ['holds', 'unanswered', 'refused'] as const
+export type MandateSignatureStatus = (typeof mandateSignatureStatuses)[number]
 
 /** A wallet-signed mandate that the payment names. */
 export type MandateRules = {
@@ -134,7 +134,7 @@ export type MandateRules = {
   expiresAt: Date
   spentMinor: Minor
   paymentsMade: number
-  standing: MandateStanding
+  standing: MandateSignatureStatus
 }
 
 /**

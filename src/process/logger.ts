@@ -14,10 +14,10 @@ const kindOf = (text: unknown): IdKind | undefined => {
 
 /**
  * Ids in the API's form, so that one search for `pay_…` finds a payment's request, sends and deliveries. A field is named after
- * its kind, or is the `id` or `key` of the kind in `subject`, `sweep` or `lane`. Other ids (attempts, deliveries) stay.
+ * its kind, or is the `id` or `key` of the kind in `subject`, `sweep` or `worker`. Other ids (attempts, deliveries) stay.
  */
 const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown> => {
-  const subject = kindOf(fields.subject) ?? kindOf(fields.sweep) ?? kindOf(fields.lane)
+  const subject = kindOf(fields.subject) ?? kindOf(fields.sweep) ?? kindOf(fields.worker)
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
       const kind = name === 'id' || name === 'key' ? subject : kindOf(name)

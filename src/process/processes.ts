@@ -5,14 +5,14 @@ import { parseArgs } from 'node:util'
 import type { Logger } from 'pino'
 import { StartupError } from '../lib/errors.ts'
 
-const most = 64
+const maxProcesses = 64
 /** Limits restarts of a worker that cannot start. */
 const restartPauseMs = 1_000
 
 const countOf = (asked: string): number => {
   const count = asked === 'cores' ? availableParallelism() : Number(asked)
-  if (!Number.isInteger(count) || count < 1 || count > most)
-    throw new StartupError(`--processes must be a number from 1 to ${most}, or "cores".`)
+  if (!Number.isInteger(count) || count < 1 || count > maxProcesses)
+    throw new StartupError(`--processes must be a number from 1 to ${maxProcesses}, or "cores".`)
   return count
 }
 

@@ -2,7 +2,13 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
-import { type Left, type Noted, type Place, type RecoveryPointFile, recoveryPointKinds } from '../db/recovery-point.ts'
+import {
+  type RecoveryPointFile,
+  recoveryPointKinds,
+  type SavedRecoveryPoint,
+  type ServerPosition,
+  type TrackedWrite,
+} from '../db/recovery-point.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { openDataFolder } from '../lib/data-folder.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -25,8 +31,8 @@ const lookedName = 'looked'
 type Block = {
   boot: string | null
   pid: number
-  place?: (Omit<Place, 'position'> & { position: string }) | undefined
-  noted: Noted[]
+  place?: (Omit<ServerPosition, 'position'> & { position: string }) | undefined
+  noted: TrackedWrite[]
 }
 
 const readBoot = async (): Promise<string | null> =>
@@ -43,7 +49,7 @@ const parseBlock = (text: string): Block | undefined => {
 }
 
 /** Lines such as `0192f0c4-… 1763862000000`. A truncated line is left out. */
-const parseSent = (text: string): Noted[] =>
+const parseSent = (text: string): TrackedWrite[] =>
   text
     .slice(blockBytes)
     .split('\n')
@@ -53,7 +59,7 @@ const parseSent = (text: string): Noted[] =>
     })
 
 /** Logs of ended processes, with file names. In a container, a new process may reuse an old number. Removes old files. */
-const readLeft = async (folder: string, boot: string | null): Promise<{ left: Left[]; found: string[] }> => {
+const readSaved = async (folder: string, boot: string | null): Promise<{ saved: SavedRecoveryPoint[]; found: string[] }> => {
   const nowMs = systemClock.now().getTime()
   const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
   const names = (await readdir(folder)).filter((name) => name !== lookedName)
@@ -70,13 +76,15 @@ const readLeft = async (folder: string, boot: string | null): Promise<{ left: Le
     const runs = block && block.boot === boot && block.pid !== process.pid && isRunning(block.pid)
     return block && !runs ? [{ ...each, block }] : []
   })
-  const left = ended.flatMap(({ at, text, block: { place, noted: marked } }): Left[] => {
+  const saved = ended.flatMap(({ at, text, block: { place, noted: marked } }): SavedRecoveryPoint[] => {
     if (nowMs - at > keepMs) return []
-    const noted = [...marked, ...parseSent(text)].filter(({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > lookedMs)
+    const writes = [...marked, ...parseSent(text)].filter(
+      ({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > lookedMs,
+    )
     // Nothing was noted since a person last reconciled.
-    return noted.length === 0 ? [] : [{ place: place && { ...place, position: BigInt(place.position) }, noted }]
+    return writes.length === 0 ? [] : [{ serverPosition: place && { ...place, position: BigInt(place.position) }, writes }]
   })
-  return { left, found: ended.map(({ file }) => basename(file)).filter((name) => /^[0-9a-f-]{36}$/.test(name)) }
+  return { saved, found: ended.map(({ file }) => basename(file)).filter((name) => /^[0-9a-f-]{36}$/.test(name)) }
 }
 
 /**
@@ -92,7 +100,7 @@ export const openSendLog = async (
     const folder = join(await openDataFolder(dataDir), 'journal', installation)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const boot = await readBoot()
-    return open({ folder, ...(await readLeft(folder, boot)), boot, clock, logger })
+    return open({ folder, ...(await readSaved(folder, boot)), boot, clock, logger })
   } catch (error) {
     logger.warn(
       { reason: reason(error) },
@@ -122,14 +130,14 @@ const openFile = (folder: string, first: Buffer) => {
 
 type Opening = {
   folder: string
-  left: readonly Left[]
+  saved: readonly SavedRecoveryPoint[]
   found: readonly Uuid[]
   boot: string | null
   clock: Clock
   logger: Logger
 }
 
-const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFile => {
+const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFile => {
   let recoveryPoint: Pick<Block, 'place' | 'noted'> = { noted: [] }
   const block = () => Buffer.from(`${JSON.stringify({ boot, pid: process.pid, ...recoveryPoint }).padEnd(blockBytes - 1)}\n`)
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
@@ -148,7 +156,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
     }
   }
   return {
-    left,
+    saved,
     found,
     open: () => {
       if (file && !next && file.lines >= maxLines)
@@ -180,7 +188,7 @@ const open = ({ folder, left, found, boot, clock, logger }: Opening): SendLogFil
       return (
         to && {
           id: to.id,
-          note: (attemptId) => {
+          append: (attemptId) => {
             try {
               to.add(`${attemptId} ${clock.now().getTime()}\n`)
               to.lines += 1

@@ -5,14 +5,14 @@ import { insertRows } from '../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../db/prune.ts'
 import type { RecoveryPoint } from '../db/recovery-point.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
-import { conflict, type ErrorDetails, perhapsLost, type Refusal } from '../lib/errors.ts'
+import { conflict, type ErrorDetails, type Refusal, writesMayBeLost } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 
 /** The owning account and the workspace of a key. */
-export type KeyPlace = { accountId: Uuid; workspaceId: Uuid }
+export type KeyScope = { accountId: Uuid; workspaceId: Uuid }
 
 /** `bodyHash`: the body of the key's first use. */
-export type Once = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyPlace }
+export type Once = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyScope }
 
 export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: Answer }
 
@@ -50,7 +50,7 @@ const find = prepare('idempotency.read', { scopes: 'bytea[]' }, 'pool', (orm, at
     .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
 )
 
-export const usedOtherwise = (details?: ErrorDetails): Refusal =>
+export const keyReused = (details?: ErrorDetails): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
 
 /** The beneficiary that the key's first request created. */
@@ -79,7 +79,7 @@ export const answerKeys: Keys<SingleAnswer> = {
       })),
     )
   },
-  refusal: ({ sameBody, answer }) => (sameBody ? undefined : usedOtherwise(madeBy(answer))),
+  refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(madeBy(answer))),
 }
 
 /** The keys of one batch: those used `before`, and those that the batch itself uses. */
@@ -97,7 +97,7 @@ export const openKeys = <Answer, Caller>(
       const first = once && known.get(nameOf(once))
       if (!once) return undefined
       // A second effect could be a second payment.
-      if (!first) return recoveryPoint.has('key', nameOf(once)) ? perhapsLost('the request that used this key') : undefined
+      if (!first) return recoveryPoint.has('key', nameOf(once)) ? writesMayBeLost('the request that used this key') : undefined
       const used = { answer: first.answer, sameBody: first.once.bodyHash.equals(once.bodyHash) }
       return keys.refusal(used, caller, at) ?? first.answer
     },
@@ -110,7 +110,7 @@ export const openKeys = <Answer, Caller>(
     keep: async (tx: Tx): Promise<void> => {
       if (used.length === 0) return
       tx.afterCommit(() =>
-        recoveryPoint.note(
+        recoveryPoint.track(
           'key',
           used.map(({ once }) => nameOf(once)),
         ),

@@ -5,9 +5,9 @@ import { grantLife } from '../db/credential-life.ts'
 import { statement } from '../db/statement.ts'
 import { conflict, type ErrorDetails, type Refusal } from '../lib/errors.ts'
 import { formatId, type Uuid } from '../lib/ids.ts'
-import { existing } from '../lib/lists.ts'
+import { assertPresent } from '../lib/lists.ts'
 import { unpack } from '../lib/packed-text.ts'
-import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
+import { type KeyScope, type Keys, keyReused } from './idempotency-keys.ts'
 
 /** The grant that used a key, root of its lineage first; null for a person. */
 export type KeyUser = { lineage: readonly Uuid[]; revokedAt: Date | null; expiresAt: Date | null } | null
@@ -18,7 +18,7 @@ export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
 export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
 
 /** The scope is the owning account, the workspace and the path, whatever the credential. */
-export const recordScope = (path: string, { accountId, workspaceId }: KeyPlace, key: string): Buffer =>
+export const recordScope = (path: string, { accountId, workspaceId }: KeyScope, key: string): Buffer =>
   sha256(JSON.stringify([path, accountId, workspaceId, key]))
 
 type Row = {
@@ -65,7 +65,7 @@ export const recordKeys = (
         once: {
           scope: recordScope(
             path,
-            { workspaceId, accountId: existing(owners.get(workspaceId), 'a key that nobody asked for') },
+            { workspaceId, accountId: assertPresent(owners.get(workspaceId), 'a key that nobody asked for') },
             key,
           ),
           bodyHash,
@@ -76,7 +76,7 @@ export const recordKeys = (
     keep: async () => undefined,
     refusal: ({ answer, sameBody }, caller, at): Refusal | undefined => {
       const details = detailsFor(answer, caller)
-      if (!sameBody) return usedOtherwise(details)
+      if (!sameBody) return keyReused(details)
       if (mayRepeat(answer.by, caller, at)) return undefined
       return conflict('This Idempotency-Key was used by another credential.', 'idempotency', details)
     },

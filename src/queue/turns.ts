@@ -1,10 +1,10 @@
-export type Turns = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>
+export type SerialRunner = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>
 
 /**
  * Work of one name runs one after the other. In parallel, every task that waits for the same database lock would hold a
  * connection: a busy account, or a client that refreshes one grant many times, would take the whole pool.
  */
-export const createTurns = (): Turns => {
+export const createSerialRunner = (): SerialRunner => {
   const last = new Map<string, Promise<unknown>>()
   return (name, work) => {
     const before = last.get(name)

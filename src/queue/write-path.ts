@@ -1,7 +1,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { type AccountLocks, lockAccounts, lockBatch } from '../db/account-lock.ts'
 import { type Database, inTx, type Tx } from '../db/client.ts'
-import { CommitThenThrow, orRefusal, Refusal } from '../lib/errors.ts'
+import { CommitThenThrow, catchRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
 import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
@@ -68,7 +68,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     if (caller instanceof Refusal) return caller
     const first = keys.find(request.once, caller, tx.at)
     if (first !== undefined) return first instanceof Refusal ? first : { answer: first, replayed: true }
-    const refused = orRefusal(() => request.admit?.(caller))
+    const refused = catchRefusal(() => request.admit?.(caller))
     if (refused instanceof Refusal) return refused
     try {
       const answer = await act.decide(tx, state, request, caller, index)

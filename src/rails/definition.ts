@@ -76,7 +76,7 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
 export type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
 
 /** Joins parts whose names are all different. */
-export const together = <Part extends object>(parts: readonly Part[]): All<Part> => Object.assign({}, ...parts)
+export const merged = <Part extends object>(parts: readonly Part[]): All<Part> => Object.assign({}, ...parts)
 
 export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, Setting extends string>(
   definition: ProviderDefinition<P, Shape> & { setting: Setting },

@@ -20,14 +20,15 @@ export const unknown = (code: string, message: string, word?: string): Evidence 
   message,
   ...(word !== undefined && word !== '' && { word }),
 })
-export const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
+export const unreadablePayment = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
-export const nameless: ProviderReference = { request: null, conversation: null }
+export const noReference: ProviderReference = { request: null, conversation: null }
 
 /** The receipt makes it unique. An amount of null means that this provider may omit it. */
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
-  if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
-  if (amountMinor === undefined) return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
+  if (receipt === undefined) return unreadablePayment('no_receipt', 'The provider reports a success without a receipt.')
+  if (amountMinor === undefined)
+    return unreadablePayment('no_amount', 'The provider reports a success without a readable amount.')
   const payeeName = reportedName(payee)
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }

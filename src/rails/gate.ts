@@ -6,7 +6,7 @@ type CallOutcome = 'answered' | 'throttled' | 'failed'
 
 /** Consecutive failures: a single lost answer proves little. */
 const failuresToOpen = 5
-const pausesMs = { failed: { first: 5_000, most: 60_000 }, throttled: { first: 1_000, most: 30_000 } }
+const pausesMs = { failed: { first: 5_000, max: 60_000 }, throttled: { first: 1_000, max: 30_000 } }
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
@@ -30,7 +30,7 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
   let trialUnderWay = false
   const nowMs = () => clock.now().getTime()
   /** A pause that seems longer than the maximum was computed before the clock was set back. */
-  const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= 2 * pausesMs[cause].most
+  const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= 2 * pausesMs[cause].max
   const learn = (outcome: CallOutcome): void => {
     if (outcome === 'answered') {
       failures = pauses = untilMs = 0
@@ -39,9 +39,9 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
     }
     if (outcome === 'failed') failures += 1
     if (isPaused() || (outcome === 'failed' && pauses === 0 && failures < failuresToOpen)) return
-    const { first, most } = pausesMs[outcome]
+    const { first, max } = pausesMs[outcome]
     cause = outcome
-    untilMs = nowMs() + Math.min(most, first * 2 ** pauses)
+    untilMs = nowMs() + Math.min(max, first * 2 ** pauses)
     pauses += 1
     since ??= clock.now()
   }

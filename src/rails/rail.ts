@@ -161,14 +161,14 @@ export type RailGate = {
 export type DepositUrls = { confirmation: string; validation: string }
 
 /** `reference`: as the payer typed it. */
-export type DepositNotice = { receipt: string; at: Date; amountMinor: Minor; reference: string; payerName: string | null }
+export type DepositNotification = { receipt: string; at: Date; amountMinor: Minor; reference: string; payerName: string | null }
 
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
   /** Tells the provider our addresses; repeatable. Null if they are entered at the provider by hand. */
   register: ((urls: DepositUrls) => Promise<Submission>) | null
   /** Null if the body is not a deposit, undefined if it is unreadable. Never throws. */
-  readNotice: (body: unknown) => DepositNotice | null | undefined
+  readNotification: (body: unknown) => DepositNotification | null | undefined
 }
 
 export type ProviderRails<P extends Provider> = {

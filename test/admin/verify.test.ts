@@ -4,7 +4,7 @@ import type { Tx } from '../../src/db/client.ts'
 import { countHours } from '../../src/ledger/hours.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 import { findInPages } from '../../src/operate/verify/told.ts'
-import { checks, factsOf, findUnfinished, keepPoint, unverifiedSince, verifyAll } from '../../src/operate/verify/verify.ts'
+import { checks, factsOf, findUnfinished, saveCheckPoint, unverifiedSince, verifyAll } from '../../src/operate/verify/verify.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -401,12 +401,12 @@ test('the next check begins at the last one that found nothing; after a week, or
   const day = 86_400_000
   const breaches = { kept: 1, broken: 0, seconds: 1 }
   expect(await unverifiedSince(db, now)).toBeNull()
-  await keepPoint(db, { now, since: null }, { ...breaches, broken: 1 })
+  await saveCheckPoint(db, { now, since: null }, { ...breaches, broken: 1 })
   expect(await unverifiedSince(db, now)).toBeNull()
-  await keepPoint(db, { now, since: null }, breaches)
+  await saveCheckPoint(db, { now, since: null }, breaches)
   expect(await unverifiedSince(db, now)).toEqual(new Date(now.getTime() - day))
   const next = new Date(now.getTime() + day)
-  await keepPoint(db, { now: next, since: now }, breaches)
+  await saveCheckPoint(db, { now: next, since: now }, breaches)
   expect(await unverifiedSince(db, next)).toEqual(now)
   expect(await unverifiedSince(db, new Date(now.getTime() + 8 * day))).toBeNull()
   const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
@@ -462,10 +462,10 @@ test('rows are read in portions: what is behind the last one is read, and none i
   const look = async (more: object, wrong: readonly number[] = []) => {
     const portions: [string, number][] = []
     const facts = { ...factsOf(service.deps), sealedThrough: '0', ...more }
-    const onPortion = async (last: string, rows: number) => void portions.push([last, rows])
+    const onProgress = async (last: string, rows: number) => void portions.push([last, rows])
     const breachesOf = (rows: readonly { id: Uuid; n: number }[]) =>
       rows.flatMap(({ n }) => (wrong.includes(n) ? [String(n)] : []))
-    return { found: await findInPages(service.deps.db, { ...facts, onPortion }, numbered, breachesOf, 2), portions }
+    return { found: await findInPages(service.deps.db, { ...facts, onProgress }, numbered, breachesOf, 2), portions }
   }
   expect(await look({}, [41, 99])).toEqual({ found: ['41', '99'], portions: [[idOf(40), 40]] })
   expect((await look({})).portions).toEqual([

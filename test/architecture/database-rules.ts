@@ -14,18 +14,18 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/start.ts': 'a number that is computed, and the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'events/read.ts': 'one of two directions',
   'modules/suspense/earlier-receipts-service.ts': 'tables of the same file',
-  'modules/sending/lanes.ts': 'the table of payments or of top-ups',
+  'modules/sending/workers.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
   'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',
-  'operate/verify/told.ts': 'the tables of told-tables.ts',
+  'operate/verify/audit-log.ts': 'the tables of audited-tables.ts',
   'operate/verify/entries.ts': 'tables of the same file',
 }
 
 /** A turn of the event loop waits for nothing outside the process. `for await` would hide such a wait. */
 const isTurn = (file: Source, node: Node): boolean =>
   node.type === 'CallExpression' &&
-  /^(afterTurn|inPortions)$/.test(textOf(file, node.callee)) &&
+  /^(yieldBeforeLongWork|mapInChunks)$/.test(textOf(file, node.callee)) &&
   !/\basync\b/.test(textOf(file, node))
 
 const startsLikeSql = /^\s*(select|insert into|update|delete from|with|lock|truncate|listen|notify|do|create|alter|drop|set)\s/i

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { joinTurn } from '../../src/db/join-turn.ts'
+import { coalesce } from '../../src/db/join-turn.ts'
 
 const recording = () => {
   const asked: (readonly string[])[] = []
-  const ask = joinTurn<string, string>({
+  const ask = coalesce<string, string>({
     query: async (keys) => {
       asked.push(keys)
       return keys.map((key) => `answer to ${key}`)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Statement } from '../../src/db/client.ts'
 import { createLossDetection } from '../../src/db/loss-detection.ts'
-import { createRecoveryPoint, type Noted, type Place } from '../../src/db/recovery-point.ts'
+import { createRecoveryPoint, type ServerPosition, type TrackedWrite } from '../../src/db/recovery-point.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -11,18 +11,18 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
 /** A starting process, with the recovery point that an earlier process left. */
-const detectionOf = (place?: Place, left: readonly Noted[] = []) => {
-  const written: (Place | undefined)[] = []
+const detectionOf = (place?: ServerPosition, left: readonly TrackedWrite[] = []) => {
+  const written: (ServerPosition | undefined)[] = []
   const recoveryPoint = createRecoveryPoint(service.clock)
   const file = {
-    left: [{ place, noted: left }],
-    write: (place: Place | undefined) => void written.push(place),
+    saved: [{ serverPosition: place, writes: left }],
+    write: (place: ServerPosition | undefined) => void written.push(place),
     forget: () => undefined,
   }
   const lossDetection = createLossDetection({ ...service.deps, db: { ...service.deps.db, recoveryPoint } }, file)
   return { lossDetection, recoveryPoint, written }
 }
-const audit = (): Noted => ({ kind: 'audit', id: `${newId()}:${newId()}`, atMs: service.clock.now().getTime() })
+const audit = (): TrackedWrite => ({ kind: 'audit', id: `${newId()}:${newId()}`, atMs: service.clock.now().getTime() })
 
 test('a server that nobody knew before is trusted at once, and written down', async () => {
   const { lossDetection, written } = detectionOf()
@@ -34,7 +34,7 @@ test('a server that nobody knew before is trusted at once, and written down', as
 test('the server from before the last end of the process is trusted at once; another one after two seconds, in which other processes look', async () => {
   const first = detectionOf()
   await first.lossDetection.check()
-  const again = detectionOf(first.recoveryPoint.place())
+  const again = detectionOf(first.recoveryPoint.serverPosition())
   await again.lossDetection.check()
   expect([again.lossDetection.state(), again.written]).toEqual(['trusted', []])
 
@@ -55,7 +55,7 @@ test('the server from before the last end of the process is trusted at once; ano
 test('a server whose log is behind what was acknowledged has lost writes, and so has one without the newest commit', async () => {
   const first = detectionOf()
   await first.lossDetection.check()
-  const place = first.recoveryPoint.place() as Place
+  const place = first.recoveryPoint.serverPosition() as ServerPosition
   const behind = detectionOf({ ...place, server: '00000001/1', position: 2n ** 60n })
   await behind.lossDetection.check()
   expect(behind.lossDetection.state()).toBe('lost')
@@ -70,7 +70,7 @@ test('the position of the recovery point is that of the log before the newest ac
   await lossDetection.check()
   await signIn(service.api)
   const [now] = await db.query<{ position: string }>(`select pg_current_wal_insert_lsn() - '0/0' as position`)
-  const position = db.recoveryPoint.place()?.position ?? 0n
+  const position = db.recoveryPoint.serverPosition()?.position ?? 0n
   expect([position > 0n, position < BigInt(now?.position ?? 0)]).toEqual([true, true])
 })
 

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
 import { migrate, migrationsCheck } from '../../src/db/migrate.ts'
 import { migrationsFolder, readReleases } from '../../src/db/migrations.ts'
-import { grantServing } from '../../src/db/start.ts'
+import { grantServiceRole } from '../../src/db/start.ts'
 import { connected } from '../harness/connected.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
@@ -276,8 +276,8 @@ describe('a role that serves beside the role that owns', () => {
     const { adminUrl } = inject('testServer')
     await connected(adminUrl, (admin) => admin.query(`create role ${role} login password 'serves'`))
     try {
-      await grantServing(database.url, role)
-      await grantServing(database.url, role)
+      await grantServiceRole(database.url, role)
+      await grantServiceRole(database.url, role)
       const url = new URL(database.url)
       url.username = role
       url.password = 'serves'
@@ -319,7 +319,7 @@ describe('a role that serves beside the role that owns', () => {
 
   test('must exist', async () => {
     const database = await opened(createTestDatabase)
-    await expect(grantServing(database.url, 'nobody"here')).rejects.toThrow('Role nobody"here does not exist')
+    await expect(grantServiceRole(database.url, 'nobody"here')).rejects.toThrow('Role nobody"here does not exist')
   })
 })
 

@@ -103,8 +103,8 @@ describe('a declared query', () => {
 
   test('of a page has another connection than lookups, and both are shared by all requests', async () => {
     const { db } = service.deps
-    const pidOf = (lane: 'record' | 'page') => {
-      const query = prepare(`test.pid_${lane}`, {}, lane, (orm) =>
+    const pidOf = (connection: 'record' | 'page') => {
+      const query = prepare(`test.pid_${connection}`, {}, connection, (orm) =>
         orm.select({ pid: sql<number>`pg_backend_pid()` }).from(payments),
       )
       return async () => (await first(db, query, {}))?.pid
@@ -115,9 +115,9 @@ describe('a declared query', () => {
     expect(page).not.toBe(record)
   })
 
-  test('of the lane for lookups by id is one statement for all that is asked in one turn, each with its own rows', async () => {
+  test('of lookups by id is one statement for all that is asked in one turn, each with its own rows', async () => {
     const { db } = service.deps
-    const joined = prepare('test.joined', { id: 'uuid', narrative: 'text?' }, 'joined', (query, at) =>
+    const joined = prepare('test.joined', { id: 'uuid', narrative: 'text?' }, 'coalesced', (query, at) =>
       query
         .select({ id: payments.id })
         .from(payments)

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { createService } from '../../src/app.ts'
-import { fitInstallation } from '../../src/db/start.ts'
+import { checkInstallation } from '../../src/db/start.ts'
 import { findKeys } from '../../src/dev/development-keys.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/process/database.ts'
@@ -23,7 +23,7 @@ const keys = await findKeys(config)
 const { rails } = await openRails(config, clock, logger)
 const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
 const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY }
-const installation = await fitInstallation(database.directUrl, { currency: config.CURRENCY, rings })
+const installation = await checkInstallation(database.directUrl, { currency: config.CURRENCY, rings })
 const sendLog = await openSendLog(config.DATA_DIR, installation, { clock, logger })
 const service = await createService({
   config: { ...config, ...keys.settings },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { editDistance } from '../../src/lib/closest.ts'
 import { compareNames, type NameVerdict, type PayeeKind } from '../../src/lib/names/compare.ts'
 import { looksAlike, type Shape, shapeOfName } from '../../src/lib/names/look-alike.ts'
-import { tellingWords } from '../../src/lib/names/words.ts'
+import { distinctiveWords } from '../../src/lib/names/words.ts'
 
 type Case = readonly [given: string, reported: string, verdict: NameVerdict | null, kind?: PayeeKind]
 
@@ -60,7 +60,7 @@ test.each(cases.map(([given, reported, verdict, kind]) => ({ given, reported, ve
 // A title, such as "mama", identifies nobody.
 const word = fc
   .stringMatching(/^[bdgkmnrtw][aeiou][bdgkmnrtw][aeiou][bdgkmnrtw]?[aeiou]{0,2}$/)
-  .filter((one) => tellingWords([one, 'otieno']).includes(one))
+  .filter((one) => distinctiveWords([one, 'otieno']).includes(one))
 const people = fc.uniqueArray(word, { minLength: 2, maxLength: 4 })
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const nameOf = (words: readonly string[]) => words.map(capital).join(' ')

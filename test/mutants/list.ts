@@ -293,7 +293,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a key repeats the answer to another body',
     file: 'src/queue/idempotency-keys.ts',
-    find: 'refusal: ({ sameBody, answer }) => (sameBody ? undefined : usedOtherwise(madeBy(answer))),',
+    find: 'refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(madeBy(answer))),',
     replace: 'refusal: () => undefined,',
     suite: 'test/http/idempotency.test.ts',
   },
@@ -474,9 +474,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'one key opens all streams',
-    file: 'src/events/stream-places.ts',
-    find: 'Math.ceil(most / 2)',
-    replace: 'most',
+    file: 'src/events/stream-slots.ts',
+    find: 'Math.ceil(maxStreams / 2)',
+    replace: 'maxStreams',
     suite: 'test/notifications/stream.test.ts',
   },
   {

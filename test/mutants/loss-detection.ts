@@ -159,7 +159,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a commit that is gone is not missed',
     file: 'src/db/transaction.ts',
-    find: "      if (trace !== undefined) options.recoveryPoint.note('audit', [trace], reached)\n",
+    find: "      if (trace !== undefined) options.recoveryPoint.track('audit', [trace], reached)\n",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
@@ -173,7 +173,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'an order that is gone is not missed',
     file: 'src/modules/sending/send.ts',
-    find: "      deps.db.recoveryPoint.note('sent', [...claimed])\n",
+    find: "      deps.db.recoveryPoint.track('sent', [...claimed])\n",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
@@ -187,7 +187,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a key that is gone makes a second payment',
     file: 'src/queue/idempotency-keys.ts',
-    find: "recoveryPoint.has('key', nameOf(once)) ? perhapsLost('the request that used this key') : undefined",
+    find: "recoveryPoint.has('key', nameOf(once)) ? writesMayBeLost('the request that used this key') : undefined",
     replace: 'undefined',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../src/lib/policy-answers.ts'
-import type { Evaluation, GrantRules, MandateRules, MandateStanding, PolicyRules } from '../../src/policy/types.ts'
+import type { Evaluation, GrantRules, MandateRules, MandateSignatureStatus, PolicyRules } from '../../src/policy/types.ts'
 import { propertySeed } from '../harness/seed.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 
@@ -75,7 +75,7 @@ const mandateRules: fc.Arbitrary<MandateRules> = fc.record({
   expiresAt: instant,
   spentMinor: used,
   paymentsMade: fc.integer({ min: 0, max: 5 }),
-  standing: fc.constantFrom(...Array(18).fill('holds'), 'unanswered', 'refused') as fc.Arbitrary<MandateStanding>,
+  standing: fc.constantFrom(...Array(18).fill('holds'), 'unanswered', 'refused') as fc.Arbitrary<MandateSignatureStatus>,
 })
 
 const grantChain = fc.constantFrom<string[]>([], ['g0'], ['g0', 'g1'])

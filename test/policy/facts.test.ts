@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Warned } from '../../src/lib/approval-facts.ts'
+import type { WireWarning } from '../../src/lib/approval-facts.ts'
 import { factItemText, factSentences, factShort, factTitle, factTypes, namesSummary } from '../../src/lib/approval-facts.ts'
 import { approvalMessage, batchApprovalMessage } from '../../src/modules/payments/approvals/message.ts'
 import { type FactLine, factsOf } from '../../src/policy/facts.ts'
@@ -7,7 +7,7 @@ import { type FactLine, factsOf } from '../../src/policy/facts.ts'
 const at = new Date('2026-11-20T08:00:00Z')
 const by = { account_id: 'a', grant_id: 'g', label: 'Bot' }
 /** One of each warning. A new one does not compile until it is here. */
-const warnings: { readonly [Code in Warned['code']]: Extract<Warned, { code: Code }> } = {
+const warnings: { readonly [Code in WireWarning['code']]: Extract<WireWarning, { code: Code }> } = {
   possible_duplicate: { code: 'possible_duplicate', payment_id: 'pay_1', created_at: at.toISOString() },
   name_differs: { code: 'name_differs', given_name: 'Amani' },
   new_payee: { code: 'new_payee', by, at: at.toISOString() },
@@ -53,7 +53,7 @@ const textOf = (lines: readonly FactLine[], feesMinor: bigint | null = null): st
   })
 
 describe('every warning of a decision', () => {
-  const mismatched = (warning: Warned) =>
+  const mismatched = (warning: WireWarning) =>
     warning.code === 'name_mismatch' ? { verification: 'no_match' as const, reportedName: 'BRIAN' } : {}
 
   test.each(Object.values(warnings))(

@@ -6,7 +6,7 @@ import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { contended } from '../../src/queue/account-queue.ts'
 import { answerKeys, type SingleAnswer } from '../../src/queue/idempotency-keys.ts'
-import { createTurns } from '../../src/queue/turns.ts'
+import { createSerialRunner } from '../../src/queue/turns.ts'
 import { type SingleWrite, writeAll, writeOnce } from '../../src/queue/write-path.ts'
 import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
@@ -183,7 +183,7 @@ test('a write of which any account is held by another transaction is passed over
 })
 
 test('work of one name is done one after the other, also behind one that failed, and that of another name beside it', async () => {
-  const turns = createTurns()
+  const turns = createSerialRunner()
   const seen: string[] = []
   const gate = Promise.withResolvers<void>()
   const first = turns('one', async () => {

@@ -4,7 +4,7 @@ import { Refusal } from '../../src/lib/errors.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { resolvePayment } from '../../src/modules/exceptions/resolve-payment.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { createSendingLanes } from '../../src/modules/sending/lanes.ts'
+import { createSendingWorkers } from '../../src/modules/sending/lanes.ts'
 import { retryDeliveries } from '../../src/modules/sending/process-deliveries.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -377,7 +377,7 @@ test('a lane serves tenant after tenant, also those behind more tenants than it 
     if (index > 0) await credit(service, each.accountId, 1_000_000n)
     for (let count = 0; count < 3; count += 1) ids.push(await pay(each, toPhone(), '10000'))
   }
-  const lane = createSendingLanes(service.deps).payments.find(({ name }) => name === 'payments.MPESA_B2C')
+  const lane = createSendingWorkers(service.deps).payments.find(({ name }) => name === 'payments.MPESA_B2C')
   const roomForOne = { free: 1, ofTenant: () => 1, except: [], full: [] }
   const served: string[] = []
   for (let turn = 0; turn < ids.length; turn += 1) {

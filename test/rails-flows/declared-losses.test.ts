@@ -99,7 +99,7 @@ test.each([
   ['seal', `999999:${'cd'.repeat(32)}`],
 ] as const)('a row that was acknowledged (%s) and is not there is a loss, though everything else is found', async (kind, id) => {
   const { db, lossDetection } = service.deps
-  db.recoveryPoint.note(kind, [id])
+  db.recoveryPoint.track(kind, [id])
   lossDetection.doubt()
   await look()
   expect(state()).toBe('lost')

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createLaneRunner, type Room } from '../../src/jobs/lane.ts'
+import { type Capacity, createWorkerRunner } from '../../src/jobs/lane.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -187,12 +187,12 @@ const rowOf = async (table: string, column: string, id: string): Promise<string>
   (await service.deps.db.query<{ told: string }>(`select ${column}::text as told from ${table} where id = $1`, [id]))[0]?.told ??
   ''
 
-type LaneCase = Omit<Case, 'sweep' | 'kind' | 'becomesDueIn'> & { lane: string }
+type WorkerCase = Omit<Case, 'sweep' | 'kind' | 'becomesDueIn'> & { worker: string }
 
-/** All waiting work of a lane: the rows are due at once, and made before any of them is taken. */
-const lanes: readonly LaneCase[] = [
+/** All waiting work of a worker: the rows are due at once, and made before any of them is taken. */
+const workers: readonly WorkerCase[] = [
   {
-    lane: 'notices',
+    worker: 'notices',
     table: 'approvals',
     make: async (of) => {
       await of.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })
@@ -204,7 +204,7 @@ const lanes: readonly LaneCase[] = [
     after: 'true',
   },
   {
-    lane: 'mails',
+    worker: 'mails',
     table: 'mails',
     make: async (of) => {
       const email = `${newId()}@example.com`
@@ -216,7 +216,7 @@ const lanes: readonly LaneCase[] = [
     after: 'sent',
   },
   {
-    lane: 'names',
+    worker: 'names',
     table: 'beneficiaries',
     make: async (of) => uuidOf('beneficiary', await newBeneficiary(of.api)),
     stands: ({ id }) => rowOf('beneficiaries', '(name_checked_at is not null)', id),
@@ -224,7 +224,7 @@ const lanes: readonly LaneCase[] = [
     after: 'true',
   },
   {
-    lane: 'payments',
+    worker: 'payments',
     table: 'payments',
     make: async (of) => uuidOf('payment', await pay(of, fine)),
     stands: ({ id }) => rowOf('payments', 'status', id),
@@ -232,7 +232,7 @@ const lanes: readonly LaneCase[] = [
     after: 'succeeded',
   },
   {
-    lane: 'topups',
+    worker: 'topups',
     table: 'topups',
     make: async (of) => uuidOf('topup', await initiate(of, '254722000001')),
     stands: ({ id }) => rowOf('topups', 'status', id),
@@ -241,7 +241,7 @@ const lanes: readonly LaneCase[] = [
   },
 ]
 
-test.each(lanes)('a row of $table that cannot be claimed delays no other in the lane of $lane', async (each) => {
+test.each(workers)('a row of $table that cannot be claimed delays no other of the worker $worker', async (each) => {
   const { table, make, stands, before, after } = each
   const due: Due[] = []
   for (let count = 0; count < 5; count += 1) {
@@ -261,15 +261,15 @@ test.each(lanes)('a row of $table that cannot be claimed delays no other in the 
   expect(await all()).toEqual(Array(5).fill(after))
 })
 
-test('what a lane could not claim is reported, and is not asked for again at once', async () => {
+test('what a worker could not claim is reported, and is not asked for again at once', async () => {
   const asked: (readonly string[])[] = []
   const failures: unknown[] = []
-  const claim = async ({ except }: Room) => {
+  const claim = async ({ except }: Capacity) => {
     asked.push(except)
     return { tasks: [], more: false, failed: new Map(asked.length === 1 ? [['bad', new Error('unclaimable')]] : []) }
   }
-  const runner = createLaneRunner({
-    lane: { name: 'test', limit: 2, claim },
+  const runner = createWorkerRunner({
+    worker: { name: 'test', limit: 2, claim },
     logger: service.deps.logger,
     onFailure: (key, count, error) => failures.push([key, count, error]),
   })

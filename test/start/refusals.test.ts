@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
-import { fitInstallation, withClient } from '../../src/db/start.ts'
+import { checkInstallation, withClient } from '../../src/db/start.ts'
 import { StartupError } from '../../src/lib/errors.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
@@ -361,8 +361,8 @@ describe('production', patience, () => {
   it('does not start with another currency than that of the amounts in the database', async () => {
     const own = await createTestDatabase()
     const rings = { ENCRYPTION_KEYS: parseKeyRing(key()) }
-    const installation = await fitInstallation(own.url, { currency: 'KES', rings })
-    expect(await fitInstallation(own.url, { currency: 'KES', rings })).toBe(installation)
+    const installation = await checkInstallation(own.url, { currency: 'KES', rings })
+    expect(await checkInstallation(own.url, { currency: 'KES', rings })).toBe(installation)
     expect(await refusal({ DATABASE_URL: own.url, CURRENCY: 'USD', PORT: '0', OPERATOR_PORT: '0' })).toBe(
       'CURRENCY is USD, but the amounts in the database are KES: set CURRENCY=KES, or use another database.',
     )
@@ -371,7 +371,7 @@ describe('production', patience, () => {
 
   it('does not charge fees before an upgrade is finished: the version before would settle payments without them', async () => {
     const own = await createTestDatabase()
-    const start = (charges: boolean) => fitInstallation(own.url, { currency: 'KES', rings: {}, charges })
+    const start = (charges: boolean) => checkInstallation(own.url, { currency: 'KES', rings: {}, charges })
     await start(true)
     const set = (at: string) =>
       withClient(own.url, (client) => client.query(`update installation set upgrade_finished_at = ${at}`))
@@ -397,7 +397,7 @@ describe('production', patience, () => {
     const own = await createTestDatabase()
     const [old, next] = [key(), key()]
     const startWith = (text: string) =>
-      fitInstallation(own.url, { currency: 'KES', rings: { ENCRYPTION_KEYS: parseKeyRing(text) } })
+      checkInstallation(own.url, { currency: 'KES', rings: { ENCRYPTION_KEYS: parseKeyRing(text) } })
     await startWith(old)
     await expect(startWith(key())).rejects.toThrow('The key "k" in ENCRYPTION_KEYS is not the one that encrypts stored data')
     await expect(startWith(next.replace('k:', 'next:'))).rejects.toThrow(

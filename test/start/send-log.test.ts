@@ -199,7 +199,7 @@ describe('with a payment under way, a process that starts', () => {
 })
 
 const sentBy = (sendLog: SendLogFile, attempts: readonly string[]) => {
-  for (const id of attempts) sendLog.sender()?.note(id)
+  for (const id of attempts) sendLog.sender()?.append(id)
 }
 
 const own = async (work: (sendLog: SendLogFile, inside: string, warnings: string[]) => Promise<void>) => {
@@ -229,8 +229,10 @@ test('a line that was cut off is left out, and so is a file whose recovery point
     await appendFile(join(inside, file), '0192f0c4-5b1e')
     await writeFile(join(inside, newId()), '{"boot":"x","pid":1,')
     const again = await openSendLog(join(inside, '..', '..'), installation, { clock: first.clock, logger })
-    expect(again?.left.map(({ place, noted }) => [place, noted.map(({ kind }) => kind)])).toEqual([[place, ['audit', 'sent']]])
-    expect(again?.left[0]?.noted[1]?.id).toBe(whole)
+    expect(again?.saved.map(({ serverPosition, writes }) => [serverPosition, writes.map(({ kind }) => kind)])).toEqual([
+      [place, ['audit', 'sent']],
+    ])
+    expect(again?.saved[0]?.writes[1]?.id).toBe(whole)
     again?.close()
   }))
 
@@ -250,7 +252,7 @@ test('what is noted is in the file before anything else runs, also behind many s
 test('a send log that cannot be written any more says so once, and what was committed goes on', () =>
   own(async (sendLog, inside, warnings) => {
     const to = sendLog.sender()
-    for (let line = 0; line < 20_000; line += 1) to?.note('a')
+    for (let line = 0; line < 20_000; line += 1) to?.append('a')
     await rm(inside, { recursive: true })
     expect(sendLog.open()).toEqual([])
     sendLog.write(place, [audit()])

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
-import { catchUpTransactionIds, fitInstallation } from '../../src/db/start.ts'
+import { catchUpTransactionIds, checkInstallation } from '../../src/db/start.ts'
 import { rememberDuplicateCheck } from '../../src/modules/exceptions/duplicate-checks-service.ts'
 import { pauseRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
@@ -107,7 +107,7 @@ const leaveTraces = async (service: TestService, { api }: Person, { url }: TestD
     await pauseRail(tx, operator, 'PESALINK', 'a holiday of the bank')
   })
   const rings = { ENCRYPTION_KEYS: config.ENCRYPTION_KEYS, TOKEN_SECRETS: config.TOKEN_SECRETS, ORDER_KEY: config.ORDER_KEY }
-  await fitInstallation(url, { currency: config.CURRENCY, rings })
+  await checkInstallation(url, { currency: config.CURRENCY, rings })
   const facts = () => factsOf(service.deps)
   const { clock, logger } = service.deps
   await verifyDaily({ databaseUrl: url, clock, logger, facts, onBroken: (broken) => expect(broken).toEqual([]) })

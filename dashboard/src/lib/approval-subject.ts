@@ -1,5 +1,5 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
-import { isToldFirst } from '../../../src/lib/approval-facts.ts'
+import { isHeadline } from '../../../src/lib/approval-facts.ts'
 import { t } from './language.ts'
 import { typeLabel } from './rails.ts'
 import { decisionReason } from './rule-words.ts'
@@ -105,7 +105,7 @@ export const noteOpened = (id: string): void => void opened.add(id)
 
 /** Whether an approval needs a closer look: a dangerous or unusual fact, or a batch, whose payments a row does not show. */
 export const needsOpening = (approval: Pick<Approval, 'status' | 'facts' | 'batch'>): boolean =>
-  approval.batch !== null || factsToSee(approval).some(isToldFirst)
+  approval.batch !== null || factsToSee(approval).some(isHeadline)
 
 /** Whether bulk approval is possible: signed ones are decided singly, and ones that need a closer look are opened first. */
 export const fitsBulk = (approval: Approval): boolean =>

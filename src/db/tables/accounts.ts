@@ -32,7 +32,7 @@ export const accounts = pgTable(
 )
 
 /** The account that created a row and the account that changed it last, each with its grant and the grant's name at that time. */
-export const makerColumns = () => ({
+export const creatorColumns = () => ({
   createdBy: idOf(() => accounts.id).notNull(),
   createdByGrantId: uuid(),
   createdByLabel: text(),

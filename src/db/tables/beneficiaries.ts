@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, foreignKey, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
-import { makerColumns } from './accounts.ts'
+import { creatorColumns } from './accounts.ts'
 import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -50,7 +50,7 @@ export const beneficiaries = pgTable(
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
-    ...makerColumns(),
+    ...creatorColumns(),
     /** When its name was last changed. Null once a person has confirmed it. */
     changedAt: instant(),
     /** The result of comparing the name that the rail reports with ours. */

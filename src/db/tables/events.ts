@@ -72,7 +72,7 @@ export const auditLog = pgTable(
 )
 
 /** The open streams of all processes. A place expires unless it is renewed. */
-export const streamPlaces = pgTable(
+export const streamSlots = pgTable(
   'stream_places',
   {
     id: id(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, date, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { approvalProofs, duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../lib/policy-answers.ts'
-import { makerColumns } from './accounts.ts'
+import { creatorColumns } from './accounts.ts'
 import { id, idOf, instant, money } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
@@ -48,7 +48,7 @@ export const spendingPolicies = pgTable(
     pendingChangeVersion: integer(),
     /** The confirming text, byte for byte. */
     pendingChangeMessage: text(),
-    ...makerColumns(),
+    ...creatorColumns(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     archivedAt: instant(),

@@ -31,7 +31,7 @@ export const pushSubscriptions = pgTable(
 )
 
 /** An approval notification to a subscription. The row is written before the send, so that none is sent twice. */
-export const pushNotices = pgTable(
+export const pushNotifications = pgTable(
   'push_notices',
   {
     approvalId: idOf(() => approvals.id).notNull(),

@@ -88,7 +88,7 @@ export const createGateways = (app: FastifyInstance, rules: Rules, journal: Jour
         const isKnown = provider.tokens[name].accepts(authorization)
         const target = { rail, party: partyOf(request.body) }
         const note = (status: number | string) =>
-          journal.note('received', { path, rail, party: maskedParty(target.party), answer: status })
+          journal.add('received', { path, rail, party: maskedParty(target.party), answer: status })
         const isFaulty = isKnown && !isErrand
         const rule = isFaulty ? rules.take('request', target) : undefined
         const ruled = rule && rule.effect !== 'delay' ? faults[rule.effect] : undefined

@@ -82,7 +82,7 @@ export const registerControl = (
     control.get('/control/rules', async () => ({ data: rules.list() }))
     control.post('/control/rules', async (request, reply) => {
       const rule = rules.add(NewRule.parse(request.body))
-      journal.note('rule', { effect: rule.effect, rail: rule.rail ?? null, times: rule.times })
+      journal.add('rule', { effect: rule.effect, rail: rule.rail ?? null, times: rule.times })
       return reply.code(201).send(rule)
     })
     control.delete('/control/rules', (_request, reply) => {
@@ -102,7 +102,7 @@ export const registerControl = (
     control.post('/control/names', async (request, reply) => {
       const holder = Holder.parse(request.body)
       emulation.names.set(holder)
-      journal.note('rule', { name_of: maskedParty(holder.party) })
+      journal.add('rule', { name_of: maskedParty(holder.party) })
       return reply.code(204).send()
     })
     control.get('/control/journal', async () => ({ data: journal.read() }))
@@ -143,7 +143,7 @@ export const registerControl = (
           .code(409)
           .send({ error: 'conflict', message: 'Only the service that owns this emulator can change its time.' })
       const offset = moveTime.advance(advance_seconds)
-      journal.note('clock', { advanced_seconds: advance_seconds })
+      journal.add('clock', { advanced_seconds: advance_seconds })
       return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })
     })
   })

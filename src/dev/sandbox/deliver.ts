@@ -43,9 +43,9 @@ export const createDeliver =
       const response = await postJson(url, body, timeoutMs)
       await response.body?.cancel()
       logger?.info({ status: response.status }, 'delivered')
-      journal.note('sent', { answer: response.status })
+      journal.add('sent', { answer: response.status })
     } catch {
-      journal.note('sent', { answer: 'no listener' })
+      journal.add('sent', { answer: 'no listener' })
       logger?.warn({}, 'callback not delivered: nothing listens at its address')
     }
   }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { depositRails, usualDeposit } from '../../lib/rail-names.ts'
+import { defaultDepositRail, depositRails } from '../../lib/rail-names.ts'
 import { field } from '../../rails/fields.ts'
 import type { Order } from './book.ts'
 import { postJson } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
-import { take } from './perform.ts'
+import { acceptOrder } from './perform.ts'
 import { scenarioFor } from './scenario.ts'
 
 export const PayIn = z.strictObject({
-  method: z.enum(depositRails).default(usualDeposit),
+  method: z.enum(depositRails).default(defaultDepositRail),
   /** The account number at the paybill, or the transfer's reference, as a person types it. */
   reference: z.string().max(20),
   amount_minor: z.string().regex(/^[1-9]\d{0,15}$/),
@@ -45,10 +45,10 @@ export const payIn = async (
   const paid = { rail: method, reference, account: emulation.accounts[method], party: phone_number, payer: name }
   if (address?.validation) {
     const asked = { ...paid, key: '', at: emulation.clock.now() } as Order
-    const code = await ask(address.validation, emulation.notices[method](asked, { amountMinor, receipt: 'VALIDATION' }))
+    const code = await ask(address.validation, emulation.notifications[method](asked, { amountMinor, receipt: 'VALIDATION' }))
     if (code === undefined ? address.unanswered === 'Cancelled' : code !== '0') return { rejected: code ?? 'no answer' }
   }
-  const order = take(emulation, {
+  const order = acceptOrder(emulation, {
     ...paid,
     key: randomBytes(8).toString('hex'),
     conversation: randomBytes(8).toString('hex'),

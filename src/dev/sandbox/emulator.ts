@@ -33,7 +33,7 @@ export type Render = (order: Order, settled: { amountMinor: bigint; receipt: str
 type Forms = {
   /** `timeout`: the delivery to the timeout URL, if the rail has one. */
   renderings: Readonly<Record<SendingRail, { result: Render; timeout?: (order: Order) => unknown }>>
-  notices: Readonly<Record<DepositRail, Render>>
+  notifications: Readonly<Record<DepositRail, Render>>
   accounts: Readonly<Record<DepositRail, string>>
 }
 
@@ -50,7 +50,7 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
     book: createBook(clock, folder === undefined ? memoryStore() : fileStore(folder, 'orders.jsonl')),
     deliver: createDeliver(logger, journal),
     /** Reports that wait until after the next order's report. */
-    heldBack: [] as (() => Promise<void>)[],
+    deferred: [] as (() => Promise<void>)[],
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<Provider, Tokens>,
     addresses: createAddresses(folder),
     names: createNames(rules, folder),
@@ -68,7 +68,7 @@ type Statement = {
 
 export type Emulator<P extends Provider> = {
   renderings: Pick<Forms['renderings'], SendingRail & RailOf<P>>
-  notices: Pick<Forms['notices'], DepositOf<P>>
+  notifications: Pick<Forms['notifications'], DepositOf<P>>
   statement: Statement
   create: (secretOf: SecretOf) => {
     /** A client's options, without the address. */

@@ -3,15 +3,15 @@ import { mask } from '../../lib/text.ts'
 
 export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; detail: Record<string, string | number | null> }
 
-const most = 2_000
+const maxEntries = 2_000
 
 /** Entries in order, the newest last. Phone and account numbers are masked. No URL is stored, because it contains a secret. */
 export const createJournal = (clock: Clock) => {
   const entries: Entry[] = []
   return {
-    note: (what: Entry['what'], detail: Entry['detail']): void => {
+    add: (what: Entry['what'], detail: Entry['detail']): void => {
       entries.push({ at: clock.now().toISOString(), what, detail })
-      if (entries.length > most) entries.splice(0, entries.length - most)
+      if (entries.length > maxEntries) entries.splice(0, entries.length - maxEntries)
     },
     clear: (): void => void entries.splice(0),
     read: (): readonly Entry[] => entries,

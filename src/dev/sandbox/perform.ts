@@ -5,7 +5,7 @@ import type { Emulation } from './emulator.ts'
 import { scenario, scenarioFor } from './scenario.ts'
 
 /** Records an order and executes it by its destination, or by a matching rule. `code`: its result, whatever the destination. */
-export const take = (
+export const acceptOrder = (
   emulation: Emulation,
   { code, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { code?: string },
 ): Order => {
@@ -13,15 +13,16 @@ export const take = (
   const rule = emulation.rules.take('report', fields)
   const chosen = rule ? { ...usual, reporting: rule.effect } : usual
   const order = emulation.book.open({ ...fields, scenario: chosen, code: chosen.code, payee: emulation.names.of(fields.party) })
-  perform(emulation, order)
+  executeOrder(emulation, order)
   return order
 }
 
 const lateMs = 30_000
 
-const report = async ({ renderings, notices, deliver, scheduler, heldBack }: Emulation, order: Order): Promise<void> => {
+const report = async ({ renderings, notifications, deliver, scheduler, deferred }: Emulation, order: Order): Promise<void> => {
   const { rail, payer, resultUrl, timeoutUrl } = order
-  const { result, timeout } = payer !== null && isDepositRail(rail) ? { result: notices[rail] } : renderings[rail as SendingRail]
+  const { result, timeout } =
+    payer !== null && isDepositRail(rail) ? { result: notifications[rail] } : renderings[rail as SendingRail]
   const truth = { amountMinor: order.amountMinor, receipt: order.receipt }
   const send = async (about: Order = order, settled = truth, to = resultUrl) => {
     if (to !== null) await deliver(to, result(about, settled))
@@ -48,7 +49,7 @@ const report = async ({ renderings, notices, deliver, scheduler, heldBack }: Emu
       await send(order, { ...truth, receipt: newReceipt() }, resultUrl && forgedUrl(resultUrl))
       return send()
     case 'reorder':
-      heldBack.push(send)
+      deferred.push(send)
       return
     default:
       return send()
@@ -56,13 +57,13 @@ const report = async ({ renderings, notices, deliver, scheduler, heldBack }: Emu
 }
 
 /** After the delay the money moves (or not), and the outcome is reported by the rule. Finishes an earlier process's work. */
-export const perform = (emulation: Emulation, order: Order): void => {
-  const { scheduler, book, heldBack, delayMs } = emulation
+export const executeOrder = (emulation: Emulation, order: Order): void => {
+  const { scheduler, book, deferred, delayMs } = emulation
   if (order.scenario.reporting === 'never_end') return
   scheduler.after(delayMs, async () => {
     book.settle(order)
     book.markReported(order)
-    const before = order.scenario.reporting === 'reorder' ? [] : heldBack.splice(0)
+    const before = order.scenario.reporting === 'reorder' ? [] : deferred.splice(0)
     await report(emulation, order)
     for (const held of before) await held()
   })

@@ -1,11 +1,11 @@
 import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
-import { together } from '../../rails/definition.ts'
+import { merged } from '../../rails/definition.ts'
 import { createGateways, cut, gatewayError } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
 import { createEmulation, type EmulationDeps } from './emulator.ts'
 import { emulators } from './emulators.ts'
-import { perform } from './perform.ts'
+import { executeOrder } from './perform.ts'
 import { keepSecrets } from './secrets.ts'
 
 type SandboxOptions = { [P in Provider]: ReturnType<(typeof emulators)[P]['create']>['options'] & { baseUrl: string } }
@@ -16,9 +16,9 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
   const all = Object.values(emulators)
   const played = providers.map((provider) => ({ provider, ...emulators[provider].create(secretOf) }))
   const emulation = createEmulation(deps, {
-    renderings: together(all.map(({ renderings }) => renderings)),
-    notices: together(all.map(({ notices }) => notices)),
-    accounts: together(played.map(({ accounts }) => accounts)),
+    renderings: merged(all.map(({ renderings }) => renderings)),
+    notifications: merged(all.map(({ notifications }) => notifications)),
+    accounts: merged(played.map(({ accounts }) => accounts)),
   })
   const { book, rules, names, journal, tokens } = emulation
   const app = fastify({ logger: false, forceCloseConnections: true })
@@ -41,7 +41,7 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
     listen: (port = 0) => app.listen({ host: '127.0.0.1', port }),
     /** Continues an earlier process's unfinished work. Call it once the service can receive deliveries. */
     resume: () => {
-      for (const order of book.unfinished()) perform(emulation, order)
+      for (const order of book.unfinished()) executeOrder(emulation, order)
     },
     close: async () => {
       deps.scheduler.close()

@@ -1,5 +1,5 @@
 import { editDistance } from '../closest.ts'
-import { isName, maskCharacter, tellingWords, wordsOf } from './words.ts'
+import { distinctiveWords, isName, maskCharacter, wordsOf } from './words.ts'
 
 // Providers write names uppercase, reordered, with initials, cut off, with hidden letters: "KAMAU WANJIRU N", "WANJIRU K****".
 
@@ -113,5 +113,5 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
 /** Null if the report is not a name. */
 export const compareNames = (given: string, reported: string, kind: PayeeKind = 'person'): NameVerdict | null => {
   if (!isName(reported)) return null
-  return verdictOf(tellingWords(wordsOf(given)), tellingWords(wordsOf(reported)), kind)
+  return verdictOf(distinctiveWords(wordsOf(given)), distinctiveWords(wordsOf(reported)), kind)
 }

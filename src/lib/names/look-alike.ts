@@ -1,5 +1,5 @@
 import { editDistance } from '../closest.ts'
-import { tellingWords, wordsOf } from './words.ts'
+import { distinctiveWords, wordsOf } from './words.ts'
 
 // Names that a person would confuse. Says nothing about identity: "John Kamau" and "Jane Kamau" do not look alike.
 
@@ -27,7 +27,7 @@ const lettersOf = (word: string): number => {
 }
 
 export const shapeOfName = (name: string): Shape => {
-  const all = tellingWords(wordsOf(name.replaceAll('|', 'l').replaceAll('!', 'l')))
+  const all = distinctiveWords(wordsOf(name.replaceAll('|', 'l').replaceAll('!', 'l')))
   const isNumber = (word: string) => /^\d+$/.test(word)
   const words = all.filter((word) => !isNumber(word)).map(shapeOf)
   const inOrder = words.join('')

@@ -17,7 +17,7 @@ const masks = /[*•●▪#_×]+/g
 
 const simplified = (name: string): string =>
   name
-    .slice(0, longest)
+    .slice(0, maxLength)
     .toLowerCase()
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -28,17 +28,17 @@ const simplified = (name: string): string =>
     .replace(/['’‘`ʼ´]/g, '')
     .replace(/&|\+/g, ' and ')
 
-const most = 12
-const longest = 1000
+const maxWords = 12
+const maxLength = 1000
 
 /** Lowercase words, without marks and punctuation. */
 export const wordsOf = (name: string): string[] =>
   simplified(name)
     .match(/[\p{L}\p{N}*]+/gu)
-    ?.slice(0, most) ?? []
+    ?.slice(0, maxWords) ?? []
 
 /** The distinctive words. A name of nothing but "Ltd", "Mr" and "the" keeps them. */
-export const tellingWords = (words: readonly string[]): readonly string[] => {
+export const distinctiveWords = (words: readonly string[]): readonly string[] => {
   const telling = words.filter((word) => !titles.has(word) && !legalForms.has(word) && !fillers.has(word))
   return telling.length > 0 ? telling : words
 }

@@ -141,7 +141,7 @@ export const adapterOf = ({ payout, collection }: Pick<Rails, 'payout' | 'collec
 
 export type AttemptRecord = typeof railAttempts.$inferSelect
 
-export const findAttempt = selectRow('attempts.get', railAttempts, ['id'], { lane: 'pool' })
+export const findAttempt = selectRow('attempts.get', railAttempts, ['id'], { connection: 'pool' })
 
 const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'pool', (orm, at) =>
   orm

@@ -211,9 +211,9 @@ type Row = Omit<AuditRecord, 'transaction'> & { place: string }
 const pageSize = 1_000
 
 /** The log is exported oldest first. Every entry has the cursor from which an export continues. */
-export async function* exportAudit(db: Db, from: ExportPlace, most: number): AsyncGenerator<Exported> {
+export async function* exportAudit(db: Db, from: ExportPlace, maxRows: number): AsyncGenerator<Exported> {
   let place = from
-  for (let left = most; left > 0; ) {
+  for (let left = maxRows; left > 0; ) {
     const rows = await db.query<Row>(later, [place.transaction, place.id, Math.min(pageSize, left)])
     for (const { place: transaction, ...row } of rows) {
       place = { transaction, id: row.id }

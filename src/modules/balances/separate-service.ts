@@ -3,7 +3,7 @@ import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
-import { lockAccounts, lockFurtherAccounts, noteLocked } from '../../db/account-lock.ts'
+import { lockAccounts, lockFurtherAccounts, recordLocked } from '../../db/account-lock.ts'
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
@@ -19,7 +19,7 @@ import { conflict, found, permissionMissing, Refusal } from '../../lib/errors.ts
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
-import { type Sweeping, sweepOf } from '../for-each-row.ts'
+import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import { balanceUpdated, openHolder } from '../identity/accounts/service.ts'
 import {
   askedThemselves,
@@ -136,7 +136,7 @@ const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRe
   const { id: workspaceId, balanceAccountId: from } = before
   const { id, amountMinor } = separation
   const holder = openHolder(tx, config, workspaceId)
-  noteLocked(tx, [holder])
+  recordLocked(tx, [holder])
   giveOwnBalance(tx, workspaceId, holder)
   await followToOwnBalance(tx, { workspaceId, holder, from })
   const reference = { type: 'separation', id } as const
@@ -218,12 +218,12 @@ const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separatio
   const isDue = effectiveAt <= tx.at
   const allowed = guards.every((guard) => isConfirmed(guard, requestedBy) || (isDue && !guard.signed))
   if (!allowed && !isDue) return
-  const isHers =
+  const isRequestersBalance =
     workspace.owningAccountId === requestedBy &&
     workspace.balanceAccountId === accountId &&
     workspaceStatus(workspace) === 'active'
   const { availableMinor } = await getBalance(tx, accountId)
-  const outcome = allowed && isHers && availableMinor >= amountMinor ? 'separated' : 'withdrawn'
+  const outcome = allowed && isRequestersBalance && availableMinor >= amountMinor ? 'separated' : 'withdrawn'
   const ended = updateRow(tx, balanceSeparations, separation, { outcome, endedAt: tx.at, endedBy: actor.accountId })
   if (outcome === 'separated') await separate(tx, config, actor, workspace, ended)
   else await publish(tx, config, actor, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
@@ -297,7 +297,7 @@ export const applyDueSeparations = sweepOf(
     ],
     fields: { accountId: balanceSeparations.accountId },
   },
-  ({ config, db }: Sweeping & Pick<Parts, 'config'>, { id, accountId }) =>
+  ({ config, db }: SweepDeps & Pick<Parts, 'config'>, { id, accountId }) =>
     inTx(db, async (tx) => {
       await lockAccounts(tx, { exclusive: [accountId] })
       const separation = await lockSeparation(tx, { id })

@@ -12,10 +12,10 @@ import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import { claimLeased, type Lane } from '../../jobs/lane.ts'
+import { claimLeased, type Worker } from '../../jobs/lane.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { fieldsOf, inPortions } from '../../lib/lists.ts'
+import { fieldsOf, mapInChunks } from '../../lib/lists.ts'
 import { memoised } from '../../lib/memoised.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
 import { shortened, shortenName } from '../../lib/names/words.ts'
@@ -162,7 +162,7 @@ const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', sim
 const shapeOf = memoised(shapeOfName, 20_000)
 
 /** A chunk takes about two milliseconds when all of its shapes are new. */
-const portionSize = 256
+const chunkSize = 256
 
 /**
  * The search runs without the account's lock: comparing thousands of names takes too long to hold it. If two payees are created
@@ -175,7 +175,7 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   const compare = (other: { id: Uuid; payeeId: Uuid; name: string }) => {
     if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
   }
-  await inPortions(await db.run(newestNames, { workspaceId }), compare, portionSize)
+  await mapInChunks(await db.run(newestNames, { workspaceId }), compare, chunkSize)
   return found
 }
 
@@ -235,7 +235,7 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
 /** The maximum number of name queries under way in this process. */
 const maxAtOnce = 4
 
-export const createNamesLane = (deps: NameCheckDeps): Lane => ({
+export const createNameCheckWorker = (deps: NameCheckDeps): Worker => ({
   name: 'names',
   limit: maxAtOnce,
   claim: async ({ free, except }) => {

@@ -3,10 +3,10 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
-import { orRefusal, Refusal } from '../../lib/errors.ts'
+import { catchRefusal, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Rails } from '../../rails/rail.ts'
-import { requireRoom } from '../bounds.ts'
+import { requireBelowBound } from '../bounds.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
 import { createBeneficiary, type Sealing } from './service.ts'
@@ -45,7 +45,7 @@ type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
 /** The refusal of a destination at which nobody can be paid; null for a usable one. */
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
-  const to = orRefusal(() => normalisePayee(rails, row))
+  const to = catchRefusal(() => normalisePayee(rails, row))
   return to instanceof Refusal ? to : null
 }
 
@@ -76,7 +76,7 @@ export const ensureBeneficiaries = async (
 ): Promise<(NamedPayee | Refusal)[]> => {
   const workspaceId = principal.workspace.id
   const read = rows.map((row): Named | Refusal => {
-    const to = orRefusal(() => normalisePayee(deps.rails, row))
+    const to = catchRefusal(() => normalisePayee(deps.rails, row))
     if (to instanceof Refusal) return to
     const macs = deps.derivations.macs('fingerprint', fingerprintText(workspaceId, row.payment_rail, to))
     return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }
@@ -88,7 +88,7 @@ export const ensureBeneficiaries = async (
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
   const created = new Map<string, Promise<NamedPayee>>()
   const unknown = read.filter((each) => !(each instanceof Refusal) && !choose(known, each))
-  if (principal.permissions.has('beneficiary.manage')) await requireRoom(tx, 'beneficiaries', workspaceId, unknown.length)
+  if (principal.permissions.has('beneficiary.manage')) await requireBelowBound(tx, 'beneficiaries', workspaceId, unknown.length)
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const chosen = choose(known, named)
     if (chosen) return { id: chosen.id, isNew: false, names: namesOf(chosen.name, chosen.legalName) }

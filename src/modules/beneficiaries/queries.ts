@@ -26,7 +26,7 @@ const records = (orm: QueryBuilder) =>
     .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
     .leftJoin(paybills, eq(paybills.id, payees.paybillId))
 
-const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, 'joined', (orm, at) =>
+const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, 'coalesced', (orm, at) =>
   records(orm).where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
 )
 
@@ -40,7 +40,7 @@ export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<B
   return record
 }
 
-const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'joined', (orm, at) =>
+const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'coalesced', (orm, at) =>
   orm
     .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
     .from(beneficiaries)

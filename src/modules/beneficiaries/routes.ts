@@ -6,7 +6,7 @@ import { routesOf } from '../../http/routes.ts'
 import { byId, RecordOut } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
-import { requireRoom } from '../bounds.ts'
+import { requireBelowBound } from '../bounds.ts'
 import type { Parts } from '../parts.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary, presentCheck, presentCreated } from './present.ts'
@@ -36,7 +36,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     body: CreateBeneficiary,
     response: { 201: CreatedBeneficiary },
     work: async (tx, { principal, body }) => {
-      await requireRoom(tx, 'beneficiaries', principal.workspace.id)
+      await requireBelowBound(tx, 'beneficiaries', principal.workspace.id)
       const record = await createBeneficiary(tx, deps, principal, body)
       return created(presentCreated(record, await readAtSameNumber(tx, principal, record)))
     },

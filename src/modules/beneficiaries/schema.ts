@@ -4,7 +4,7 @@ import { BodyIn, bounded, IdIn, IdOut, Metadata, Name, RecordOut, TimeOut, Visib
 import { railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
-import { MakerOut } from '../makers.ts'
+import { CreatorOut } from '../makers.ts'
 
 const Type = VisibleText(64)
 
@@ -94,8 +94,8 @@ export const Beneficiary = RecordOut('Beneficiary', {
       '`proposed`: a key or an agent created or renamed the beneficiary, and no person has confirmed it since. Payments to it by a key or an agent need approval, unless `new_payees` in the limits says otherwise.',
     ),
   verification: Verification,
-  created_by: MakerOut,
-  changed_by: MakerOut.nullable().describe('The person, key or agent that last changed the name.'),
+  created_by: CreatorOut,
+  changed_by: CreatorOut.nullable().describe('The person, key or agent that last changed the name.'),
   created_at: TimeOut,
   updated_at: TimeOut,
 })

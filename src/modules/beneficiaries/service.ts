@@ -17,7 +17,7 @@ import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts, type RailName } from '../../lib/rail-names.ts'
-import { changedBy, createdBy, type Maker, readMaker } from '../makers.ts'
+import { type Creator, changedBy, createdBy, readCreator } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, destinationContext, findLocked } from './queries.ts'
@@ -104,7 +104,7 @@ export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Princi
   const to = normalisePayee(deps.rails, input)
   const [payee, maker] = await Promise.all([
     ensurePayee(tx, { derivations: deps.derivations, workspaceId, rail: input.payment_rail }, to),
-    readMaker(tx, principal),
+    readCreator(tx, principal),
   ])
   const id = newId()
   const sealed = deps.vault.seal(to.destination, destinationContext(id, workspaceId))
@@ -175,7 +175,7 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
 }
 
 /** A name that a key or an agent gives is confirmed by a person before the next payment. */
-const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
+const renamedBy = (maker: Creator, renamed: BeneficiaryRecord, at: Date) => ({
   ...changedBy(maker),
   changedAt: at,
   verification: verdictAfterRename(renamed),
@@ -186,7 +186,10 @@ const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
 export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, change: UpdateBeneficiary) => {
   refuseWhileFrozen(principal, change)
   const mayRename = change.display_name !== undefined || change.legal_name !== undefined
-  const [before, maker] = await Promise.all([lockUnarchived(tx, principal, id), mayRename ? readMaker(tx, principal) : undefined])
+  const [before, maker] = await Promise.all([
+    lockUnarchived(tx, principal, id),
+    mayRename ? readCreator(tx, principal) : undefined,
+  ])
   const { at } = tx
   if (principal.grant && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
     throw new Refusal('forbidden', {

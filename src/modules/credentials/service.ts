@@ -16,13 +16,13 @@ import type { Credential } from './schema.ts'
 /**
  * The limits of grants, and of the policies that apply to every payment. A policy that asks for approvals without a threshold
  * asks for them from 0 on. Written as text, because it reads two tables as one relation. The plan costs more to start than its
- * rows cost to read, so the query is on the lane `joined`. Grant ids are one text there: callers' lists differ in length, so they
+ * rows cost to read, so the query is `coalesced`. Grant ids are one text there: callers' lists differ in length, so they
  * cannot share an array. Each counter has its own lookup: a plain join would read everybody's counters of the month.
  */
 const limits = prepare(
   'credentials.limits',
   { workspaceId: 'uuid', grantIds: 'text', day: 'date', month: 'date' },
-  'joined',
+  'coalesced',
   (orm, at) =>
     orm
       .select({

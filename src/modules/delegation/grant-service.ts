@@ -15,8 +15,8 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { everyPayee, totalStart } from '../../policy/scope-sql.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
-import { requireRoom as requireBound } from '../bounds.ts'
-import { noteAct } from '../session-acts.ts'
+import { requireBelowBound as requireBound } from '../bounds.ts'
+import { recordSessionAct } from '../session-acts.ts'
 import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
@@ -241,7 +241,7 @@ export const changeGrant = async (
     return { grant: before, view: await viewGrant(tx, at, before) }
   if (widens(before, after) || (before.frozenAt && !frozenAt)) {
     requireFreshProof(principal, at)
-    noteAct(tx, principal, { kind: 'widened', workspaceId: before.workspaceId, recordId: grantId })
+    recordSessionAct(tx, principal, { kind: 'widened', workspaceId: before.workspaceId, recordId: grantId })
   }
   const [view] = await Promise.all([
     viewGrant(tx, at, after),

@@ -9,7 +9,7 @@ import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { existing } from '../../lib/lists.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { everyPayee } from '../../policy/scope-sql.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
@@ -43,7 +43,7 @@ const oneBy =
   (db: Db, within: GrantScope, id: Uuid): Promise<Row | undefined> =>
     first(db, query, { id, ...within })
 
-export const findGrant = oneBy(prepare('grants.by_id', one, 'joined', selectOne))
+export const findGrant = oneBy(prepare('grants.by_id', one, 'coalesced', selectOne))
 export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update')))
 
 export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (orm, at) =>
@@ -123,7 +123,7 @@ export const lockThese = async (tx: Tx, ids: readonly Uuid[]): Promise<GrantReco
   ids.length === 0 ? [] : tx.run(lockByIds, { ids })
 
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
-  existing(await lockById(tx, { id }), 'a grant that must exist is missing')
+  assertPresent(await lockById(tx, { id }), 'a grant that must exist is missing')
 
 const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),
@@ -189,7 +189,7 @@ const keysWithGrants = (orm: QueryBuilder) =>
 const selectKey = (orm: QueryBuilder, at: Places<typeof one>) =>
   keysWithGrants(orm).where(and(eq(apiKeys.id, at.id), inScope(at)))
 
-export const findKey = oneBy(prepare('api_keys.by_id', one, 'joined', selectKey))
+export const findKey = oneBy(prepare('api_keys.by_id', one, 'coalesced', selectKey))
 
 /** The grant's lock guards its keys: the second of two concurrent changes sees the first. */
 export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update')))

@@ -13,9 +13,9 @@ import { type Actor, audit } from '../../events/audit.ts'
 import { isoTime, secondsAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { existing } from '../../lib/lists.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
-import { type Sweeping, sweepOf } from '../for-each-row.ts'
+import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import { queueMail } from '../mail/service.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
@@ -84,7 +84,7 @@ export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, act
 }
 
 export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid): Promise<GrantRecord> =>
-  existing((await revokeGrants(tx, onGrantsRevoked, actor, [grantId]))[0], 'a grant that must exist is missing')
+  assertPresent((await revokeGrants(tx, onGrantsRevoked, actor, [grantId]))[0], 'a grant that must exist is missing')
 
 /** Neither the grant nor a descendant stays active after `end`. The caller has locked the grant. */
 const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
@@ -130,7 +130,7 @@ export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, a
 export const revokeDueGrants = sweepOf(
   'grants.end',
   { id: grants.id, due: grants.expiresAt, where: [isNull(grants.revokedAt), isNotNull(grants.expiresAt)] },
-  ({ db, onGrantsRevoked }: Sweeping & Pick<Parts, 'onGrantsRevoked'>, { id }) =>
+  ({ db, onGrantsRevoked }: SweepDeps & Pick<Parts, 'onGrantsRevoked'>, { id }) =>
     inTx(db, async (tx) => {
       const { expiresAt } = await lockGrant(tx, id)
       if (expiresAt && expiresAt <= tx.at)

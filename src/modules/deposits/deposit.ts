@@ -12,7 +12,7 @@ import { readDepositCode } from '../../lib/deposit-code.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, type DepositRail, depositRailOf, type Provider, providerOf } from '../../lib/rail-names.ts'
 import { receiptForms, receiptKey } from '../../lib/text.ts'
-import type { DepositNotice, Movement } from '../../rails/rail.ts'
+import type { DepositNotification, Movement } from '../../rails/rail.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { getHolderOf } from '../identity/accounts/queries.ts'
 import type { Operator } from '../operators.ts'
@@ -102,12 +102,12 @@ const endTaken = async (tx: Tx, deposit: DepositRecord, holder: Holder): Promise
 
 /** Lock order: account, receipt, deposit, suspense item. A statement may have put the receipt into suspense before. */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
-  const told = await findDeposit(tx, { id })
-  if (told?.state !== 'received') return
-  const named = await findByReference(tx, told.reference)
-  if (named?.attemptId) return settlePrompt(tx, told, { topupId: named.topupId, attemptId: named.attemptId })
+  const report = await findDeposit(tx, { id })
+  if (report?.state !== 'received') return
+  const named = await findByReference(tx, report.reference)
+  if (named?.attemptId) return settlePrompt(tx, report, { topupId: named.topupId, attemptId: named.attemptId })
   const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
-  const name = { rail: told.rail, direction: 'in', receipt: told.receipt } as const
+  const name = { rail: report.rail, direction: 'in', receipt: report.receipt } as const
   // Compares the deposit, not its top-up: two rows of one receipt name the same top-up.
   const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
@@ -139,8 +139,8 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
     .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
 )
 
-const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
-  const receipts = told.flatMap(({ receipt }) => receiptForms(receipt))
+const knownReceipts = async (db: Db, provider: Provider, report: readonly { receipt: string }[]): Promise<string[]> => {
+  const receipts = report.flatMap(({ receipt }) => receiptForms(receipt))
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
 }
 
@@ -148,7 +148,7 @@ const knownReceipts = async (db: Db, provider: Provider, told: readonly { receip
 export const recordOtherAmount = async (
   tx: Tx,
   rail: DepositRail,
-  { receipt, amountMinor }: DepositNotice,
+  { receipt, amountMinor }: DepositNotification,
   deliveryId: Uuid,
 ): Promise<Uuid | undefined> => {
   const known = await first(tx, withReceipts, { provider: providerOf(rail), receipts: receiptForms(receipt) })
@@ -159,11 +159,11 @@ export const recordOtherAmount = async (
 
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
 
-type Told = { source: 'notice'; body: string } | { source: 'list' | 'statement' }
+type DepositReport = { source: 'notice'; body: string } | { source: 'list' | 'statement' }
 
-const sealed = (vault: Vault, id: Uuid, told: Told) => {
-  if (told.source !== 'notice') return {}
-  const { ciphertext, keyId } = vault.seal(told.body, depositContext(id))
+const sealed = (vault: Vault, id: Uuid, report: DepositReport) => {
+  if (report.source !== 'notice') return {}
+  const { ciphertext, keyId } = vault.seal(report.body, depositContext(id))
   return { bodyCiphertext: ciphertext, bodyKeyId: keyId }
 }
 
@@ -173,24 +173,24 @@ type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
 export const recordDeposit = async (
   { clock, config, db, vault }: Recording,
   rail: DepositRail,
-  { receipt, at, amountMinor, reference, payerName }: DepositNotice,
-  told: Told,
+  { receipt, at, amountMinor, reference, payerName }: DepositNotification,
+  report: DepositReport,
 ): Promise<Uuid | undefined> => {
   const provider = providerOf(rail)
   if ((await knownReceipts(db, provider, [{ receipt }])).length > 0) return undefined
   const id = newId()
   const isNew = await insertOnce(db, deposits, {
-    ...{ id, rail, provider, receipt, amountMinor, reference, payerName, source: told.source, paidAt: at },
+    ...{ id, rail, provider, receipt, amountMinor, reference, payerName, source: report.source, paidAt: at },
     currency: config.CURRENCY,
     state: 'received',
     receivedAt: clock.now(),
-    ...sealed(vault, id, told),
+    ...sealed(vault, id, report),
   })
   return isNew ? id : undefined
 }
 
 /** Books deposits one by one: a deposit that is stored but not booked is a difference to a comparison that runs meanwhile. */
-export const takeListedDeposits = async (
+export const recordListedDeposits = async (
   deps: Recording,
   provider: Provider,
   movements: readonly Movement[],
@@ -204,8 +204,8 @@ export const takeListedDeposits = async (
   })
   if (named.length === 0) return
   const known = new Set(await knownReceipts(deps.db, provider, named))
-  for (const notice of named.filter(({ receipt }) => !known.has(receiptKey(receipt)))) {
-    const id = await recordDeposit(deps, rail, notice, { source })
+  for (const notification of named.filter(({ receipt }) => !known.has(receiptKey(receipt)))) {
+    const id = await recordDeposit(deps, rail, notification, { source })
     if (id !== undefined) await settleDeposit(deps.db, id)
   }
 }
@@ -226,5 +226,5 @@ export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const now = deps.clock.now()
   const listed = await collection.listPaidIn({ start: secondsAfter(now, -behindSeconds), end: now })
   if (listed === undefined) throw new Error('the provider did not list what was paid in')
-  await takeListedDeposits(deps, providerOf(collectionRail), listed, 'list')
+  await recordListedDeposits(deps, providerOf(collectionRail), listed, 'list')
 }

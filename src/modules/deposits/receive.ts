@@ -52,26 +52,26 @@ const recordUnread = (tx: Tx, rail: DepositRail, body: string, deliveryId: Uuid)
   return recordSuspense(tx, { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false })
 }
 
-type Told = { rail: DepositRail; notice: ReturnType<DepositAdapter['readNotice']>; body: string }
+type ReceivedNotification = { rail: DepositRail; notification: ReturnType<DepositAdapter['readNotification']>; body: string }
 
 /** Answers once the notification is stored: if booking fails, the sweep repeats it. */
-const confirm = async (deps: Parts, { rail, notice, body }: Told): Promise<object> => {
-  const id = notice && (await recordDeposit(deps, rail, notice, { source: 'notice', body }))
+const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotification): Promise<object> => {
+  const id = notification && (await recordDeposit(deps, rail, notification, { source: 'notice', body }))
   if (id)
     await settleDeposit(deps.db, id).catch((error: unknown) =>
       deps.logger.error({ deposit: id, ...describeError(error) }, 'deposit not booked; it will be retried'),
     )
   else
     await keepAsSuspense(deps, body, (tx, deliveryId) =>
-      notice ? recordOtherAmount(tx, rail, notice, deliveryId) : recordUnread(tx, rail, body, deliveryId),
+      notification ? recordOtherAmount(tx, rail, notification, deliveryId) : recordUnread(tx, rail, body, deliveryId),
     )
   return deposits[rail].accepted
 }
 
-const validate = async (deps: Parts, { rail, notice }: Told): Promise<object> => {
+const validate = async (deps: Parts, { rail, notification }: ReceivedNotification): Promise<object> => {
   const { accepted, unknownAccount } = deposits[rail]
-  if (!notice || unknownAccount === null) return accepted
-  const named = await findByReference(deps.db, notice.reference)
+  if (!notification || unknownAccount === null) return accepted
+  const named = await findByReference(deps.db, notification.reference)
   const topup = named && (await findTopupById(deps.db, { id: named.topupId }))
   const isOpen = topup !== undefined && (await getHolderOf(deps.db, topup.workspaceId)).status !== 'closed'
   return isOpen ? accepted : unknownAccount
@@ -91,7 +91,7 @@ export const answerDeposit = async (
   if (!answer) return undefined
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
-  if (rail && adapter && allowedSource) return answer(deps, { rail, notice: adapter.readNotice(parseJson(body)), body })
+  if (rail && adapter && allowedSource) return answer(deps, { rail, notification: adapter.readNotification(parseJson(body)), body })
   deps.logger.warn({ rail, allowedSource }, 'deposit callback rejected')
   return Object.values(deposits)[0]?.accepted
 }

@@ -71,7 +71,7 @@ const firstPlace = '00000000-0000-0000-0000-000000000000 0'
 /** The maximum life of an approval that waits for a payment's day. */
 const longestApprovalMs = 366 * 86_400_000
 /** Receipts that are built at a time: their queries are sent together. */
-const together = 25
+const receiptsAtOnce = 25
 
 const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: (row: Row) => object): Pages {
   for await (const rows of pages) yield rows.map(map)
@@ -83,7 +83,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   const workspaceId = principal.workspace.id
   const receiptOf = createReceipts(db, signer, workspaceId)
   const build = async function* (ids: readonly Uuid[]): Pages {
-    for (const some of chunksOf(ids, together)) {
+    for (const some of chunksOf(ids, receiptsAtOnce)) {
       const receipts = await Promise.all(some.map(receiptOf))
       yield receipts.filter((receipt) => receipt !== undefined)
     }

@@ -6,7 +6,7 @@ import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { existing, only } from '../../lib/lists.ts'
+import { assertPresent, only } from '../../lib/lists.ts'
 import { attemptsOf } from '../attempts/attempt.ts'
 import { eachById } from '../for-each-row.ts'
 import { nameBalances } from '../operators.ts'
@@ -87,7 +87,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
       ])
       const views = await viewForAdmin(deps.db, rows, (id) => waiting.get(id) ?? null)
       return rows.map((row, index) => ({
-        ...withoutTrace(existing(views[index], 'every payment has its view')),
+        ...withoutTrace(assertPresent(views[index], 'every payment has its view')),
         ...(row.status === 'unknown' && {
           outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
         }),

@@ -147,11 +147,11 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
 type Begun = Awaited<ReturnType<typeof findBegun>>
 
 /** Limits the response: an attacker chooses how much began there. */
-const most = 100
+const maxShown = 100
 
 /** Ids grow with time. */
 const newest = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[] =>
-  rows.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1)).slice(0, most)
+  rows.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1)).slice(0, maxShown)
 
 const idOf = ({ id }: { id: string }) => id
 

@@ -36,7 +36,7 @@ import {
   Session,
 } from './schema.ts'
 import { endSession, pageSessions, presentSession } from './sessions/service.ts'
-import { markBrowser } from './sign-in/cookie.ts'
+import { keepFlowCookie } from './sign-in/cookie.ts'
 import { readLinkReturnTo, requireProvider, startLink } from './sign-in/flows.ts'
 import { linkWallet } from './sign-in/service.ts'
 import { examineForLink } from './sign-in/wallet.ts'
@@ -80,7 +80,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         requireProvider(deps, body.provider)
         const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
-        const browser = isOwn ? markBrowser(request, reply, deps.config) : null
+        const browser = isOwn ? keepFlowCookie(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
           // Without a linked identity of the provider, any result is new and would be refused. A linked one proves the session.

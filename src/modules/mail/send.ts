@@ -10,11 +10,11 @@ import { approvals } from '../../db/tables/approvals.ts'
 import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
 import { mails, type notificationSettings } from '../../db/tables/mail.ts'
 import { invitations } from '../../db/tables/workspaces.ts'
-import { claimLeased, type Lane } from '../../jobs/lane.ts'
+import { claimLeased, type Worker } from '../../jobs/lane.ts'
 import { daysAfter, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { emailKey, emailKeySql } from '../../lib/email-key.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { existing, only } from '../../lib/lists.ts'
+import { assertPresent, only } from '../../lib/lists.ts'
 import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone, type ZoneSchedule } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
@@ -38,7 +38,7 @@ const claiming = {
   update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from mails where id = any($2::uuid[]) and due_at <= $1 for update skip locked) returning id`,
 }
-const findMail = selectRow('mails.by_id', mails, ['id'], { lane: 'pool' })
+const findMail = selectRow('mails.by_id', mails, ['id'], { connection: 'pool' })
 
 type Recipient = { accountId: Uuid; email: string } & Pick<typeof notificationSettings.$inferSelect, 'language'> & {
     wants: Record<string, boolean> | null
@@ -109,7 +109,7 @@ const writeRefusal = prepareWrite(
 )
 
 const openMail = ({ vault }: Pick<Parts, 'vault'>, { id, addressCiphertext, addressKeyId, ...row }: MailRow): Opened => {
-  const sealed = { ciphertext: existing(addressCiphertext, 'an address'), keyId: existing(addressKeyId, 'its key') }
+  const sealed = { ciphertext: assertPresent(addressCiphertext, 'an address'), keyId: assertPresent(addressKeyId, 'its key') }
   const [address, secret] = JSON.parse(vault.open(sealed, mailContext(id))) as [string, string | null]
   return { kind: row.kind as MailKind, language: row.language, content: row.content as MailContent, address, secret }
 }
@@ -185,7 +185,7 @@ const transportOf = (config: Sending['config']): Transport | null => {
   return config.mailDelivery === 'sandbox' ? async () => 'sent' : null
 }
 
-export const createMailLane = (deps: Sending): Lane => {
+export const createMailWorker = (deps: Sending): Worker => {
   const transport = transportOf(deps.config)
   return {
     name: 'mails',

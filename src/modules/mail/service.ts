@@ -1,5 +1,5 @@
 import type { Derivations, Vault } from '../../auth/vault.ts'
-import type { Gathered, Tx } from '../../db/client.ts'
+import type { AtCommitWrite, Tx } from '../../db/client.ts'
 import { insertRows } from '../../db/prepare-write.ts'
 import { mails } from '../../db/tables/mail.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -44,7 +44,7 @@ type About = { kind: 'approval' | 'invitation' | 'payment_batch' | 'policy'; id:
 type Cause = MailContent & { kind: MailKind; cause: string; workspaceId: Uuid | null; about?: About }
 export type MailRow = typeof mails.$inferSelect
 
-const written: Gathered<MailRow> = { write: (tx, rows) => insertRows(tx, mails, rows, 'on conflict (cause) do nothing') }
+const written: AtCommitWrite<MailRow> = { write: (tx, rows) => insertRows(tx, mails, rows, 'on conflict (cause) do nothing') }
 
 const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): MailRow => ({
   id: newId(),
@@ -67,7 +67,7 @@ const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): 
 
 /** Called in the transaction of the cause: mails each of its recipients once, after the commit. */
 export const queueMail = (tx: Tx, cause: Cause & { to: NonNullable<MailContent['to']> }): void => {
-  tx.gather(written, [rowOf(tx, cause)])
+  tx.writeAtCommit(written, [rowOf(tx, cause)])
   wakeAfterCommit(tx, 'mails')
 }
 
@@ -87,6 +87,6 @@ export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, 
 
 /** Mails an address that may belong to no account. */
 export const queueMailTo = (tx: Tx, seals: Seals, cause: Cause, recipient: Recipient): void => {
-  tx.gather(written, [addressed(seals, rowOf(tx, cause), recipient)])
+  tx.writeAtCommit(written, [addressed(seals, rowOf(tx, cause), recipient)])
   wakeAfterCommit(tx, 'mails')
 }

@@ -2,7 +2,7 @@ import { askSigner, type ContractWallets } from '../../auth/contract-wallet.ts'
 import type { Database, Db, Tx } from '../../db/client.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import type { MandateRules, MandateStanding } from '../../policy/types.ts'
+import type { MandateRules, MandateSignatureStatus } from '../../policy/types.ts'
 import { findMandate, lockMandate, type MandateRecord } from './queries.ts'
 
 /** The mandate's rules for the policy engine, and the signature that counts as its signer's approval. */
@@ -36,12 +36,12 @@ const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => 
  * Whether the contract wallet that signed the mandate still accepts the signature. Called before the transaction, because the
  * chain takes time. `holds` without a query if there is no such mandate, or if a wallet with its own key signed it.
  */
-export const mandateStanding = async (
+export const checkMandateSignature = async (
   db: Database,
   contractWallets: ContractWallets,
   workspaceId: Uuid,
   id: Uuid | null | undefined,
-): Promise<MandateStanding> => {
+): Promise<MandateSignatureStatus> => {
   const mandate = id == null ? undefined : await findMandate(db, id, workspaceId)
   const answer = mandate ? await askSigner(contractWallets, mandate) : null
   return ({ valid: 'holds', invalid: 'refused', unanswered: 'unanswered' } as const)[answer ?? 'valid']

@@ -1,8 +1,8 @@
 import { onSignal } from '../../db/client.ts'
-import { lossNoticed } from '../../db/loss-detection.ts'
+import { lossDetected } from '../../db/loss-detection.ts'
 import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/stream.ts'
-import { createStreamPlaces } from '../../events/stream-places.ts'
+import { createStreamSlots } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
@@ -15,9 +15,9 @@ import { awaitNotifications, openNotificationStream } from './service.ts'
 export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): void => {
   const routes = routesOf(app, deps)
   const fanOut = createFanOut(deps)
-  const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
+  const places = createStreamSlots({ db: deps.db, logger: deps.logger, maxStreams: deps.config.STREAMS_PER_ACCOUNT })
   const resets = new Set<() => void>()
-  onSignal(deps.db, lossNoticed, () => {
+  onSignal(deps.db, lossDetected, () => {
     for (const reset of [...resets]) reset()
   })
   const closing = new AbortController()

@@ -11,7 +11,7 @@ import { grants } from '../../db/tables/grants.ts'
 import { members } from '../../db/tables/workspaces.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import type { FanOut } from '../../events/stream.ts'
-import type { StreamPlaces } from '../../events/stream-places.ts'
+import type { StreamSlots } from '../../events/stream-places.ts'
 import { filterOf, type TypePattern } from '../../events/types.ts'
 import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibility.ts'
 import type { PageQuery, PageRequest } from '../../http/pagination.ts'
@@ -57,7 +57,7 @@ const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
-const takePlace = async ({ config }: Pick<Parts, 'config'>, places: StreamPlaces, { accountId, grant }: Principal) => {
+const takePlace = async ({ config }: Pick<Parts, 'config'>, places: StreamSlots, { accountId, grant }: Principal) => {
   const place = await places.take(accountId, grant?.lineage[0] ?? null)
   if (place !== null) return place
   throw new Refusal('rate_limited', {
@@ -69,7 +69,7 @@ const takePlace = async ({ config }: Pick<Parts, 'config'>, places: StreamPlaces
 /** Every refusal comes before the first byte. `fanOut`: the streams of this process; `places`: those of all processes. */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
-  { fanOut, places, resets }: { fanOut: FanOut; places: StreamPlaces; resets: Set<() => void> },
+  { fanOut, places, resets }: { fanOut: FanOut; places: StreamSlots; resets: Set<() => void> },
   principal: Principal,
   request: {
     reauthenticate: () => Promise<Principal>
@@ -179,7 +179,7 @@ type Waiting = {
  */
 export const awaitNotifications = async (
   deps: Parameters<typeof listNotifications>[0],
-  { places, closing }: { places: StreamPlaces; closing: AbortSignal },
+  { places, closing }: { places: StreamSlots; closing: AbortSignal },
   { principal, reauthenticate, raw, query: asked }: Waiting,
   page: PageRequest,
 ): Promise<StoredEvent[]> => {

@@ -154,7 +154,7 @@ export const readClientMetadata = (
 const maxBytes = 5 * 1024
 const maxAddressLength = 500
 const defaultFreshSeconds = 3600
-const freshSeconds = { least: 60, most: 86_400 }
+const freshSeconds = { min: 60, max: 86_400 }
 
 const refusedDocument = (why: string) => new OAuthError('invalid_client', `The client metadata document ${why}.`)
 const unavailable = (why: string) =>
@@ -177,9 +177,9 @@ export const documentUrl = (config: Config, clientId: string): URL | undefined =
 }
 
 const freshFor = (cacheControl: string): number => {
-  if (/no-(?:store|cache)/i.test(cacheControl)) return freshSeconds.least
+  if (/no-(?:store|cache)/i.test(cacheControl)) return freshSeconds.min
   const age = /max-age=(\d{1,9})/i.exec(cacheControl)?.[1]
-  return age === undefined ? defaultFreshSeconds : Math.min(Math.max(Number(age), freshSeconds.least), freshSeconds.most)
+  return age === undefined ? defaultFreshSeconds : Math.min(Math.max(Number(age), freshSeconds.min), freshSeconds.max)
 }
 
 const isJson = (type: string | undefined): boolean => /^application\/(?:[\w.-]+\+)?json(?:;|$)/i.test(type ?? '')

@@ -53,8 +53,8 @@ export const registerClient = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>,
   }
 }
 
-const byId = selectRow('oauth_clients.by_id', oauthClients, ['id'], { lane: 'joined' })
-const byUrl = selectRow('oauth_clients.by_url', oauthClients, ['url'], { lane: 'joined' })
+const byId = selectRow('oauth_clients.by_id', oauthClients, ['id'], { connection: 'coalesced' })
+const byUrl = selectRow('oauth_clients.by_url', oauthClients, ['url'], { connection: 'coalesced' })
 
 export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
   const client = await byId(db, { id })

@@ -12,7 +12,7 @@ import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow } from '../../lib/errors.ts'
-import { createTurns } from '../../queue/turns.ts'
+import { createSerialRunner } from '../../queue/turns.ts'
 import { viewGrant } from '../delegation/present.ts'
 import { lockGrant } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
@@ -246,7 +246,7 @@ const rotate = async (
  * have been committed without an answer.
  */
 export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>) => {
-  const turns = createTurns()
+  const turns = createSerialRunner()
   /** Used tokens of this process's latest rotations, each with the time until which another request counts as the same use. */
   const openUntil = new Map<string, number>()
   const remember = (token: string): void => {

@@ -9,7 +9,7 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { endHolds } from '../../ledger/ledger.ts'
-import { byChunks, inPortions, only } from '../../lib/lists.ts'
+import { byChunks, mapInChunks, only } from '../../lib/lists.ts'
 import { getHolders } from '../identity/accounts/queries.ts'
 import { balanceEvents } from '../identity/accounts/service.ts'
 import { exhaustMandateIfSpent } from '../mandates/end.ts'
@@ -83,10 +83,10 @@ export const writeChanges = async (
 ): Promise<PaymentRecord[]> => {
   const { at } = tx
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
-  const events = await inPortions(pairs, ({ after, options }) => eventOf(after, options))
+  const events = await mapInChunks(pairs, ({ after, options }) => eventOf(after, options))
   const rows = pairs.map(({ after }) => after)
   await byChunks(rows, (chunk) => tx.defer(updateRows(tx, payments, [...changeable, 'updatedAt'], chunk)))
-  await inPortions(pairs, ({ payment, after, options }) =>
+  await mapInChunks(pairs, ({ payment, after, options }) =>
     audit(tx, options.actor, options.action ?? eventOfStatus(after) ?? 'payment.create', {
       workspaceId: after.workspaceId,
       subject: after.id,

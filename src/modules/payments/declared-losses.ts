@@ -77,7 +77,7 @@ export const railsThatMayPayTwice = async (db: Db, rails: Pick<Rails, 'payout'>)
  * Payments that may have been sent before writes were lost, and that their provider might pay again. Reasons: the provider has no
  * id of ours; no test has shown that it refuses a repeated order; it has had time to forget the first one.
  */
-export const thoseThatMayBePaidTwice = async (
+export const paymentsThatMayBePaidTwice = async (
   db: Db,
   rails: Pick<Rails, 'payout'>,
   ids: readonly Uuid[],

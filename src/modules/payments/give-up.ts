@@ -1,19 +1,19 @@
 import { isNotNull, sql } from 'drizzle-orm'
 import { inTx, statement } from '../../db/client.ts'
-import { dueBehind, duePlaces, dueText, idSlack } from '../../db/list-queries.ts'
+import { dueAfter, dueParameters, dueText, idSlack } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { failure } from '../../errors/failures.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { railsDown } from '../../rails/gate.ts'
-import { beginning, type Place, type Sweeping, sweepRows } from '../for-each-row.ts'
+import { type SweepDeps, type SweepPosition, startPosition, sweepRows } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { releasePayment } from './change.ts'
 import { lockPaymentWithAccount } from './queries.ts'
 
-const waiting = prepare('payments.waiting_for_rail', { ...duePlaces, rails: 'text[]' }, 'pool', (orm, at) =>
-  dueBehind(
+const waiting = prepare('payments.waiting_for_rail', { ...dueParameters, rails: 'text[]' }, 'pool', (orm, at) =>
+  dueAfter(
     orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
     { id: payments.id, due: payments.updatedAt },
     at,
@@ -33,13 +33,13 @@ const running = statement('rails.not_paused_since')`
  * Fails payments that have waited too long for a rail that is down. An alert is raised at two thirds of that time. Queued
  * payments have no attempt that may have been sent. Payments of a rail that an operator paused keep waiting.
  */
-export const createGiveUp = (deps: Sweeping & Pick<Parts, 'config' | 'rails'>): (() => Promise<number>) => {
+export const createWaitTimeoutSweep = (deps: SweepDeps & Pick<Parts, 'config' | 'rails'>): (() => Promise<number>) => {
   const announced = new Set<string>()
-  const rowsBefore = (rails: readonly string[], ageSeconds: number, place: Place, take: number) =>
+  const rowsBefore = (rails: readonly string[], ageSeconds: number, place: SweepPosition, take: number) =>
     deps.db.run(waiting, { rails, now: secondsAfter(deps.clock.now(), -ageSeconds), ...place, take })
 
   const announce = async (rail: string, waitSeconds: number) => {
-    const [oldest] = await rowsBefore([rail], (waitSeconds * 2) / 3, beginning, 1)
+    const [oldest] = await rowsBefore([rail], (waitSeconds * 2) / 3, startPosition, 1)
     if (!oldest) announced.delete(rail)
     else if (!announced.has(rail)) {
       announced.add(rail)

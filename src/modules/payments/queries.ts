@@ -2,9 +2,9 @@ import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, su
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
 import {
-  type AskedChanges,
-  type ChangePlace,
-  changePlaces,
+  type ChangePosition,
+  type ChangesQuery,
+  changeParameters,
   changeValues,
   inOrderOfChange,
   readChanges,
@@ -33,7 +33,7 @@ import { receiptForms } from '../../lib/text.ts'
 export type PaymentRecord = Omit<typeof payments.$inferSelect, 'changed'>
 export type PaymentStatus = PaymentRecord['status']
 
-export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { lane: 'joined' })
+export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { connection: 'coalesced' })
 
 const readHolders = prepare('payments.holders', { ids: 'uuid[]' }, 'pool', (orm, at) =>
   orm
@@ -237,7 +237,7 @@ export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...
   newestFirst(selectNamed(orm), inOrder, at, matching(at)),
 )
 
-const changeScope = { ...scope, ...changePlaces } as const
+const changeScope = { ...scope, ...changeParameters } as const
 
 const changedPayments = prepare('payments.changes', changeScope, 'pool', (orm, at) =>
   inOrderOfChange(orm.select(listedColumns).from(payments), payments, at, matching(at)),
@@ -249,7 +249,7 @@ const changedNamedPayments = prepare('payments.changes_with_payee', changeScope,
 
 const readChangesBy =
   <Row>(statement: Prepared<Values<typeof changeScope>, Row>) =>
-  (db: Database, asked: AskedChanges, search: PaymentSearch) =>
+  (db: Database, asked: ChangesQuery, search: PaymentSearch) =>
     readChanges(db, 'payments', asked, (request) =>
       readMatching(db, asked.workspaceId, search, (source, filter) =>
         source.run(statement, { workspaceId: asked.workspaceId, ...filter, ...changeValues(request) }),
@@ -261,7 +261,7 @@ const readChangedNamed = readChangesBy(changedNamedPayments)
 
 /** Changed payments page after page, for readers outside this service. */
 export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, search: PaymentSearch) => {
-  let from: ChangePlace | undefined
+  let from: ChangePosition | undefined
   return async ({ take }: { take: number }): Promise<readonly NamedPayment[]> => {
     const { rows, seen } = await readChangedNamed(db, { workspaceId, since, from, take }, search)
     const last = rows.at(-1)

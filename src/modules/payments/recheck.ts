@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors/catalogue.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { existing, inPortions } from '../../lib/lists.ts'
+import { assertPresent, mapInChunks } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { chargesFor, countsInTotal, evaluate, stillCovered } from '../../policy/evaluate.ts'
@@ -104,9 +104,9 @@ const evaluationAgain = (
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
   const { initiatorAccountId, amountMinor, paymentType, createdAt } = payment
-  const workspace = existing(state.workspaces.get(payment.workspaceId), 'a payment has no workspace')
+  const workspace = assertPresent(state.workspaces.get(payment.workspaceId), 'a payment has no workspace')
   const periods = { ...periodsAt(at, effectiveTimeZone(workspace, at)), day, month: monthOf(day) }
-  const context = existing(contextOf(state, payment, { lineage: asked.lineage, periods }), 'a payment has no beneficiary')
+  const context = assertPresent(contextOf(state, payment, { lineage: asked.lineage, periods }), 'a payment has no beneficiary')
   const own: PaymentContext = {
     ...context,
     unapproved: withoutOwnUnapproved(payment, context, asked, periods),
@@ -184,7 +184,7 @@ const obstacleOf = async (
 
 /** Checks one payment after the other: each sees what the earlier ones use of another day. */
 const obstaclesOf = (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) =>
-  inPortions(payments, (payment) => obstacleOf(tx, payment, state, resting))
+  mapInChunks(payments, (payment) => obstacleOf(tx, payment, state, resting))
 
 /** The check before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (

@@ -1,5 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
-import type { MandateStanding } from '../../policy/types.ts'
+import type { MandateSignatureStatus } from '../../policy/types.ts'
 import type { AccountQueue } from '../../queue/account-queue.ts'
 import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
@@ -12,7 +12,7 @@ export type PaymentRequest = WriteRequest<Principal> & {
   principal: Principal
   input: CreatePayment
   /** The chain's answer about the wallet that signed the named mandate, from before the transaction. */
-  standing: MandateStanding
+  standing: MandateSignatureStatus
   /** Trace of the request: its batch may run in the trace of another request. */
   traceparent: string | null
 }

@@ -4,10 +4,10 @@ import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { existing } from '../../lib/lists.ts'
-import type { MandateStanding } from '../../policy/types.ts'
-import { type Sweeping, sweepOf } from '../for-each-row.ts'
-import { mandateStanding } from '../mandates/for-payments.ts'
+import { assertPresent } from '../../lib/lists.ts'
+import type { MandateSignatureStatus } from '../../policy/types.ts'
+import { type SweepDeps, sweepOf } from '../for-each-row.ts'
+import { checkMandateSignature } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { expireApproval } from './approvals/end.ts'
@@ -25,7 +25,7 @@ import { changed, covers, requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
-  const workspace = existing(await findWorkspace(tx, payment.workspaceId), 'a payment has no workspace')
+  const workspace = assertPresent(await findWorkspace(tx, payment.workspaceId), 'a payment has no workspace')
   return {
     accountId: payment.initiatorAccountId,
     capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },
@@ -126,7 +126,7 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Paramet
  * the earlier ones leave. Locks make it happen once: a payment that another process executed is no longer scheduled. The time is
  * read behind the locks too, so a clock that was set back sends nothing early. `standing`: of the mandate that the payments name.
  */
-const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
+const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateSignatureStatus): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
   const payments = locked
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
@@ -161,7 +161,7 @@ const executePayments = sweepOf(
     fields: { workspaceId: payments.workspaceId, mandateId: payments.mandateId },
   },
   async (deps: Executing, { id, workspaceId, mandateId }) => {
-    const standing = await mandateStanding(deps.db, deps.contractWallets, workspaceId, mandateId)
+    const standing = await checkMandateSignature(deps.db, deps.contractWallets, workspaceId, mandateId)
     await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
   },
 )
@@ -176,7 +176,7 @@ const executeBatches = sweepOf(
   (deps: Executing, { id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
 )
 
-type Executing = Deciding & Sweeping & Pick<Parts, 'contractWallets'>
+type Executing = Deciding & SweepDeps & Pick<Parts, 'contractWallets'>
 
 /** Each payment and each batch runs in its own transaction, so one failure stops no other. */
 export const executeScheduled = async (deps: Executing): Promise<number> =>

@@ -22,7 +22,7 @@ import {
 import { factLevels, factTypes } from '../../lib/approval-facts.ts'
 import { duplicateAnswers } from '../../lib/policy-answers.ts'
 import { railNames } from '../../lib/rail-names.ts'
-import { MakerOut } from '../makers.ts'
+import { CreatorOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
 
@@ -94,7 +94,7 @@ export const Payment = RecordOut('Payment', {
   idempotency_key: z.string().nullable().describe('The `Idempotency-Key` of the request that created it.'),
   mandate_id: IdOut('mandate').nullable(),
   approval_id: IdOut('approval').nullable(),
-  initiated_by: MakerOut,
+  initiated_by: CreatorOut,
   decision: Decision,
   provider_receipt: z.string().nullable(),
   failure_code: z.enum(failureCodes).nullable(),

@@ -27,8 +27,8 @@ import {
   isOlderThanLoss,
   mayBeListed,
   mayHaveBeenSent,
+  paymentsThatMayBePaidTwice,
   seedOf,
-  thoseThatMayBePaidTwice,
 } from './declared-losses.ts'
 import type { ChainAnswers } from './evaluation/authority.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
@@ -116,7 +116,7 @@ const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 /** A payment that may have been sent in lost writes, and might be paid twice, is not sent: its outcome is unknown. */
 const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
   const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
-  const paidTwice = older.length === 0 ? new Set<Uuid>() : await thoseThatMayBePaidTwice(tx, rails, older, tx.at)
+  const paidTwice = older.length === 0 ? new Set<Uuid>() : await paymentsThatMayBePaidTwice(tx, rails, older, tx.at)
   const doubtOf = ({ payment, listedAsLost }: DuePayment): Evidence | undefined => {
     if (paidTwice.has(payment.id)) return mayHaveBeenSent
     return listedAsLost ? mayBeListed : undefined

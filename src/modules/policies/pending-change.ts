@@ -10,11 +10,11 @@ import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { BodyIn, MessageDigest } from '../../http/wire.ts'
-import { conflict, found, orRefusal, permissionMissing, Refusal } from '../../lib/errors.ts'
+import { catchRefusal, conflict, found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { existing } from '../../lib/lists.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { loosens } from '../../policy/limits.ts'
-import { type Sweeping, sweepOf } from '../for-each-row.ts'
+import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import {
   askedThemselves,
   type Confirmation,
@@ -22,9 +22,9 @@ import {
   requireConfirmed,
   signedText,
 } from '../identity/passkeys/signed-text-service.ts'
-import { type Maker, readMaker } from '../makers.ts'
+import { type Creator, readCreator } from '../makers.ts'
 import type { Parts } from '../parts.ts'
-import { noteAct } from '../session-acts.ts'
+import { recordSessionAct } from '../session-acts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { StoredChange } from './schema.ts'
@@ -43,12 +43,12 @@ export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
 /**
- * The standing of a change of policy $1, requested by $2 and confirmed by $5 (or nobody):
+ * The eligibility of a change of policy $1, requested by $2 and confirmed by $5 (or nobody):
  * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day (even if removed since);
  * - `mayManage`: the requester may manage policies, with the grant through which it asked;
  * - `counted`: which of the two count as approvers.
  */
-const readStanding = statement('policies.change_standing')`
+const readEligibility = statement('policies.change_standing')`
   select ${asksForTwo('p', 'required_approval_count')} and (
        exists (select from members o join accounts a on a.id = o.account_id
          where o.workspace_id = w.id and o.account_id <> $2 and o.status = 'active' and o.role in ${namesSql(decidingRoles)} and a.status <> 'closed')
@@ -63,15 +63,20 @@ const readStanding = statement('policies.change_standing')`
    from spending_policies p join workspaces w on w.id = p.workspace_id join accounts a on a.id = $2
      left join members m on m.workspace_id = w.id and m.account_id = a.id
    where p.id = $1`
-type Standing = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
+type ChangeEligibility = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
 
-const standingOf = async (tx: Tx, policy: PolicyRecord, requester: Uuid, confirmer: Uuid | null): Promise<Standing> => {
+const eligibilityOf = async (
+  tx: Tx,
+  policy: PolicyRecord,
+  requester: Uuid,
+  confirmer: Uuid | null,
+): Promise<ChangeEligibility> => {
   const values = [policy.id, requester, formatId('account', requester), tx.at, confirmer]
-  const [standing] = await tx.query<Standing>(readStanding, values)
-  return existing(standing, 'a policy that is locked is missing')
+  const [eligibility] = await tx.query<ChangeEligibility>(readEligibility, values)
+  return assertPresent(eligibility, 'a policy that is locked is missing')
 }
 
-const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, maker: Maker): Promise<PolicyRecord> =>
+const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, maker: Creator): Promise<PolicyRecord> =>
   result === null
     ? changePolicy(tx, changer, ['policy.archived'], before, { ...nothingPending, ...archived(tx) })
     : changePolicy(tx, changer, ['policy.updated'], before, {
@@ -94,8 +99,13 @@ export const loosen = async (
   requireFreshProof(principal, tx.at)
   if (before.pendingChange !== null)
     throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
-  noteAct(tx, principal, { kind: 'loosened', workspaceId: workspace.id, recordId: before.id, before: String(before.version) })
-  const [{ isGuarded }, maker] = await Promise.all([standingOf(tx, before, requester, null), readMaker(tx, principal)])
+  recordSessionAct(tx, principal, {
+    kind: 'loosened',
+    workspaceId: workspace.id,
+    recordId: before.id,
+    before: String(before.version),
+  })
+  const [{ isGuarded }, maker] = await Promise.all([eligibilityOf(tx, before, requester, null), readCreator(tx, principal)])
   if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
   const asked = { change, result, requester, grantId: grant?.id ?? null, renewed: false }
   const columns = await waitingColumns(tx, before, asked, { currency, workspace, at: tx.at })
@@ -108,7 +118,7 @@ type Relaid = { columns: Partial<PolicyRecord>; type: PolicyEvent }
 const relay = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, currency: string): Promise<Relaid> => {
   const { pendingChange, pendingChangeBy: requester, pendingChangeGrantId: grantId } = policy
   const change = StoredChange.parse(pendingChange)
-  const result = orRefusal(() => resultOf(change, policy))
+  const result = catchRefusal(() => resultOf(change, policy))
   if (result instanceof Refusal || requester === null || (result !== null && !loosens(policy, result)))
     return { columns: nothingPending, type: 'policy.change_withdrawn' }
   const asked = { change: pendingChange, result, requester, grantId, renewed: true }
@@ -124,7 +134,7 @@ export const tighten = async (
   { name, ...terms }: NamedTerms,
   currency: string,
 ): Promise<PolicyRecord> => {
-  const changes = newVersion(tx, before, await readMaker(tx, principal), terms, name)
+  const changes = newVersion(tx, before, await readCreator(tx, principal), terms, name)
   if (before.pendingChange === null) return changePolicy(tx, principal, ['policy.updated'], before, changes)
   const { columns, type } = await relay(tx, principal, { ...before, ...changes }, currency)
   return changePolicy(tx, principal, ['policy.updated', type], before, { ...changes, ...columns })
@@ -157,8 +167,8 @@ export const proveChange = async (
 }
 
 /** The requester of the change is the maker of the version. */
-const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Maker> =>
-  readMaker(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [], frozen: false } })
+const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Creator> =>
+  readCreator(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [], frozen: false } })
 
 /** Both must count as approvers: a person who invites a second account of their own could otherwise ask and confirm alone. */
 export const confirmChange = async (
@@ -172,7 +182,7 @@ export const confirmChange = async (
   const { result, message, renewed } = textThatWaits(before)
   if (!confirmation.isShown || message !== confirmation.message) throw changedText(before)
   if (before.pendingChangeBy === accountId) throw askedThemselves('a change of a policy')
-  const { mayManage, counted } = await standingOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
+  const { mayManage, counted } = await eligibilityOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
     throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })
   if (counted.length < 2)
@@ -206,7 +216,7 @@ const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, reque
   const changer = { accountId: null, origin: null, way: 'timer', workspace: found(workspace) }
   const waiting = waitingOf(before)
   if (waiting && effectiveAt > tx.at) return
-  const { mayManage } = await standingOf(tx, before, requester, null)
+  const { mayManage } = await eligibilityOf(tx, before, requester, null)
   if (!mayManage) {
     await changePolicy(tx, changer, ['policy.change_withdrawn'], before, nothingPending)
   } else if (waiting) {
@@ -236,7 +246,7 @@ const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =
         requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
       },
     },
-    ({ config, ...deps }: Sweeping & Pick<Parts, 'config'>, row) => inTx(deps.db, (tx) => attend(tx, config.CURRENCY, row)),
+    ({ config, ...deps }: SweepDeps & Pick<Parts, 'config'>, row) => inTx(deps.db, (tx) => attend(tx, config.CURRENCY, row)),
   )
 
 export const applyDueChanges = sweepOfWaiting('policies.change', spendingPolicies.pendingChangeEffectiveAt)

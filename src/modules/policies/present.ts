@@ -5,7 +5,7 @@ import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
-import { presentMaker } from '../present-maker.ts'
+import { presentCreator } from '../present-maker.ts'
 import type { Decision } from './schema.ts'
 
 /** The id of a policy that is only proposed, as in a simulation. */
@@ -91,7 +91,7 @@ export const presentWarning = (warning: Warning): Decision['warnings'][number] =
     case 'unusual_amount':
       return { code: warning.code, typical_amount_minor: formatMinor(warning.typicalAmountMinor) }
     default:
-      return { code: warning.code, by: presentMaker(warning.by), at: isoTime(warning.at) }
+      return { code: warning.code, by: presentCreator(warning.by), at: isoTime(warning.at) }
   }
 }
 

@@ -18,13 +18,13 @@ import { presentUsage } from '../../policy/limits.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
-import { presentMakers } from '../present-maker.ts'
+import { presentCreators } from '../present-maker.ts'
 import { Policy } from './schema.ts'
 import { presentPending, shownApprovers } from './waiting.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
-export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { lane: 'joined' })
+export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { connection: 'coalesced' })
 export const lockPolicy = selectRow('policies.lock', spendingPolicies, ['workspaceId', 'id'], { lock: 'update' })
 
 /** Locks a policy for a change by a person, behind the lock of the account that pays for its payments. */
@@ -73,7 +73,7 @@ export const policyList = prepare(
     ),
 )
 
-const counters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'joined', (orm, at) =>
+const counters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'coalesced', (orm, at) =>
   orm
     .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
     .from(usageCounters)
@@ -119,5 +119,5 @@ export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
     status: record.archivedAt ? 'archived' : 'active',
     pending_change: presentPending(record),
     ...(usage && { usage: shownUsage(presentUsage(usage), record) }),
-    ...presentMakers(record),
+    ...presentCreators(record),
   })

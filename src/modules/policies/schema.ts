@@ -10,7 +10,7 @@ import {
 import { verificationStatuses } from '../../lib/verification.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
 import { sourceKinds } from '../../policy/types.ts'
-import { MakerOut } from '../makers.ts'
+import { CreatorOut } from '../makers.ts'
 import { PaymentType } from '../payment-type.ts'
 
 const about = (field: PolicyField) => ({ description: policyFields[field].meaning })
@@ -114,8 +114,8 @@ export const Policy = RecordOut('SpendingPolicy', {
     .describe(
       'The amounts that count towards the limits of the current day and month. With a total limit, also the amount since that limit was first set. Present only when policies are read.',
     ),
-  created_by: MakerOut,
-  changed_by: MakerOut.nullable().describe('The person, key or agent that made the last change; null if there is none.'),
+  created_by: CreatorOut,
+  changed_by: CreatorOut.nullable().describe('The person, key or agent that made the last change; null if there is none.'),
   created_at: TimeOut,
   updated_at: TimeOut,
 })
@@ -151,7 +151,7 @@ export const Warning = z.discriminatedUnion('code', [
       .describe(
         'A key or an agent created the beneficiary, or its name was changed recently, and no person has confirmed it since.',
       ),
-    by: MakerOut,
+    by: CreatorOut,
     at: TimeOut,
   }),
   z.object({

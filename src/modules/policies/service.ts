@@ -9,7 +9,7 @@ import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { loosens } from '../../policy/limits.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { createdBy, readMaker } from '../makers.ts'
+import { createdBy, readCreator } from '../makers.ts'
 import { loosen, tighten } from './pending-change.ts'
 import { lockOwnPolicy, type PolicyRecord, presentPolicy, requireApprovers } from './queries.ts'
 import { policyTerms } from './rules.ts'
@@ -17,7 +17,7 @@ import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { insertPolicy, nothingPending } from './write.ts'
 
 /** A grant that may create policies but not manage them binds only its own payments: it cannot undo a policy. */
-export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
+export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
 /** All active policies decide every payment of the workspace, and the answer names those that decided. */
@@ -43,7 +43,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   const terms = policyTerms(input)
   const [, maker] = await Promise.all([
     lockAccount(tx, workspace.balanceAccountId),
-    readMaker(tx, principal),
+    readCreator(tx, principal),
     requireRoom(tx, workspace.id),
     requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids'),
     requireApprovers(tx, workspace.id, terms.approverIds),
@@ -52,7 +52,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     id: newId(),
     workspaceId: workspace.id,
     name: input.name,
-    bindsGrantId: boundGrant(principal),
+    bindsGrantId: limitingGrant(principal),
     ...terms,
     totalCountedSince: terms.totalLimitMinor === null ? null : at,
     version: 1,

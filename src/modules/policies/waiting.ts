@@ -7,7 +7,7 @@ import { presenter } from '../../http/presenter.ts'
 import { Name } from '../../http/wire.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
 import { daysAfter, isoTime } from '../../lib/clock.ts'
-import { orRefusal, Refusal } from '../../lib/errors.ts'
+import { catchRefusal, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
@@ -150,7 +150,7 @@ export const presentPending = (record: PolicyRecord): Policy['pending_change'] =
   if (by === null || !effectiveAt) return null
   const waiting = waitingOf(record)
   const change = StoredChange.parse(record.pendingChange)
-  const result = waiting ? waiting.result : orRefusal(() => resultOf(change, record))
+  const result = waiting ? waiting.result : catchRefusal(() => resultOf(change, record))
   // The change contradicts the present policy, and will be withdrawn.
   if (result instanceof Refusal) return null
   return {

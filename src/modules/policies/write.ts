@@ -14,7 +14,7 @@ import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { countedTotals, isInTotal, policyApplies, totalStart } from '../../policy/scope-sql.ts'
 import { queueMail } from '../mail/service.ts'
-import { changedBy, type Maker } from '../makers.ts'
+import { type Creator, changedBy } from '../makers.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
 
@@ -116,7 +116,7 @@ export const changePolicy = (
   return record(tx, changer, types, after, before)
 }
 
-export const newVersion = (tx: Tx, before: PolicyRecord, maker: Maker, terms: PolicyTerms, name = before.name) => ({
+export const newVersion = (tx: Tx, before: PolicyRecord, maker: Creator, terms: PolicyTerms, name = before.name) => ({
   ...terms,
   name,
   totalCountedSince: terms.totalLimitMinor === null ? null : (before.totalCountedSince ?? tx.at),

@@ -40,7 +40,7 @@ const readLive =
 
 /** The subscriptions of each account, the newest first. */
 export const liveSubscriptions = readLive<readonly Uuid[]>(live)
-export const toldSubscriptions = readLive<Uuid>(told)
+export const notifiedSubscriptions = readLive<Uuid>(told)
 
 /** Finds a subscription even if its session has ended. */
 const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
-import { joinTurn } from '../../db/join-turn.ts'
+import { coalesce } from '../../db/join-turn.ts'
 import { dropPeriods } from '../../db/periods.ts'
 import { insertRow, insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
@@ -84,7 +84,7 @@ const maxInStatement = 64
 
 /** Stores simultaneous deliveries together, and processes them after the answer. `mayNote`: whether a refusal may be stored. */
 export const createReceiver = (deps: Parts) => {
-  const keep = joinTurn<Authentic, Kept>({
+  const keep = coalesce<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
     inFlight: 1,
     maxKeys: maxInStatement,

@@ -2,7 +2,7 @@ import { isContractSigned } from '../../auth/authority-sql.ts'
 import type { OrderNames } from '../../auth/order-names.ts'
 import { lockBatch } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
-import { type Lane, othersAfterSeconds, pickFairly, type Room, type Task } from '../../jobs/lane.ts'
+import { type Capacity, othersAfterSeconds, pickFairly, type Task, type Worker } from '../../jobs/lane.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { firstId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
@@ -12,8 +12,8 @@ import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { preparePayments } from '../payments/send.ts'
 import { prepareTopups } from '../topups/send.ts'
-import { type OpenDelivery, openDeliveries, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
-import { createSender, type Recorded, type SendLane } from './send.ts'
+import { type OpenDelivery, openDeliveries, processDeliveries, quarantineAfterFailures } from './process-deliveries.ts'
+import { createSender, type Recorded, type SendSource } from './send.ts'
 
 const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor, seed, earlier }: Outgoing, skipped: number) => {
   const generation = earlier.generation + skipped
@@ -25,7 +25,7 @@ const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor,
 const maxGenerations = 5
 
 /** Records the attempts. If an attempt's names belong to another payment, it gets the next names. */
-const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
+const recordAttempts = async (tx: Tx, deps: Parts, source: SendSource, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
   let open = outgoing
@@ -34,7 +34,7 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
     const times = { nextCheckAt: secondsAfter(at, claimWithinSeconds), createdAt: at, updatedAt: at }
     const named = open.map((each) => ({
       outgoing: each,
-      attempt: { ...lane, state: 'recorded' as const, ...times, ...newAttempt(deps.orderNames, each, skipped) },
+      attempt: { ...source, state: 'recorded' as const, ...times, ...newAttempt(deps.orderNames, each, skipped) },
     }))
     const rows = named.map(({ attempt }) => attempt)
     const inserted = new Set((await insertAttempts(tx, rows)).map(({ id }) => id))
@@ -48,15 +48,20 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
 /** Null if there is nothing to send now. A task that is named twice is sent once. */
-const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: boolean): Promise<Outcome<Recorded | null>[]> => {
+const claimDue = async (
+  deps: Parts,
+  source: SendSource,
+  due: readonly Due[],
+  wait: boolean,
+): Promise<Outcome<Recorded | null>[]> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const busy = await lockBatch(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
     const free = due.filter(({ tenant }) => !busy.has(tenant))
     if (free.length === 0) return { recorded: [], busy }
     const ids = [...new Set(free.map(({ id }) => id))]
     const answers = new Map(free.flatMap((each) => [...each.answers]))
-    const prepared = lane.kind === 'payment' ? preparePayments(tx, deps, ids, answers) : prepareTopups(tx, deps, ids)
-    return { recorded: await recordAttempts(tx, deps, lane, await prepared), busy }
+    const prepared = source.kind === 'payment' ? preparePayments(tx, deps, ids, answers) : prepareTopups(tx, deps, ids)
+    return { recorded: await recordAttempts(tx, deps, source, await prepared), busy }
   })
   const sendable = new Map(recorded.map((each) => [each.outgoing.subjectId, each]))
   return due.map(({ id, tenant }) => {
@@ -96,9 +101,9 @@ const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
 /** Continues after the tenant served last. `passedOver`: tenants whose work cannot be taken now. */
-const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
+const createFairReader = (read: (after: Uuid, room: Capacity, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last = firstId
-  return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
+  return async (room: Capacity, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
     const behind = await read(last, room, passedOver)
     const due = last !== firstId && behind.length < room.free ? [...behind, ...(await read(firstId, room, passedOver))] : behind
     const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
@@ -107,17 +112,17 @@ const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly U
   }
 }
 
-const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof createSender>): Lane => {
-  const name = `${lane.kind}s.${lane.rail}`
+const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof createSender>): Worker => {
+  const name = `${source.kind}s.${source.rail}`
   const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {
     const now = deps.clock.now()
-    const values = [now, after, except, free, free, passedOver, own, secondsAfter(now, -othersAfterSeconds), lane.rail]
-    return deps.db.query<DueRow>(lane.kind === 'payment' ? duePayments : dueTopups, values)
+    const values = [now, after, except, free, free, passedOver, own, secondsAfter(now, -othersAfterSeconds), source.rail]
+    return deps.db.query<DueRow>(source.kind === 'payment' ? duePayments : dueTopups, values)
   })
   const queue = createAccountQueue<Due, Recorded | null>({
     name,
     logger: deps.logger,
-    work: (due, wait) => claimDue(deps, lane, due, wait),
+    work: (due, wait) => claimDue(deps, source, due, wait),
     maxShared: 1,
     maxWaiting: 3,
   })
@@ -127,43 +132,43 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     run: async () => {
       const answers: Due['answers'] = chainApprovalId === null ? new Map() : await askChains(deps, chainApprovalId)
       const recorded = await queue.submit(tenant, { id, tenant, answers })
-      if (recorded) await send(lane, recorded)
+      if (recorded) await send(source, recorded)
     },
   })
   return {
     name,
-    rail: lane.rail,
+    rail: source.rail,
     limit: deps.config.RAIL_CONCURRENCY,
     // Takes nothing while the rail is down or the database may have lost writes: tasks stay due, and no try is counted. A rail
     // that may work again gets one trial call.
     claim: async (offered) => {
       if (deps.lossDetection.trusted() === undefined) await deps.lossDetection.check()
       if (deps.lossDetection.trusted() === undefined) return { tasks: [], more: false }
-      const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail].free()) }
+      const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[source.rail].free()) }
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
       // More rows of an account that waits for its lock would only take room from other accounts.
       const passedOver = [...room.full, ...queue.contended()]
       const { picked, more } = await readFairly(room, passedOver)
-      if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
+      if (picked.length > 0) await adapterOf(deps.rails, source.rail)?.ready()
       return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
     },
   }
 }
 
-export const createSendingLanes = (deps: Parts): { payments: Lane[]; topups: Lane[] } => {
+export const createSendingWorkers = (deps: Parts): { payments: Worker[]; topups: Worker[] } => {
   const send = createSender(deps)
   return {
-    payments: railNames.map((rail) => sendingLane(deps, { kind: 'payment', rail }, send)),
-    topups: [sendingLane(deps, { kind: 'topup', rail: collectionRail }, send)],
+    payments: railNames.map((rail) => sendingWorker(deps, { kind: 'payment', rail }, send)),
+    topups: [sendingWorker(deps, { kind: 'topup', rail: collectionRail }, send)],
   }
 }
 
 /** Maximum of deliveries read and not yet processed: they need no connection until their batch begins. */
-const maxTaken = 256
+const maxUnprocessed = 256
 
 /** Deliveries that arrive during a batch form the next one. A delivery that has failed is processed alone. */
-export const createDeliveriesLane = (deps: Parts): Lane => {
+export const createDeliveryWorker = (deps: Parts): Worker => {
   const queue = createAccountQueue<OpenDelivery, void>({
     name: 'deliveries',
     logger: deps.logger,
@@ -174,15 +179,15 @@ export const createDeliveriesLane = (deps: Parts): Lane => {
   const taskOf = (row: OpenDelivery): Task => ({
     key: row.id,
     tenant: row.tenant,
-    run: () => putAsideIfHopeless(deps.db, deps.logger, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
+    run: () => quarantineAfterFailures(deps.db, deps.logger, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
   })
   return {
     name: 'deliveries',
-    limit: maxTaken,
+    limit: maxUnprocessed,
     claim: async (room) => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
-      const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: maxTaken })
+      const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: maxUnprocessed })
       const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, maxInBatch) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },

@@ -261,7 +261,7 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
 )
 
 /** Quarantines a delivery that keeps failing, with an alert. The rail is still queried about its attempt. True if quarantined. */
-const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
+const quarantine = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })
     if (!counted || counted.failures < maxFailures) return false
@@ -277,7 +277,7 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     return true
   })
 
-export const putAsideIfHopeless = async (
+export const quarantineAfterFailures = async (
   db: Database,
   logger: Logger,
   pending: OpenDelivery,
@@ -287,7 +287,7 @@ export const putAsideIfHopeless = async (
     await processing
   } catch (error) {
     const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
-    if (isUnavailable || !(await putAside(db, pending))) throw error
+    if (isUnavailable || !(await quarantine(db, pending))) throw error
     logger.error(
       { delivery: pending.id, attempt: pending.attemptId, subject: pending.kind, id: pending.subjectId, ...describeError(error) },
       'callback quarantined',
@@ -295,7 +295,7 @@ export const putAsideIfHopeless = async (
   }
 }
 
-const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
+const requeueQuarantined = prepareWrite('deliveries.take_up_again', {}, (orm) =>
   orm
     .update(callbackDeliveries)
     .set({ verdict: null, processedAt: null, failures: 0 })
@@ -305,7 +305,7 @@ const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
 
 export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
   inTx(db, async (tx) => {
-    const rows = await tx.run(takeUpAgain, {})
+    const rows = await tx.run(requeueQuarantined, {})
     for (const { id } of rows) audit(tx, operator, 'admin.delivery_retry', { subject: id, after: {} })
     wakeAfterCommit(tx, 'deliveries')
     return rows.length

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import { joinTurn } from '../../db/join-turn.ts'
+import { coalesce } from '../../db/join-turn.ts'
 import { serverSql } from '../../db/loss-detection.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
@@ -30,7 +30,7 @@ import { sendPaymentAt } from '../payments/send.ts'
 import { sendTopupAt } from '../topups/send.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 
-export type SendLane = Pick<AttemptRecord, 'kind' | 'rail'>
+export type SendSource = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
 
 const claimRight = statement('attempts.claim')`
@@ -45,7 +45,7 @@ const maxInStatement = 256
 
 /** Only the process with the right may call the rail. One statement checks everything, so a process that slept sends nothing. */
 const createClaimer = (deps: Parts) =>
-  joinTurn<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
+  coalesce<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
     query: async (asked) => {
       const server = deps.lossDetection.trusted()
       if (server === undefined) return asked.map(() => false)
@@ -58,7 +58,7 @@ const createClaimer = (deps: Parts) =>
         server,
       ])
       const claimed = new Set(rows.map(({ id }) => id))
-      deps.db.recoveryPoint.note('sent', [...claimed])
+      deps.db.recoveryPoint.track('sent', [...claimed])
       // A missing claim may mean that another server answered.
       if (claimed.size < asked.length) deps.lossDetection.doubt()
       return asked.map(({ id }) => claimed.has(id))
@@ -86,7 +86,7 @@ const createPermissions = (deps: Parts) => {
       const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
       // Reused if the gateway refuses the token and the permission is requested a second time.
       claimed ??= claim({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
-        if (isOurs) sender?.note(attemptId)
+        if (isOurs) sender?.append(attemptId)
         return isOurs
       })
       return claimed
@@ -212,7 +212,7 @@ const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
 /** Answers that only say "accepted" change only the attempt, and are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
-  const recordTaken = joinTurn<Accepted, void>({
+  const recordTaken = coalesce<Accepted, void>({
     query: async (taken) => {
       const at = deps.clock.now()
       await untilWritten(() => recordAccepted(deps.db, at, taken))
@@ -222,31 +222,31 @@ export const createSender = (deps: Parts) => {
     maxKeys: maxInStatement,
   })
 
-  const send = async (lane: SendLane, { outgoing, order }: Recorded): Promise<void> => {
+  const send = async (source: SendSource, { outgoing, order }: Recorded): Promise<void> => {
     const { attemptId } = order
     const permission = permissionFor(order)
     const submission = permission.withinMs > 0 ? await outgoing.send({ ...order, permission }) : notSent('too_late')
     deps.logger.info(
       {
-        subject: lane.kind,
+        subject: source.kind,
         id: outgoing.subjectId,
         attempt: attemptId,
-        rail: lane.rail,
+        rail: source.rail,
         submission: submission.kind,
         ...('code' in submission && { code: submission.code }),
       },
       'rail called',
     )
     if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ id: attemptId, ...submission.provider })
-    const isRailDown = deps.rails.gates[lane.rail].read().state !== 'up'
-    const sent = { id: attemptId, kind: lane.kind, subjectId: outgoing.subjectId }
+    const isRailDown = deps.rails.gates[source.rail].read().state !== 'up'
+    const sent = { id: attemptId, kind: source.kind, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, sent, submission, isRailDown)))
   }
-  return (lane: SendLane, recorded: Recorded): Promise<void> =>
+  return (source: SendSource, recorded: Recorded): Promise<void> =>
     continueTrace(
       recorded.outgoing.traceparent,
-      `job ${lane.kind}s.${lane.rail}`,
-      { subject: formatId(lane.kind, recorded.outgoing.subjectId), attempt: recorded.order.attemptId },
-      () => send(lane, recorded),
+      `job ${source.kind}s.${source.rail}`,
+      { subject: formatId(source.kind, recorded.outgoing.subjectId), attempt: recorded.order.attemptId },
+      () => send(source, recorded),
     )
 }

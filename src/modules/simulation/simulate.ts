@@ -2,7 +2,7 @@ import { maySeeBalance, type Principal } from '../../auth/principal.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
-import { notFound, orRefusal, Refusal } from '../../lib/errors.ts'
+import { catchRefusal, notFound, Refusal } from '../../lib/errors.ts'
 import { feeOf } from '../../lib/fees.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
@@ -10,9 +10,9 @@ import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { countedTotals } from '../../policy/scope-sql.ts'
-import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
+import type { Decision, MandateSignatureStatus, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
+import { checkMandateSignature, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
 import { considerPayment, type Deployment, paidTo } from '../payments/create/decide.ts'
 import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf } from '../payments/create/preconditions.ts'
@@ -21,7 +21,7 @@ import { type LockedState, readState, usageKey } from '../payments/evaluation/st
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
-import { boundGrant } from '../policies/service.ts'
+import { limitingGrant } from '../policies/service.ts'
 import type { Simulate } from './schema.ts'
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
@@ -39,7 +39,7 @@ const checkCaller = (principal: Principal): void => {
 /** Refusals that come from no rule, in the order in which a payment is refused. */
 const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
   checks.flatMap((check) => {
-    const refusal = orRefusal(check)
+    const refusal = catchRefusal(check)
     return refusal instanceof Refusal ? [refusal] : []
   })
 
@@ -76,7 +76,7 @@ const proposedRules = async (
   name: string,
   periods: Periods,
 ): Promise<PolicyRules> => {
-  const bindsGrantId = boundGrant(principal)
+  const bindsGrantId = limitingGrant(principal)
   const values = [periods.day, periods.month, principal.workspace.id, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const usage = only(await tx.query<Usage>(usageNow, values))
   return { ...terms, id: proposedPolicyId, name, version: 0, bindsGrantId, totalCountedSince: null, usage }
@@ -90,7 +90,7 @@ const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: 
     .set(usageKey(rules.id, 'month', month), usage.monthMinor),
 })
 
-type Asked = { input: Simulate; proposed: PolicyRules | null; standing: MandateStanding; periods: Periods; at: Date }
+type Asked = { input: Simulate; proposed: PolicyRules | null; standing: MandateSignatureStatus; periods: Periods; at: Date }
 
 const decideNow = async (
   db: Db,
@@ -154,7 +154,7 @@ export const simulate = async (
   principal: Principal,
   input: Simulate,
 ): Promise<Simulated> => {
-  const standing = await mandateStanding(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
+  const standing = await checkMandateSignature(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
   const decide = (db: Db, asked: Pick<Asked, 'proposed' | 'at'>) =>
     decideNow(db, deps, principal, { input, standing, periods: duePeriods(principal, input, asked.at), ...asked })
   const { policy } = input

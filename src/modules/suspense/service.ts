@@ -13,7 +13,7 @@ import { presenter } from '../../http/presenter.ts'
 import { transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { existing } from '../../lib/lists.ts'
+import { assertPresent } from '../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { receiptKey } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
@@ -70,7 +70,7 @@ export type SuspenseView = ReturnType<typeof selectItems>['_']['result'][number]
 export const findSuspense = (db: Db, id: Uuid): Promise<SuspenseView | undefined> => first(db, itemById, { id })
 
 export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> =>
-  existing(await findSuspense(db, id), 'an item of suspense that must exist is missing')
+  assertPresent(await findSuspense(db, id), 'an item of suspense that must exist is missing')
 
 const shownSuspense = presenter(SuspenseItem)
 

@@ -10,7 +10,7 @@ import { only } from '../../lib/lists.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
-export const findTopup = selectRow('topups.of_workspace', topups, ['workspaceId', 'id'], { lane: 'joined' })
+export const findTopup = selectRow('topups.of_workspace', topups, ['workspaceId', 'id'], { connection: 'coalesced' })
 
 export const findTopupById = selectRow('topups.by_id', topups, ['id'])
 

@@ -31,9 +31,9 @@ export const phoneFingerprint = (derivations: Derivations, phone: string): Buffe
 
 /** Each prompt rings a phone, perhaps a stranger's. */
 const windowsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullable<Config['promptLimits']>) => [
-  { of: 'phone', seconds: 60, most: perPhoneMinute, message: `A phone is asked at most ${perPhoneMinute} times a minute.` },
-  { of: 'phone', seconds: 86_400, most: perPhoneDay, message: `A phone is asked at most ${perPhoneDay} times a day.` },
-  { of: 'account', seconds: 60, most: perAccountMinute, message: `An account asks at most ${perAccountMinute} phones a minute.` },
+  { of: 'phone', seconds: 60, max: perPhoneMinute, message: `A phone is asked at most ${perPhoneMinute} times a minute.` },
+  { of: 'phone', seconds: 86_400, max: perPhoneDay, message: `A phone is asked at most ${perPhoneDay} times a day.` },
+  { of: 'account', seconds: 60, max: perAccountMinute, message: `An account asks at most ${perAccountMinute} phones a minute.` },
 ]
 
 const lockPhone = statement('topups.lock_phone')`select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`
@@ -67,7 +67,7 @@ const countPrompts = async (
 }
 
 const refuseManyPrompts = (counted: readonly Counted[], at: Date): void => {
-  const full = counted.find(({ prompts, most }) => prompts >= most)
+  const full = counted.find(({ prompts, max }) => prompts >= max)
   if (!full) return
   const { message, first, seconds } = full
   const waitMs = secondsAfter(first ?? at, seconds).getTime() - at.getTime()

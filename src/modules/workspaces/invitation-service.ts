@@ -16,7 +16,7 @@ import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
-import { requireRoom } from '../bounds.ts'
+import { requireBelowBound } from '../bounds.ts'
 import { queueMailTo } from '../mail/service.ts'
 import type { Parts } from '../parts.ts'
 import { mailNewApprover, mayDecide, mayOffer, ownersOnly, rolesSince } from './member-service.ts'
@@ -79,7 +79,7 @@ export const createInvitation = async (tx: Tx, deps: Mailing, principal: Princip
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
     throw conflict('This person is already a member.', 'already_member')
-  await requireRoom(tx, 'members', workspace.id)
+  await requireBelowBound(tx, 'members', workspace.id)
   const { at } = tx
   const token = newSecret('invitation')
   const invitation: InvitationRecord = {

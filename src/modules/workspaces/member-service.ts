@@ -12,7 +12,7 @@ import { found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { queueMail } from '../mail/service.ts'
 import type { Parts } from '../parts.ts'
-import { noteAct } from '../session-acts.ts'
+import { recordSessionAct } from '../session-acts.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { presentRemoved } from './present.ts'
 import { activeOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
@@ -126,7 +126,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, at)
   if (addsRights(target, change)) {
     const { workspaceId, role, status } = target
-    noteAct(tx, principal, {
+    recordSessionAct(tx, principal, {
       kind: 'role',
       workspaceId,
       recordId: id,

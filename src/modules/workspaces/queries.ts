@@ -43,11 +43,11 @@ const among = prepare('workspaces.by_ids', { ids: 'uuid[]' }, (orm, at) =>
 export const listWorkspacesWith = async (db: Db, ids: readonly Uuid[]): Promise<WorkspaceRecord[]> =>
   ids.length === 0 ? [] : db.run(among, { ids })
 
-const byId = prepare('workspaces.by_id', { id: 'uuid' }, 'joined', selectById)
+const byId = prepare('workspaces.by_id', { id: 'uuid' }, 'coalesced', selectById)
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
-const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'joined', (orm, at) =>
+const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'coalesced', (orm, at) =>
   orm
     .select({ timeZone: workspaceTimeZones.timeZone, fromAt: workspaceTimeZones.fromAt })
     .from(workspaceTimeZones)
@@ -84,7 +84,7 @@ export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, 
   selectById(orm, at).for('share', { of: workspaces }),
 )
 
-const membership = selectRow('members.of', members, ['workspaceId', 'accountId'], { lane: 'joined' })
+const membership = selectRow('members.of', members, ['workspaceId', 'accountId'], { connection: 'coalesced' })
 
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
   membership(db, { workspaceId, accountId })

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
-import { lockAccount, lockFurtherAccounts, noteLocked } from '../../db/account-lock.ts'
+import { lockAccount, lockFurtherAccounts, recordLocked } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
@@ -13,7 +13,7 @@ import { audit } from '../../events/audit.ts'
 import { found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
-import { requireRoom } from '../bounds.ts'
+import { requireBelowBound } from '../bounds.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import type { OpenHolder } from '../ports.ts'
@@ -220,12 +220,12 @@ export const createWorkspace = async (
 ) => {
   const { accountId, originSessionId, originGrantId } = principal
   await lockAccount(tx, accountId)
-  await requireRoom(tx, 'workspaces', accountId)
+  await requireBelowBound(tx, 'workspaces', accountId)
   await requireFinishedUpgrade(tx)
   const timeZone = input.time_zone ?? defaultTimeZone
   const id = newId()
   const balanceAccountId = openHolder(tx, config, id)
-  noteLocked(tx, [balanceAccountId])
+  recordLocked(tx, [balanceAccountId])
   const origin = { originSessionId, originGrantId }
   insertWorkspace(tx, id, accountId, { name: input.name, kind: 'team', timeZone, balanceAccountId, ...origin })
   const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])

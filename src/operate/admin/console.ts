@@ -7,7 +7,7 @@ import { type Config, loadConfig } from '../../config.ts'
 import { sqlState } from '../../db/errors.ts'
 import { migrationsCheck } from '../../db/migrate.ts'
 import { probeServer } from '../../db/pooler.ts'
-import { fitInstallation } from '../../db/start.ts'
+import { checkInstallation } from '../../db/start.ts'
 import { findKeys } from '../../dev/development-keys.ts'
 import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/start.ts'
 import { StartupError } from '../../lib/errors.ts'
@@ -65,7 +65,7 @@ export const openConsole = async (): Promise<Console> => {
         'The database belongs to another release: run npm run admin -- migrate, or use the release that the service runs.',
       )
     const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
-    await fitInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })
+    await checkInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })
     const close = async () => {
       await deps.db.close()
       await database.stop()

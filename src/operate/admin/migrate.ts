@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { connect } from '../../db/connect.ts'
 import { type MigrateOptions, migrate } from '../../db/migrate.ts'
-import { grantServing, withClient } from '../../db/start.ts'
+import { grantServiceRole, withClient } from '../../db/start.ts'
 import { countHours } from '../../ledger/hours.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explain } from '../../process/database.ts'
@@ -46,7 +46,7 @@ export const migrateDatabase = (input: Arguments): Promise<unknown> =>
     const { 'serve-as': role } = input.options
     const applied = await migrate(url, patience)
     await countAll(url)
-    if (role !== undefined) await grantServing(url, role)
+    if (role !== undefined) await grantServiceRole(url, role)
     return { applied, ...(role !== undefined && { serves: role }) }
   })
 

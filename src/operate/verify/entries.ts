@@ -1,8 +1,8 @@
 import { sqlChecks } from '../../db/check.ts'
 import { balanceAccountsSql } from '../../db/tables/workspaces.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
-import { toldCheck, typeIdSql } from './told.ts'
-import { toldTables } from './told-tables.ts'
+import { auditLogCheck, typeIdSql } from './told.ts'
+import { auditedTables } from './told-tables.ts'
 
 const published = [
   { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },
@@ -117,4 +117,8 @@ const otherwise = sqlChecks({
   },
 })
 
-export const entryChecks = [...traces, ...Object.entries(toldTables).map(([table, told]) => toldCheck(table, told)), ...otherwise]
+export const entryChecks = [
+  ...traces,
+  ...Object.entries(auditedTables).map(([table, told]) => auditLogCheck(table, told)),
+  ...otherwise,
+]

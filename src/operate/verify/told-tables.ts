@@ -2,7 +2,7 @@ import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { parseAnyId } from '../../lib/ids.ts'
 import { parseWithoutTrace } from '../../lib/packed-text.ts'
 import { SpendingControls } from '../../modules/delegation/schema.ts'
-import type { Fields, Told } from './told.ts'
+import type { AuditedTable, Fields } from './told.ts'
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
@@ -73,7 +73,7 @@ const kept = ({ snapshot }: Fields): Fields => {
 }
 
 /** The tables by name. */
-export const toldTables: Readonly<Record<string, Told>> = {
+export const auditedTables: Readonly<Record<string, AuditedTable>> = {
   accounts: {
     before: () => ({
       status: 'active',

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { digestOfSecret } from '../../auth/secrets.ts'
-import { type Check, most, type Period, rowsOf } from '../../db/check.ts'
+import { type Check, maxBreaches, type Period, rowsOf } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import { firstId, type IdKind, idPrefixes, parseAnyId, type Uuid } from '../../lib/ids.ts'
@@ -11,7 +11,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null; accountId: Uuid | null; after: Fields | null }
 
 /** A table whose rows must match the audit log. A name in the log is compared if the row has it too. */
-export type Told = {
+export type AuditedTable = {
   /** The actions that create a row. None: rows without entries are right. */
   made?: readonly AuditAction[]
   /** The column with the account that made it. */
@@ -46,7 +46,7 @@ export const typeIdSql = (kind: IdKind, column: string): string =>
 type Page = Record<string, unknown> & { id: Uuid; more: Fields | null; log: Entry[] | null }
 
 const pageSize = 500
-const pagesOfPortion = 20
+const pagesPerReport = 20
 
 /** Reads all rows after `$1` in pages, up to the maximum of breaches. The database reads the next page while one is checked. */
 export const findInPages = async <Row extends { id: Uuid }>(
@@ -59,7 +59,7 @@ export const findInPages = async <Row extends { id: Uuid }>(
   const found: string[] = []
   let count = 0
   const readAfter = (last: Uuid) => rowsOf<Row>(db, facts, `${text} order by t.id limit ${take}`, last)
-  for (let page = readAfter(facts.behind ?? firstId); found.length < most; ) {
+  for (let page = readAfter(facts.lastChecked ?? firstId); found.length < maxBreaches; ) {
     const rows = await page
     const end = rows.length < take ? undefined : rows.at(-1)
     if (end) {
@@ -71,13 +71,13 @@ export const findInPages = async <Row extends { id: Uuid }>(
     found.push(...(await breachesOf(rows)))
     if (!end) break
     count += rows.length
-    if (found.length === 0 && count % (pagesOfPortion * take) === 0) await facts.onPortion?.(end.id, count)
+    if (found.length === 0 && count % (pagesPerReport * take) === 0) await facts.onProgress?.(end.id, count)
   }
-  return found.slice(0, most)
+  return found.slice(0, maxBreaches)
 }
 
 /** Row and log in one query, because the service could change both between two. */
-const pageSql = (table: string, { also, more = 'null::jsonb', since }: Told): string => `
+const pageSql = (table: string, { also, more = 'null::jsonb', since }: AuditedTable): string => `
   select t.*, ${more} as more, (
       select json_agg(json_build_object('action', a.action, 'at', a.at, 'workspaceId', a.workspace_id, 'accountId', a.account_id, 'after', a.after)
         order by a.transaction, a.id)
@@ -97,13 +97,13 @@ const plain = (value: unknown): unknown => {
 }
 
 /** A right may end earlier than logged: with the last key of its grant, or with the grant above it. */
-const endsEarlier = (told: unknown, end: unknown): boolean =>
-  end !== null && (told === null || new Date(String(end)) < new Date(String(told)))
+const endsEarlier = (logged: unknown, end: unknown): boolean =>
+  end !== null && (logged === null || new Date(String(end)) < new Date(String(logged)))
 
-export const namesThatDiffer = (told: Fields, row: Fields): string[] =>
-  Object.keys(told).filter((name) => {
-    if (told[name] === row[name] || !(name in row)) return false
-    const [before, now] = [plain(told[name]), plain(row[name])]
+export const namesThatDiffer = (logged: Fields, row: Fields): string[] =>
+  Object.keys(logged).filter((name) => {
+    if (logged[name] === row[name] || !(name in row)) return false
+    const [before, now] = [plain(logged[name]), plain(row[name])]
     return !isDeepStrictEqual(before, now) && !(name === 'expires_at' && endsEarlier(before, now))
   })
 
@@ -151,19 +151,19 @@ const impliedBy = (entry: Entry): Fields | undefined => {
   }
 }
 
-const making = ({ owner }: Told, { at, workspaceId, accountId }: Entry): Fields => ({
+const creationFields = ({ owner }: AuditedTable, { at, workspaceId, accountId }: Entry): Fields => ({
   created_at: at,
   ...(workspaceId && { workspace_id: workspaceId }),
   ...(owner && { [owner]: accountId }),
 })
 
 /** The log's final description of a row: for each name, the value of its newest entry. */
-const lastTold = (told: Told, row: Page): Fields => {
+const lastLogged = (audited: AuditedTable, row: Page): Fields => {
   const { log } = row
-  const made = log?.find(({ action }) => told.made?.includes(action))
-  const last: Record<string, unknown> = { ...told.before?.(row), ...(made && making(told, made)), gone: false }
+  const made = log?.find(({ action }) => audited.made?.includes(action))
+  const last: Record<string, unknown> = { ...audited.before?.(row), ...(made && creationFields(audited, made)), gone: false }
   for (const entry of log ?? []) {
-    Object.assign(last, impliedBy(entry), told.columns?.(entry.after ?? {}, entry.action) ?? entry.after)
+    Object.assign(last, impliedBy(entry), audited.columns?.(entry.after ?? {}, entry.action) ?? entry.after)
   }
   return last
 }
@@ -174,34 +174,34 @@ const states = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revo
 )
 
 /** Adds to the row whether each of its times is set, and a digest of its secret. */
-const described = ({ secret }: Told, row: Page): Fields => {
+const described = ({ secret }: AuditedTable, row: Page): Fields => {
   for (const [name, at] of states) if (at in row && !(name in row)) row[name] = row[at] !== null
   const digest = secret && { secret_digest: digestOfSecret(row[secret] as Buffer) }
   return Object.assign(row, digest, { gone: false })
 }
 
-const breachesOf = (told: Told, page: Page): string[] => {
-  if (page.log === null && told.made) return [`${page.id}: not in the audit log`]
+const breachesOf = (audited: AuditedTable, page: Page): string[] => {
+  if (page.log === null && audited.made) return [`${page.id}: not in the audit log`]
   const row = Object.assign(page, page.more)
-  const names = namesThatDiffer(lastTold(told, row), described(told, row))
+  const names = namesThatDiffer(lastLogged(audited, row), described(audited, row))
   return names.length === 0 ? [] : [`${page.id}: ${names.join(', ')}`]
 }
 
 const missingSql = (table: string): string => `
   select a.subject_id::text as subject from audit_log a
   where lower(a.action) = any($1) and a.at >= $since and not exists (select from ${table} t where t.id = a.subject_id)
-    and not exists (select from audit_log e where e.subject_id = a.subject_id and e.action = any($2)) limit ${most}`
+    and not exists (select from audit_log e where e.subject_id = a.subject_id and e.action = any($2)) limit ${maxBreaches}`
 
 /** Tables whose rows expire. */
-const leaving = ['sessions', 'payments', 'topups', 'oauth_clients']
+const expiringTables = ['sessions', 'payments', 'topups', 'oauth_clients']
 
-export const toldCheck = (table: string, told: Told): Check => ({
+export const auditLogCheck = (table: string, audited: AuditedTable): Check => ({
   invariant: 'I21',
   promise: `every row of ${table} is what the audit log tells about it`,
   find: async (db, facts) => {
-    const found = await findInPages<Page>(db, facts, pageSql(table, told), (rows) => rows.flatMap((row) => breachesOf(told, row)))
-    if (!told.made || leaving.includes(table)) return found
-    const missing = await rowsOf<{ subject: string }>(db, facts, missingSql(table), told.made, ends)
+    const found = await findInPages<Page>(db, facts, pageSql(table, audited), (rows) => rows.flatMap((row) => breachesOf(audited, row)))
+    if (!audited.made || expiringTables.includes(table)) return found
+    const missing = await rowsOf<{ subject: string }>(db, facts, missingSql(table), audited.made, ends)
     return [...found, ...missing.map(({ subject }) => `${subject}: missing`)]
   },
 })

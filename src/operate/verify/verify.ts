@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Check, CheckFacts, Portions } from '../../db/check.ts'
+import type { Check, CheckFacts, Progress } from '../../db/check.ts'
 import { type Database, type Db, inTx } from '../../db/client.ts'
 import { connect } from '../../db/connect.ts'
 import { upsertRow } from '../../db/prepare-write.ts'
@@ -55,24 +55,24 @@ export const checks: readonly Check[] = [
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
 /** The position at which a check continues: after a promise, and after a row of the next promise. */
-type Place = { kept: string; row?: Uuid | undefined }
+type ResumePoint = { kept: string; row?: Uuid | undefined }
 
 /** Checks the data against every promise, while the service runs. */
 export async function* verify(
   db: Db,
   facts: CheckFacts,
-  { kept, row: behind }: Place = { kept: '' },
-  onPortion?: Portions['onPortion'],
+  { kept, row: lastChecked }: ResumePoint = { kept: '' },
+  onProgress?: Progress['onProgress'],
 ): AsyncGenerator<Result> {
   const sealed = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
-  const period = { ...facts, sealedThrough: sealed?.transaction ?? '0', ...(onPortion && { onPortion }) }
+  const period = { ...facts, sealedThrough: sealed?.transaction ?? '0', ...(onProgress && { onProgress }) }
   const first = checks.findIndex(({ promise }) => promise === kept) + 1
   for (const [index, { invariant, promise, find }] of checks.slice(first).entries())
-    yield { invariant, promise, breaches: await find(db, index === 0 && first > 0 ? { ...period, behind } : period) }
+    yield { invariant, promise, breaches: await find(db, index === 0 && first > 0 ? { ...period, lastChecked } : period) }
 }
 
 /** Everything is checked once a week. In between, only rows created or changed since the last check. */
-const wholeEveryDays = 7
+const fullCheckDays = 7
 /** How far a check reaches back before the last one, for transactions that were open then and slow transitions. */
 const overlapHours = 24
 /** A check may read every row. It takes no lock that a payment waits for. */
@@ -91,7 +91,7 @@ const findPoint = selectRow('verify.point', verifyPoints, ['name'])
 /** The start of the unchecked period. Null: everything must be checked. `now` decides whether the week is over. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
   const [whole, recent] = await Promise.all([findPoint(db, { name: 'whole' }), findPoint(db, { name: 'recent' })])
-  if (!whole || whole.at < daysAfter(now, -wholeEveryDays)) return null
+  if (!whole || whole.at < daysAfter(now, -fullCheckDays)) return null
   const last = recent && recent.at > whole.at ? recent.at : whole.at
   return secondsAfter(last, -overlapHours * 3600)
 }
@@ -99,7 +99,11 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
 type Summary = { kept: number; broken: number; seconds: number }
 
 /** Moves the next period's start, only after a check without breaches, so that a breach is reported again. */
-export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' | 'since'>, summary: Summary): Promise<void> =>
+export const saveCheckPoint = (
+  db: Database,
+  { now, since }: Pick<CheckFacts, 'now' | 'since'>,
+  summary: Summary,
+): Promise<void> =>
   inTx(db, async (tx) => {
     const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
     const point = { through: now.toISOString(), totals, at: now }
@@ -108,7 +112,7 @@ export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' |
       await upsertRow(tx, verifyPoints, { name, ...point }, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
-export type Unfinished = Place & { now: Date }
+export type Unfinished = ResumePoint & { now: Date }
 
 /** A whole check that was interrupted. It continues with its original start time. */
 export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> => {
@@ -117,13 +121,13 @@ export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> =>
 }
 
 /** Keeps the position only while no breach is found, so that breaches are found again. */
-const keepPlace = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
+const saveResumePoint = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
   inTx(db, async (tx) => {
     const place = { name: 'unfinished', through: kept, totals: row === undefined ? {} : { row }, at: now }
     await upsertRow(tx, verifyPoints, place, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
-type Reporting = { onResult: (result: Result) => void; from?: Place | undefined; onRows?: (rows: number) => void }
+type Reporting = { onResult: (result: Result) => void; from?: ResumePoint | undefined; onRows?: (rows: number) => void }
 
 /** With `onRows`, the progress of a whole check is kept, so that another check can continue from there. */
 export const verifyAll = async (
@@ -135,18 +139,18 @@ export const verifyAll = async (
   const summary = { kept: 0, broken: 0, seconds: 0 }
   let { kept } = begun ?? { kept: '' }
   const isResumable = () => onRows !== undefined && facts.since === null && summary.broken === 0
-  const onPortion = async (row: Uuid, rows: number) => {
+  const onProgress = async (row: Uuid, rows: number) => {
     onRows?.(rows)
-    if (isResumable()) await keepPlace(db, { kept, row, now: facts.now })
+    if (isResumable()) await saveResumePoint(db, { kept, row, now: facts.now })
   }
-  for await (const result of verify(db, facts, begun, onPortion)) {
+  for await (const result of verify(db, facts, begun, onProgress)) {
     onResult(result)
     summary[result.breaches.length === 0 ? 'kept' : 'broken'] += 1
     kept = result.promise
-    if (isResumable()) await keepPlace(db, { kept, now: facts.now })
+    if (isResumable()) await saveResumePoint(db, { kept, now: facts.now })
   }
   summary.seconds = Math.round((performance.now() - from) / 100) / 10
-  await keepPoint(db, facts, summary)
+  await saveCheckPoint(db, facts, summary)
   return summary
 }
 

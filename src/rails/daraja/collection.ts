@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Minor } from '../../lib/money.ts'
-import { nameless, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
+import { noReference, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import {
   asList,
@@ -22,7 +22,7 @@ import type {
   Delivery,
   DeliveryKind,
   DepositAdapter,
-  DepositNotice,
+  DepositNotification,
   Evidence,
   Movement,
   Submission,
@@ -203,9 +203,9 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
   }
 }
 
-const readNotice =
+const readNotification =
   (shortcode: string) =>
-  (body: unknown): DepositNotice | undefined => {
+  (body: unknown): DepositNotification | undefined => {
     const receipt = receiptOf(textField(body, 'TransID'))
     const amountMinor = readShillings(textField(body, 'TransAmount'))
     const at = nairobiInstant(textField(body, 'TransTime') ?? '')
@@ -222,7 +222,7 @@ const readNotice =
     }
   }
 
-const taken: Submission = { kind: 'accepted', provider: nameless }
+const taken: Submission = { kind: 'accepted', provider: noReference }
 
 /** Some versions answer with a code, others only with a sentence. */
 const readRegistration = (answer: Exchange): Submission => {
@@ -265,6 +265,6 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
       })
       return readRegistration(list)
     },
-    readNotice: readNotice(shortcode),
+    readNotification: readNotification(shortcode),
   }
 }

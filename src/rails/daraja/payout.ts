@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
-import { nameless, type Refused, readNameAnswer, refused, succeeded, unknown } from '../evidence.ts'
+import { noReference, type Refused, readNameAnswer, refused, succeeded, unknown } from '../evidence.ts'
 import { field, mobileForm, nairobiTimestamp, readReturned, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { outcomeOf } from '../outcomes.ts'
@@ -151,9 +151,12 @@ const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {
-    return { evidence: unknown('queue_timeout', 'The provider has not decided in time.'), provider: result?.provider ?? nameless }
+    return {
+      evidence: unknown('queue_timeout', 'The provider has not decided in time.'),
+      provider: result?.provider ?? noReference,
+    }
   }
-  if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
+  if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: noReference }
   const status = result.parameter('TransactionStatus')
   if (status === undefined) {
     // The result's conversation belongs to the repeat, not to the order.
@@ -161,8 +164,8 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
     const evidence = readPayoutResult(result, attempt)
     const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
     if (evidence.kind === 'succeeded' && receiver === undefined && isNamedByAddressAlone(attempt))
-      return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
-    return { evidence, provider: isRepeat ? nameless : result.provider, ...(receiver !== undefined && { receiver }) }
+      return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: noReference }
+    return { evidence, provider: isRepeat ? noReference : result.provider, ...(receiver !== undefined && { receiver }) }
   }
   // The envelope has the query's ids; the payment's are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }

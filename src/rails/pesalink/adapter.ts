@@ -1,10 +1,10 @@
 import { checkClock } from '../check.ts'
-import { nameless, refusedByProvider } from '../evidence.ts'
+import { noReference, refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { field, nairobiInstant, readShillings, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
 import { outcomeOf } from '../outcomes.ts'
-import type { Adapter, AdapterDeps, DepositAdapter, DepositNotice, ProviderRails, RailCheck, Submission } from '../rail.ts'
+import type { Adapter, AdapterDeps, DepositAdapter, DepositNotification, ProviderRails, RailCheck, Submission } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
 import {
   connectPesalink,
@@ -40,9 +40,9 @@ export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps
 }
 
 /** In the form of Jenga's instant payment notifications. Only a credit is a deposit. */
-const readNotice =
+const readNotification =
   (accountNumber: string) =>
-  (body: unknown): DepositNotice | null | undefined => {
+  (body: unknown): DepositNotification | null | undefined => {
     const [transaction, customer, bank] = ['transaction', 'customer', 'bank'].map((name) => field(body, name))
     const receipt = receiptOf(textField(bank, 'reference'))
     const amountMinor = readShillings(textField(transaction, 'amount'))
@@ -62,7 +62,7 @@ const readNotice =
 
 const readRegistration = (answer: Exchange): Submission => {
   if (answer.kind !== 'answer') return answer
-  if (answer.status === 200 && field(answer.body, 'status') === true) return { kind: 'accepted', provider: nameless }
+  if (answer.status === 200 && field(answer.body, 'status') === true) return { kind: 'accepted', provider: noReference }
   return refusedByProvider(String(answer.status), 'The bank rejected the callback address.')
 }
 
@@ -82,7 +82,7 @@ const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): D
                 { headers: { signature: sign(`${source.accountNumber}${confirmation}`) } },
               ),
             ),
-    readNotice: readNotice(source.accountNumber),
+    readNotification: readNotification(source.accountNumber),
   }
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { type FactType, grouped } from '../../../../src/lib/approval-facts.ts'
+import { type FactType, groupDigits } from '../../../../src/lib/approval-facts.ts'
 import { api, nameChecksQuery, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, factsToSee } from '../../lib/approval-subject.ts'
 import { balanceWords } from '../../lib/decision-effect.ts'
@@ -70,7 +70,7 @@ const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
   const { payment, context, facts } = approval
   const asked = askedBy(approval, people)
   if (!payment) {
-    const count = (type: FactType) => grouped(facts.find((fact) => fact.type === type)?.count ?? 0)
+    const count = (type: FactType) => groupDigits(facts.find((fact) => fact.type === type)?.count ?? 0)
     return [
       { label: t('card.first_payments'), value: count('first_payment'), note: t('card.to_destination') },
       { label: t('card.far'), value: count('far_from_last'), note: t('card.far_note') },

@@ -7,11 +7,11 @@ import {
   factShort,
   factsOfWarnings,
   factTitle,
-  grouped,
+  groupDigits,
   inOrder,
-  isToldFirst,
+  isHeadline,
   namesSummary,
-  type Warned,
+  type WireWarning,
 } from '../../../../src/lib/approval-facts.ts'
 import { factTexts, t } from '../../lib/language.ts'
 import { fullTime } from '../../lib/time.ts'
@@ -34,10 +34,10 @@ type Props = {
 /** Two words for each fact to see first, for a row. */
 export const FactBadges = ({ facts, of }: Omit<Props, 'currency'>) =>
   inOrder(facts)
-    .filter(isToldFirst)
+    .filter(isHeadline)
     .map((fact) => (
       <Badge key={fact.type} tone={tones[fact.level]}>
-        {of > 1 ? `${factShort(fact, factTexts)} ${grouped(fact.count)}` : factShort(fact, factTexts)}
+        {of > 1 ? `${factShort(fact, factTexts)} ${groupDigits(fact.count)}` : factShort(fact, factTexts)}
       </Badge>
     ))
 
@@ -59,7 +59,7 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
   return (
     <>
       {inOrder(facts)
-        .filter(isToldFirst)
+        .filter(isHeadline)
         .map((fact) => (
           <Notice key={fact.type} tone={tones[fact.level]} title={factTitle(fact, of, factTexts)}>
             {fact.items.map((one, index) => (
@@ -75,7 +75,7 @@ export const FactNotices = ({ facts, of, currency }: Props) => {
               </p>
             ))}
             {fact.items.length > 0 && fact.count > fact.items.length && (
-              <p className="quiet">{factTexts.more.replace('{count}', grouped(fact.count - fact.items.length))}</p>
+              <p className="quiet">{factTexts.more.replace('{count}', groupDigits(fact.count - fact.items.length))}</p>
             )}
           </Notice>
         ))}
@@ -92,7 +92,7 @@ export const WarningNotices = ({
   about,
   currency,
 }: {
-  warnings: readonly Warned[]
+  warnings: readonly WireWarning[]
   about: AboutPayment
   currency: string
 }) => <FactNotices facts={factsOfWarnings(warnings, about)} of={1} currency={currency} />

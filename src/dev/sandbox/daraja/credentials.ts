@@ -53,13 +53,13 @@ export const organisation = z.string().regex(/^\d{5,7}$/)
 const forbiddenInAddress = /exe|cmd|sql|query|mpesa/i
 export const url = z.url({ protocol: /^https?$/ }).refine((text) => !forbiddenInAddress.test(text))
 
-export const amount = (least: bigint, most: bigint) =>
+export const amount = (min: bigint, max: bigint) =>
   z
     .union([z.string(), z.int()])
     .transform(String)
     .pipe(z.string().regex(/^[1-9]\d{0,8}$/))
     .transform(BigInt)
-    .refine((value) => value >= least && value <= most)
+    .refine((value) => value >= min && value <= max)
 
 export const initiated = {
   SecurityCredential: z.string().min(1),

@@ -123,7 +123,7 @@ export const emulator = {
     MPESA_B2C: { result: renderB2c, timeout: renderTimeout },
     MPESA_B2B: { result: renderB2b, timeout: renderTimeout },
   },
-  notices: { MPESA_PAYBILL: renderConfirmation },
+  notifications: { MPESA_PAYBILL: renderConfirmation },
   statement: {
     heading: (account, period) => [
       ['Organization Name:', 'Sandbox'],

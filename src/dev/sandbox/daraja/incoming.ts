@@ -5,7 +5,7 @@ import { gatewayError } from '../answer.ts'
 import type { Order } from '../book.ts'
 import type { Render } from '../emulator.ts'
 import { describe, wireNumber } from '../format.ts'
-import { take } from '../perform.ts'
+import { acceptOrder } from '../perform.ts'
 import { sameText } from '../secrets.ts'
 import { amount, type Daraja, endpoint, mobile, organisation, url } from './credentials.ts'
 
@@ -52,7 +52,7 @@ export const renderCallback: Render = (order, settled) => {
 
 export const stkPush = endpoint(Push, (provider, request) => {
   if (!isProven(provider, request)) return wrongCredentials()
-  const order = take(provider, {
+  const order = acceptOrder(provider, {
     rail: 'MPESA_STK',
     key: `ws_CO_${nairobiTimestamp(provider.clock.now())}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,

@@ -5,7 +5,7 @@ import { type EmulatedAnswer, gatewayError } from '../answer.ts'
 import type { Order } from '../book.ts'
 import type { Render } from '../emulator.ts'
 import { describe, dottedTime, wireNumber } from '../format.ts'
-import { take } from '../perform.ts'
+import { acceptOrder } from '../perform.ts'
 import { sameText } from '../secrets.ts'
 import { amount, type Daraja, endpoint, initiated, mobile, organisation } from './credentials.ts'
 
@@ -165,7 +165,7 @@ const takePayout = (
   request: z.output<typeof B2c> | z.output<typeof B2b>,
   { key, initiator }: { key: string; initiator: string },
 ): EmulatedAnswer => {
-  const order = take(provider, {
+  const order = acceptOrder(provider, {
     rail,
     key,
     conversation: newConversation(provider),

@@ -7,7 +7,7 @@ import { type EmulatedAnswer, type Gateway, ofForm } from '../answer.ts'
 import { isIncoming, type Movement } from '../book.ts'
 import type { Emulation, Emulator, Render } from '../emulator.ts'
 import { describe, wireNumber } from '../format.ts'
-import { take } from '../perform.ts'
+import { acceptOrder } from '../perform.ts'
 import { newKey, pem, type SecretOf, sameText } from '../secrets.ts'
 
 /** The sandbox's "documented" failures. */
@@ -120,7 +120,7 @@ const transferTo = (type: 'bank' | 'mobile') =>
     if (isRepeat && provider.rules.take('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
       return refuse(409, 409_101, 'Duplicate transaction reference')
 
-    const opened = take(provider, {
+    const opened = acceptOrder(provider, {
       rail: 'PESALINK',
       key: order.reference,
       conversation: randomBytes(8).toString('hex'),
@@ -141,14 +141,17 @@ const transferDetails = (provider: Pesalink, request: FastifyRequest): EmulatedA
   return order ? { status: 200, body: details(order, order) } : refuse(404, 404_101, 'Transaction not found')
 }
 
-const Notices = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })
+const NotificationRegistration = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })
 const wrongRegistration = refuse(400, 400_201, 'Invalid registration')
 
-const registerNotices = ofForm<Pesalink>(() => wrongRegistration)(Notices, (provider, { accountNumber, url }) => {
-  if (accountNumber !== provider.credentials.options.source.accountNumber) return wrongRegistration
-  provider.addresses.register('PESALINK', { confirmation: url, validation: null, unanswered: 'Completed' })
-  return succeed()
-})
+const registerNotifications = ofForm<Pesalink>(() => wrongRegistration)(
+  NotificationRegistration,
+  (provider, { accountNumber, url }) => {
+    if (accountNumber !== provider.credentials.options.source.accountNumber) return wrongRegistration
+    provider.addresses.register('PESALINK', { confirmation: url, validation: null, unanswered: 'Completed' })
+    return succeed()
+  },
+)
 
 const renderNotification: Render = (order, settled) => ({
   callbackType: 'IPN',
@@ -213,7 +216,7 @@ const gateway: Gateway<Pesalink> = {
     '/transaction-api/v3.0/remittance/pesalinkMobile': { rail, answer: transferTo('mobile') },
     '/transaction-api/v3.0/transactions/details/:reference': { method: 'GET', rail, answer: transferDetails },
     '/account-api/v3.0/pesalink/lookup': { rail, answer: queryAccount, isErrand: true },
-    '/account-api/v3.0/notifications': { rail, answer: registerNotices, isErrand: true },
+    '/account-api/v3.0/notifications': { rail, answer: registerNotifications, isErrand: true },
   },
 }
 
@@ -228,7 +231,7 @@ export const emulator = {
     }
   },
   renderings: { PESALINK: { result: details } },
-  notices: { PESALINK: renderNotification },
+  notifications: { PESALINK: renderNotification },
   statement: {
     heading: (account, period) => [[`Account Number: ${account}`], [`Statement Period: ${period}`], []],
     columns,

@@ -14,7 +14,7 @@ import { nairobiMidnight } from '../../../rails/fields.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import type { Verdict } from '../../attempts/attempt.ts'
-import { takeListedDeposits } from '../../deposits/deposit.ts'
+import { recordListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { isOlderThan, seedOf } from '../../payments/declared-losses.ts'
@@ -35,7 +35,7 @@ import {
 import { withoutNamed } from './movements-service.ts'
 import type { Book, Booked } from './outcome-offers.ts'
 import { type Match, match, withMatched, withoutEffect } from './rules.ts'
-import { readInPortions, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
+import { readInChunks, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 export type Period = { start: Date; end: Date }
 
@@ -184,7 +184,7 @@ const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Sta
 type Reading = { rails: Pick<Rails, 'numbers'>; config: StatementSettings; clock: Clock }
 
 const readWhole = async ({ rails, config, clock }: Reading, text: string, path: string) => {
-  const reading = readInPortions(text, config)
+  const reading = readInChunks(text, config)
   let step = reading.next()
   for (; !step.done; step = reading.next()) await turn()
   const read = step.value
@@ -225,7 +225,7 @@ const reconcileLines = async (deps: Parts, operator: Operator, statement: Compar
   // which of its words is the receipt, which prevents a second booking of a deposit.
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
-  await takeListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
+  await recordListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
   const { run, recorded } = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
   if (statement.source === providerSource && run.totals.unproven !== undefined)

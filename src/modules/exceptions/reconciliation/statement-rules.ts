@@ -218,7 +218,7 @@ const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
 }
 
 /** Stops after each chunk: a whole statement in one turn of the event loop would hold up every other request. */
-export function* readInPortions(
+export function* readInChunks(
   text: string,
   { CURRENCY: currency, STATEMENT_COLUMNS: own = {} }: StatementSettings,
 ): Generator<void, ReadStatement> {

@@ -15,7 +15,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import { type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import { emailKey, emailKeySql } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { existing } from '../../../lib/lists.ts'
+import { assertPresent } from '../../../lib/lists.ts'
 import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-name.ts'
 
 export type AccountRecord = typeof accounts.$inferSelect
@@ -30,7 +30,7 @@ const holdersAmong = prepare('accounts.holders', { ids: 'uuid[]' }, 'pool', (orm
 )
 export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong, { ids })
 
-const byId = selectRow('accounts.by_id', accounts, ['id'], { lane: 'joined' })
+const byId = selectRow('accounts.by_id', accounts, ['id'], { connection: 'coalesced' })
 const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
 
 /** Finds a person's account. A row that holds a team's balance is nobody's account, so no caller finds it by id. */
@@ -58,16 +58,17 @@ const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, at
 )
 
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
-  existing(await first(db, holderOf, { workspaceId }), missing)
+  assertPresent(await first(db, holderOf, { workspaceId }), missing)
 
 /** The account of a person, or of a team's balance. */
-export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }), missing)
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => assertPresent(await byId(db, { id }), missing)
 
 /**
  * Guards an account's identities and its e-mail. NO KEY UPDATE, because an insert of an identity or a session takes KEY SHARE on
  * this row. Two transactions that then want FOR UPDATE would wait for each other.
  */
-export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }), missing)
+export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> =>
+  assertPresent(await lockById(tx, { id }), missing)
 
 /** `wallet`: exactly the wallet of this name; `walletAddress`: any account that linked the address, on any chain. */
 export type AccountFilter = {

@@ -7,7 +7,7 @@ import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { emailKey } from '../../../lib/email-key.ts'
-import { CommitThenThrow, conflict, notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, catchRefusal, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
@@ -89,7 +89,7 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
 
 /** The refusal of a new sign-in method: a method that a thief's session links would outlive that session. */
 export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
-  const unproven = orRefusal(() => requireFreshProof(linker, now))
+  const unproven = catchRefusal(() => requireFreshProof(linker, now))
   if (!(unproven instanceof Refusal)) return null
   if (linker.proof === 'never') return unproven
   const message =

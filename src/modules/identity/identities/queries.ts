@@ -10,7 +10,7 @@ import { Identity } from '../schema.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
-export const listIdentities = selectRows('identities.of_account', identities, ['accountId'], 'joined')
+export const listIdentities = selectRows('identities.of_account', identities, ['accountId'], 'coalesced')
 
 export const pageIdentities = selectPage('identities.page', identities, identities.accountId)
 

@@ -23,32 +23,33 @@ const nameOf = (config: Config, name: string): string => (isSecure(config) ? `__
 
 const shape = /^[A-Za-z0-9_-]{43}$/
 
-const readMark = (request: FastifyRequest, config: Config, name: string): string | null => {
+const readToken = (request: FastifyRequest, config: Config, name: string): string | null => {
   const value = request.cookies[nameOf(config, name)]
   return value !== undefined && shape.test(value) ? value : null
 }
-const newMark = (): string => randomBytes(32).toString('base64url')
+const newToken = (): string => randomBytes(32).toString('base64url')
 
-const flow = 'service_flow'
+const flowCookie = 'service_flow'
 /** Tells a browser in which its person signed in before from a new one. */
-const known = 'service_browser'
+const browserCookie = 'service_browser'
 /** The maximum life of any cookie in browsers. */
-const knownForSeconds = 400 * 86_400
+const browserCookieSeconds = 400 * 86_400
 
-export const readBrowser = (request: FastifyRequest, config: Config): string | null => readMark(request, config, flow)
+export const readBrowser = (request: FastifyRequest, config: Config): string | null => readToken(request, config, flowCookie)
 
 /** Kept while flows of other tabs may still return. */
-export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
-  const browser = readBrowser(request, config) ?? newMark()
-  reply.setCookie(nameOf(config, flow), browser, { ...attributes(config), maxAge: flowTtlSeconds })
+export const keepFlowCookie = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
+  const browser = readBrowser(request, config) ?? newToken()
+  reply.setCookie(nameOf(config, flowCookie), browser, { ...attributes(config), maxAge: flowTtlSeconds })
   return browser
 }
 
 /** The mark that the browser gets with its session. */
-export const knownBrowser = (request: FastifyRequest, config: Config): string => readMark(request, config, known) ?? newMark()
+export const browserToken = (request: FastifyRequest, config: Config): string =>
+  readToken(request, config, browserCookie) ?? newToken()
 
 /** Set by Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
 export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession, browser: string): void => {
   reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
-  reply.setCookie(nameOf(config, known), browser, { ...attributes(config), maxAge: knownForSeconds })
+  reply.setCookie(nameOf(config, browserCookie), browser, { ...attributes(config), maxAge: browserCookieSeconds })
 }

@@ -155,18 +155,19 @@ export const openLinkPage = async (
   deps: FlowDeps,
   link: string,
   {
-    asker,
+    requestingBrowser,
     caller,
     cookie,
-    mark,
-  }: { asker: string | null; caller: Principal | null; cookie: string | undefined; mark: () => string },
+    markBrowser,
+  }: { requestingBrowser: string | null; caller: Principal | null; cookie: string | undefined; markBrowser: () => string },
 ): Promise<string | Page> => {
   const flow = await findLive(deps, link)
   const { accountId, browserHash, provider } = flow
   if (accountId === null) throw linkEnded()
   const proving = await requireOwnSession(deps.db, flow, cookie)
-  const isAsker = asker !== null && browserHash !== null && equalBytes(browserHash, sha256(asker))
-  if (isAsker && caller?.accountId === accountId) return authorizationUrlOf(deps, flow)
+  const isRequestingBrowser =
+    requestingBrowser !== null && browserHash !== null && equalBytes(browserHash, sha256(requestingBrowser))
+  if (isRequestingBrowser && caller?.accountId === accountId) return authorizationUrlOf(deps, flow)
   const account = await readAccount(deps.db, accountId)
   const id = formatId('account', accountId)
   const named = [account.display_name, account.email].filter(Boolean).join(', ')
@@ -178,7 +179,7 @@ export const openLinkPage = async (
   const about = proving
     ? `Confirm that you are the person of ${to}, with a ${provided} sign-in that is linked to it already. Another one is not linked by this.`
     : `Your ${provided} sign-in will be linked to ${to}, if it is not yet. From then on it opens that account.`
-  const proof = proofOf(deps.derivations, link, mark()).toString('base64url')
+  const proof = proofOf(deps.derivations, link, markBrowser()).toString('base64url')
   if (caller && caller.accountId !== accountId) {
     const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
     return { title, paragraphs: [about, other] }

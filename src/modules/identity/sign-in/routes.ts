@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
-import { asksFor } from '../../../http/accept.ts'
+import { prefers } from '../../../http/accept.ts'
 import type { App } from '../../../http/app-type.ts'
 import { originOf, sessionCookieOf } from '../../../http/authenticate.ts'
 import { isNavigationFromOwnPage } from '../../../http/authorize.ts'
@@ -26,7 +26,7 @@ import {
   StartQuery,
 } from '../schema.ts'
 import { createDashboardToken, logOut } from '../sessions/service.ts'
-import { clearSessionCookie, knownBrowser, markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
+import { browserToken, clearSessionCookie, keepFlowCookie, readBrowser, setSessionCookie } from './cookie.ts'
 import { flowTtlSeconds } from './flow-rows.ts'
 import { finishFlow, leaveLinkPage, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
 import { withOutcome } from './return-to.ts'
@@ -64,7 +64,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       const expires_at = isoTime(secondsAfter(deps.clock.now(), flowTtlSeconds))
       return { authorization_url: deps.config.publicUrl + request.url, expires_at }
     }
-    return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })
+    return startSignIn(deps, originOf(request), { provider, returnTo, browser: keepFlowCookie(request, reply, deps.config) })
   }
   routes.handle('GET', `/v1/auth/${provider}/start`, `sign_in.${provider}_start`, {
     access: 'optional',
@@ -78,7 +78,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       302: Redirect,
     },
     handler: async (request, reply) => {
-      const wantsJson = asksFor(request, 'application/json', 'text/html')
+      const wantsJson = prefers(request, 'application/json', 'text/html')
       reply.header('cache-control', 'no-store').header('vary', 'accept')
       const started = await start(request, reply, request.query.return_to)
       return wantsJson ? reply.send(started) : reply.redirect(started.authorization_url, 302)
@@ -105,7 +105,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
     response: { 303: Redirect },
     handler: async (request, reply) => {
       const browser = readBrowser(request, deps.config)
-      const known = knownBrowser(request, deps.config)
+      const known = browserToken(request, deps.config)
       const finished = await finishFlow(deps, originOf(request), {
         ...request.query,
         provider,
@@ -157,12 +157,17 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     params: Params,
     response: { 200: Html, 302: Redirect },
     handler: async (request, reply) => {
-      const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
-      const mark = () => markBrowser(request, reply, deps.config)
+      const requestingBrowser = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
+      const markBrowser = () => keepFlowCookie(request, reply, deps.config)
       await sendStep(
         request,
         reply,
-        openLinkPage(deps, request.params.flow, { asker, caller: request.caller, cookie: sessionCookieOf(request), mark }),
+        openLinkPage(deps, request.params.flow, {
+          requestingBrowser,
+          caller: request.caller,
+          cookie: sessionCookieOf(request),
+          markBrowser,
+        }),
       )
       return reply
     },
@@ -208,7 +213,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       if (!caller && body.intent === 'link')
         throw new Refusal('authentication_required', { message: 'Sign in first: a wallet is added to the account of a session.' })
       if (!caller || body.intent === 'sign_in') {
-        const browser = knownBrowser(request, deps.config)
+        const browser = browserToken(request, deps.config)
         const { outcome, account, session } = await signIn(deps, {
           ...(await examineWallet(deps, body)),
           provider: 'wallet',

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
-import { lockAccounts, noteLocked } from '../../../db/account-lock.ts'
+import { lockAccounts, recordLocked } from '../../../db/account-lock.ts'
 import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { identities } from '../../../db/tables/accounts.ts'
@@ -113,7 +113,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
       : createAccount(tx, config, { email: proof.emailVerified ? proof.email : null, displayName: proof.displayName })
   const actor = actorOf(accountId)
   // No other transaction knows a new account yet.
-  if (!found) noteLocked(tx, [accountId])
+  if (!found) recordLocked(tx, [accountId])
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })

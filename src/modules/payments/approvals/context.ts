@@ -17,7 +17,7 @@ import type { Parts } from '../../parts.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { itemsOf } from '../batch/queries.ts'
-import { thoseThatMayBePaidTwice } from '../declared-losses.ts'
+import { paymentsThatMayBePaidTwice } from '../declared-losses.ts'
 import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
@@ -33,7 +33,7 @@ const paidTo = prepareText<History>()(
      where ${toSamePayee('earlier', 'key')} and earlier.status in ${paidPaymentsSql} and earlier.id <> all(key.without)) as paid
    where own.id = key.payee_id and paid."paymentsCount" > 0`,
   'page',
-  { most: 64 },
+  { maxSets: 64 },
 )
 
 /** Histories of paid payees, by approval of a single payment. Each payee is read once, as its payments may be many. */
@@ -119,7 +119,7 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
   const items = await db.run(itemsOf, { batchIds })
   const idsOf = ({ approval, payment }: ApprovalRecord) =>
     approval.batchId === null ? [payment.id] : items.filter(({ batchId }) => batchId === approval.batchId).map(({ id }) => id)
-  const paidTwice = await thoseThatMayBePaidTwice(db, rails, older.flatMap(idsOf), clock.now())
+  const paidTwice = await paymentsThatMayBePaidTwice(db, rails, older.flatMap(idsOf), clock.now())
   return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
 }
 

@@ -88,7 +88,7 @@ export const expireApprovals = sweepOf(
     }),
 )
 
-const findGrant = selectRow('payments.asking_grant', grants, ['id'], { lane: 'joined' })
+const findGrant = selectRow('payments.asking_grant', grants, ['id'], { connection: 'coalesced' })
 
 const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<void> => {
   if (!grant || grant.id === asking) return

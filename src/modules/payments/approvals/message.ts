@@ -1,4 +1,4 @@
-import { type Fact, factItemText, factTitle, isToldFirst, namesSummary } from '../../../lib/approval-facts.ts'
+import { type Fact, factItemText, factTitle, isHeadline, namesSummary } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
@@ -215,7 +215,7 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
 const warningsIn = (facts: readonly Fact[], count: number, currency: string): string[] => {
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
   return facts
-    .filter((fact) => isToldFirst(fact) && fact.type !== 'name_mismatch')
+    .filter((fact) => isHeadline(fact) && fact.type !== 'name_mismatch')
     .flatMap((fact) => [
       `${warningLabel}${factTitle(fact, count)}`,
       ...fact.items.map((one) => `- ${factItemText(fact, one, money)}`),

@@ -2,9 +2,9 @@ import { and, eq } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
-import { pushNotices } from '../../../db/tables/push.ts'
-import { claimLeased, type Lane } from '../../../jobs/lane.ts'
-import { type Fact, factSentences, grouped, isToldFirst } from '../../../lib/approval-facts.ts'
+import { pushNotifications } from '../../../db/tables/push.ts'
+import { claimLeased, type Worker } from '../../../jobs/lane.ts'
+import { type Fact, factSentences, groupDigits, isHeadline } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
@@ -13,7 +13,7 @@ import { queueMail } from '../../mail/service.ts'
 import { wantingPush } from '../../mail/settings-service.ts'
 import type { Parts } from '../../parts.ts'
 import type { Push, PushMessage, SubscriptionRecord } from '../../push/send.ts'
-import { liveSubscriptions, removeGone, toldSubscriptions } from '../../push/service.ts'
+import { liveSubscriptions, notifiedSubscriptions, removeGone } from '../../push/service.ts'
 import { readEligible, readFacts } from './context.ts'
 import { nameAtRail } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
@@ -45,11 +45,15 @@ const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: '
 const longestSeconds = 28 * 86_400
 
 /** Text for a locked phone: the amount, the payee, and the heaviest facts that an approver must see. */
-const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, facts: Fact[], publicUrl: string): PushMessage => {
+const pushMessageOf = (
+  { approval, batch, beneficiary, payment }: ApprovalRecord,
+  facts: Fact[],
+  publicUrl: string,
+): PushMessage => {
   const tag = formatId('approval', approval.id)
   const ask = { tag, url: `${publicUrl}/approve/${tag}` }
   const of = batch?.itemsCount ?? 1
-  const told = facts.some(isToldFirst) ? factSentences(facts, of, payment.currency) : []
+  const told = facts.some(isHeadline) ? factSentences(facts, of, payment.currency) : []
   if (batch)
     return {
       ...ask,
@@ -67,8 +71,8 @@ const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, fac
 const maxBody = 600
 const cut = (text: string): string => (text.length <= maxBody ? text : `${[...text].slice(0, maxBody - 1).join('')}…`)
 
-type Noticing = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push | null }
-type Sender = Noticing & { push: Push }
+type NotifyDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push | null }
+type Sender = NotifyDeps & { push: Push }
 
 const sendAll = async (
   { db, push }: Sender,
@@ -85,14 +89,14 @@ const sendAll = async (
 const halfOf = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
   new Date((createdAt.getTime() + expiresAt.getTime()) / 2)
 
-const mail = async ({ db, clock }: Noticing, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]): Promise<void> => {
+const mail = async ({ db, clock }: NotifyDeps, record: ApprovalRecord, to: readonly Uuid[], facts: Fact[]): Promise<void> => {
   const { approval, payment, batch, beneficiary } = record
   const { id, expiresAt, workspaceId } = approval
   const { requester } = await readRequestedBy(db, payment)
   const { currency } = payment
   const again = clock.now() >= halfOf(record)
   const apart = batch
-    ? { amount: displayAmount(batch.totalMinor, currency), count: grouped(batch.itemsCount) }
+    ? { amount: displayAmount(batch.totalMinor, currency), count: groupDigits(batch.itemsCount) }
     : {
         ...{ amount: displayAmount(payment.amountMinor, currency), payee: quoted(beneficiary.displayName) },
         reported: beneficiary.reportedName && quoted(beneficiary.reportedName),
@@ -116,21 +120,21 @@ const request = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[]
   const fresh = await inTx(deps.db, async (tx) => {
     const inserted = await Promise.all(
       all.map(({ id: subscriptionId, accountId }) =>
-        insertOnce(tx, pushNotices, { approvalId: id, subscriptionId, accountId, requestedAt: tx.at }),
+        insertOnce(tx, pushNotifications, { approvalId: id, subscriptionId, accountId, requestedAt: tx.at }),
       ),
     )
     return all.filter((_, place) => inserted[place])
   })
   const seconds = Math.ceil((expiresAt.getTime() - deps.clock.now().getTime()) / 1000)
   const ttlSeconds = Math.min(Math.max(seconds, 0), longestSeconds)
-  await sendAll(deps, id, { message: noticeOf(record, facts, deps.config.publicUrl), ttlSeconds }, fresh)
+  await sendAll(deps, id, { message: pushMessageOf(record, facts, deps.config.publicUrl), ttlSeconds }, fresh)
   return fresh
 }
 
-const takeBack = (deps: Sender, id: Uuid, subscriptions: readonly SubscriptionRecord[]): Promise<void> =>
+const withdraw = (deps: Sender, id: Uuid, subscriptions: readonly SubscriptionRecord[]): Promise<void> =>
   sendAll(deps, id, { message: { tag: formatId('approval', id) }, ttlSeconds: longestSeconds }, subscriptions)
 
-const tell = async (deps: Noticing, id: Uuid): Promise<void> => {
+const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
   await awaitName(deps, id)
   const record = await findApproval(deps.db, id)
   if (!record) return
@@ -142,16 +146,16 @@ const tell = async (deps: Noticing, id: Uuid): Promise<void> => {
     const [to, facts] = await Promise.all([readEligible(deps.db, clock, record), readFacts(deps, record)])
     if (to.length > 0) await mail(deps, record, to, facts)
     if (sender) asked = await request(sender, record, to, facts)
-  } else if (sender) await takeBack(sender, id, await toldSubscriptions(deps.db, deps, id))
+  } else if (sender) await withdraw(sender, id, await notifiedSubscriptions(deps.db, deps, id))
   const half = halfOf(record)
   const next = status === 'pending' && half > clock.now() ? half : null
   const isDone = (await deps.db.run(writeDone, { id, status, next })).length > 0
   // Another process may have withdrawn the notifications while these were under way.
-  if (!isDone && sender) await takeBack(sender, id, asked)
+  if (!isDone && sender) await withdraw(sender, id, asked)
 }
 
-export const createNoticesLane = (deps: Noticing): Lane => ({
+export const createNotificationWorker = (deps: NotifyDeps): Worker => ({
   name: 'notices',
   limit: 8,
-  claim: (room) => claimLeased(deps.db, claiming, { ...room, now: deps.clock.now() }, ({ id }) => tell(deps, id)),
+  claim: (room) => claimLeased(deps.db, claiming, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id)),
 })

@@ -10,7 +10,7 @@ import type { Parts } from '../../parts.ts'
 import type { ApprovalRecord } from './queries.ts'
 import { type Approval, Notification } from './schema.ts'
 
-const most = 200
+const maxNotifications = 200
 
 type Row = { accountId: Uuid; event: 'mailed' | 'mail_refused' | 'pushed' | 'opened'; at: Date }
 
@@ -23,7 +23,7 @@ const readNotified = prepareText<Row>()(
        where subject_id = key.id and subject_kind = 'approval' and account_id is not null and state in ('sent', 'refused')
      union all select account_id, 'pushed', '', requested_at from push_notices where approval_id = key.id and account_id is not null
      union all select account_id, 'opened', '', opened_at from approval_views where approval_id = key.id) as told
-   group by account_id, event, kind order by at, event = 'opened' limit ${most}`,
+   group by account_id, event, kind order by at, event = 'opened' limit ${maxNotifications}`,
   'page',
 )
 

@@ -29,7 +29,7 @@ import { namedApproversSql } from '../../../policy/scope-sql.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
-import { presentMaker } from '../../present-maker.ts'
+import { presentCreator } from '../../present-maker.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../declared-losses.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -103,7 +103,7 @@ const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceI
 const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
   select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
-const byId = prepare('approvals.by_id', place, 'joined', selectOne)
+const byId = prepare('approvals.by_id', place, 'coalesced', selectOne)
 /** The decisions are those from when it was queried: right only behind the lock of the account that pays (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
@@ -163,7 +163,7 @@ export const listApprovals = async (
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
 /** Accounts that may decide a workspace's approvals, oldest members first. `countsFrom`: when they count if two are needed. */
-export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'joined', (orm, at) =>
+export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'coalesced', (orm, at) =>
   orm
     .select({
       accountId: members.accountId,
@@ -221,7 +221,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
   shownPayment(payment, {
     fee_minor: formatMinor(payment.feeMinor ?? 0n),
     beneficiary: shownPayee(beneficiary, { first_payment: firstPayment }),
-    initiated_by: presentMaker({ accountId: payment.initiatorAccountId, grantId: payment.grantId, label: grantLabel }),
+    initiated_by: presentCreator({ accountId: payment.initiatorAccountId, grantId: payment.grantId, label: grantLabel }),
     decision: payment.snapshot.decision as Decision,
   })
 
@@ -282,7 +282,7 @@ export const presentApproval = (
       batch &&
       shownBatch(batch, {
         fees_minor: formatMinor(batch.feesMinor ?? 0n),
-        initiated_by: presentMaker({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }),
+        initiated_by: presentCreator({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }),
       }),
     approvals_given: currentDecisions(record).filter((given) => given.decision === 'approve' && counts(record, given)).length,
     decisions: record.decisions.map((decision) => presentGiven(decision, record)),

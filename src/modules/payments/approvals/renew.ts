@@ -10,7 +10,7 @@ import { type NamedLine as FactNames, nameFacts, withNames } from '../../../poli
 import type { Rails } from '../../../rails/rail.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
-import { type Sweeping, sweepOf } from '../../for-each-row.ts'
+import { type SweepDeps, sweepOf } from '../../for-each-row.ts'
 import type { Parts } from '../../parts.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import { checkingLabel, isSameText, type NamedLine, type ReportedName, withNameAtRail, withNamesAtRail } from './message.ts'
@@ -80,7 +80,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
 export const awaitedSeconds = 5
 const lookEveryMs = 200
 
-const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'joined', (orm, at) =>
+const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'coalesced', (orm, at) =>
   orm
     .select({ until: approvals.nameAwaitedUntil, accountId: approvals.accountId, batchId: approvals.batchId })
     .from(approvals)
@@ -122,5 +122,5 @@ export const renewOverdue = sweepOf(
     where: [sql`${approvals.status} = 'pending'`, isNotNull(approvals.batchId)],
     fields: { accountId: approvals.accountId },
   },
-  (deps: Sweeping & Pick<Parts, 'rails'>, row) => endAwaiting(deps, row),
+  (deps: SweepDeps & Pick<Parts, 'rails'>, row) => endAwaiting(deps, row),
 )

@@ -9,7 +9,7 @@ import type { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { existing, only } from '../../../lib/lists.ts'
+import { assertPresent, only } from '../../../lib/lists.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import { warningText } from '../../../policy/explain.ts'
 import { factsOf } from '../../../policy/facts.ts'
@@ -72,7 +72,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   const { payment, needs, nonce, isBeingChecked, requestedBy, mandateSignature, textOf, ...row } = requested
   const { at } = tx
   const { accountId, workspaceId, currency } = payment
-  const id = existing(payment.approvalId, 'a held payment has an approval')
+  const id = assertPresent(payment.approvalId, 'a held payment has an approval')
   const executeAt = payment.status === 'scheduled' ? payment.executeAt : null
   // A scheduled payment can be approved until it is due.
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
@@ -107,7 +107,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
       decidedAt: at,
       ...mandateSignature,
     })
-  const record = existing(await findApproval(tx, id), 'an inserted approval cannot be read')
+  const record = assertPresent(await findApproval(tx, id), 'an inserted approval cannot be read')
   await appendEvents(tx, [approvalEvent('approval.requested', record)])
 }
 

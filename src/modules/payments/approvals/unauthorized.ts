@@ -8,7 +8,7 @@ import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
 import { failure } from '../../../errors/failures.ts'
 import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { beginning, forEachRow, type Sweeping } from '../../for-each-row.ts'
+import { forEachRow, type SweepDeps, startPosition } from '../../for-each-row.ts'
 import type { OnRequesterLost } from '../../ports.ts'
 import { moveBatch } from '../batch/change.ts'
 import { endPayments } from '../change.ts'
@@ -82,8 +82,8 @@ const batch = 100
 /** The most rows per run and kind; the next run continues behind them. Sending checks every payment again anyway. */
 const maxInRun = 500
 
-export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {
-  const places = { approvals: beginning, scheduled: beginning }
+export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) => {
+  const places = { approvals: startPosition, scheduled: startPosition }
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {
       await lockPaymentsWithAccounts(tx, [id])
@@ -98,7 +98,7 @@ export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) =
       await forEachRow(deps, 'payments.unauthorized', due, cancel)
       const last = rows.at(-1)
       full = rows.length === batch
-      places[kind] = full && last ? { since: last.due, behind: last.id } : beginning
+      places[kind] = full && last ? { since: last.due, behind: last.id } : startPosition
     }
   }
   return async () => {

@@ -7,7 +7,7 @@ import { balanceAccountsSql } from '../../../db/tables/workspaces.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { existing } from '../../../lib/lists.ts'
+import { assertPresent } from '../../../lib/lists.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
@@ -39,7 +39,7 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
   for (const { decisionId, owner, reason } of lost)
     insertRow(tx, approvalVoids, { decisionId, owningAccountId: owner, reason, voidedAt: tx.at })
   for (const { approvalId, accountId, reason } of lost) {
-    const record = existing(await findApproval(tx, approvalId), 'a decision is about an approval that is not there')
+    const record = assertPresent(await findApproval(tx, approvalId), 'a decision is about an approval that is not there')
     const { workspaceId } = record.payment
     await appendEvents(tx, [approvalEvent('approval.decision_voided', record)])
     const after = { account: formatId('account', accountId), reason }

@@ -12,8 +12,8 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { everyPayee, totalStart } from '../../../policy/scope-sql.ts'
-import type { Maker } from '../../../policy/types.ts'
-import { presentMaker } from '../../present-maker.ts'
+import type { Creator } from '../../../policy/types.ts'
+import { presentCreator } from '../../present-maker.ts'
 import { spending } from '../queries.ts'
 import type { Deps } from '../request.ts'
 import {
@@ -28,8 +28,8 @@ import {
 import { presentShortage, readShortage } from './short.ts'
 
 type Named = { payeeId: Uuid; payeeName: string | null }
-type Repeated = Maker & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
-type Refused = Maker & { count: number; id: Uuid; amountMinor: Minor; message: string; createdAt: Date } & {
+type Repeated = Creator & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
+type Refused = Creator & { count: number; id: Uuid; amountMinor: Minor; message: string; createdAt: Date } & {
   payeeId: Uuid | null
   payeeName: string | null
 }
@@ -199,11 +199,13 @@ export const readAttention = async (
     needs: [
       ...(shortage ? [{ kind: 'balance_short' as const, shortage: presentShortage(workspace.id, shortage) }] : []),
       ...uncertain.map((row) => shownUnknown(row, { kind: 'unknown_payments' })),
-      ...alike.map((row) => shownRepeated(row, { kind: 'repeated_payments', beneficiary: payeeOf(row), by: presentMaker(row) })),
+      ...alike.map((row) =>
+        shownRepeated(row, { kind: 'repeated_payments', beneficiary: payeeOf(row), by: presentCreator(row) }),
+      ),
       ...refusals.map((row) => ({
         kind: 'refused_payments' as const,
         count: row.count,
-        by: presentMaker(row),
+        by: presentCreator(row),
         last: shownRefused(row, { beneficiary: row.payeeId === null ? null : payeeOf({ ...row, payeeId: row.payeeId }) }),
       })),
       ...names.map((row) => shownNames(row, { kind: 'names_differ', beneficiary: payeeOf(row) })),

@@ -14,7 +14,7 @@ import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { firstId, formatId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
-import { forEachRow, type Sweeping } from '../../for-each-row.ts'
+import { forEachRow, type SweepDeps } from '../../for-each-row.ts'
 import { queueMail } from '../../mail/service.ts'
 import type { Parts } from '../../parts.ts'
 import { BalanceShortage } from './schema.ts'
@@ -71,24 +71,24 @@ const shortageOf = (due: readonly Due[], availableMinor: Minor): Shortage | null
 }
 
 /** Members who can top up or requested payments due at these times, and the first of these payments. */
-const readTold = statement('payments.told_of_shortage')`
+const readRecipients = statement('payments.told_of_shortage')`
   with due as materialized (select id, batch_id, execute_at, initiator_account_id from payments
      where workspace_id = $1 and status = 'scheduled' and execute_at = any($2::timestamptz[]))
    select (select json_build_object('payment', id, 'batch', batch_id) from due order by execute_at, id limit 1) as about,
      array(select account_id from members where workspace_id = $1 and status = 'active'
        and (role in ${namesSql(policyRoles)} or account_id in (select initiator_account_id from due))) as "to"`
-type Told = { about: { payment: Uuid; batch: Uuid | null }; to: Uuid[] }
+type ShortageRecipients = { about: { payment: Uuid; batch: Uuid | null }; to: Uuid[] }
 
-const pathOf = ({ payment, batch }: Told['about']): string =>
+const pathOf = ({ payment, batch }: ShortageRecipients['about']): string =>
   batch ? `/payments/batches/${formatId('payment_batch', batch)}` : `/payments/${formatId('payment', payment)}`
 
 /** The nearest of the two distances that a time has reached. */
 const reached = (dueAt: Date, now: Date): number => Math.min(...hours.filter((each) => dueAt <= secondsAfter(now, each * 3600)))
 
-type Shorting = Sweeping & Pick<Parts, 'config'>
+type ShortageDeps = SweepDeps & Pick<Parts, 'config'>
 
 /** Runs under the lock, as money may have come in meanwhile. Each due time is announced once for each distance. */
-const tellOf = ({ db, config }: Shorting, { workspaceId, holder }: Pick<Due, 'workspaceId' | 'holder'>): Promise<void> =>
+const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Due, 'workspaceId' | 'holder'>): Promise<void> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, holder)
     const [due, { availableMinor }] = await Promise.all([dueSoon(tx, tx.at, workspaceId), getBalance(tx, holder)])
@@ -103,7 +103,7 @@ const tellOf = ({ db, config }: Shorting, { workspaceId, holder }: Pick<Due, 'wo
     if (fresh.length === 0) return
     const data = presentShortage(workspaceId, shortage)
     await appendEvents(tx, [{ type: 'balance.short', accountId: holder, workspaceId, data }])
-    const { about, to } = only(await tx.query<Told>(readTold, [workspaceId, short.map(({ dueAt }) => dueAt)]))
+    const { about, to } = only(await tx.query<ShortageRecipients>(readRecipients, [workspaceId, short.map(({ dueAt }) => dueAt)]))
     queueMail(tx, {
       ...{ kind: 'balance_short', cause: `balance_short/${workspaceId}/${tx.at.toISOString()}`, workspaceId },
       ...{ to, path: pathOf(about) },
@@ -134,7 +134,7 @@ const readPage = prepare(
 )
 const pageSize = 300
 
-export const tellOfShortages = async (deps: Shorting): Promise<void> => {
+export const notifyOfShortages = async (deps: ShortageDeps): Promise<void> => {
   const { db, clock } = deps
   const now = clock.now()
   const until = secondsAfter(now, longestSeconds)
@@ -147,7 +147,7 @@ export const tellOfShortages = async (deps: Shorting): Promise<void> => {
       const [{ holder } = { holder: id }] = rows
       return shortageOf(rows, balanceIn(balances, holder).availableMinor) ? [{ id, holder }] : []
     })
-    await forEachRow(deps, 'balances.short', workspaces, ({ id, holder }) => tellOf(deps, { workspaceId: id, holder }))
+    await forEachRow(deps, 'balances.short', workspaces, ({ id, holder }) => notifyOf(deps, { workspaceId: id, holder }))
     behind = page.length === pageSize ? last?.id : undefined
   }
 }

@@ -5,7 +5,7 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { grouped } from '../../../lib/approval-facts.ts'
+import { groupDigits } from '../../../lib/approval-facts.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
 import { quoted } from '../../../lib/text.ts'
@@ -42,7 +42,7 @@ const mailFailures = (tx: Tx, { batch, counts }: BatchRecord): void => {
     ...{ about: { kind: 'payment_batch', id }, path: `/payments/batches/${shown}` },
     values: {
       ...{ name: name === null ? shown : quoted(name), amount: displayAmount(totalMinor, currency) },
-      ...{ failed: grouped(failed), count: grouped(itemsCount) },
+      ...{ failed: groupDigits(failed), count: groupDigits(itemsCount) },
     },
   })
 }

@@ -1,5 +1,5 @@
 import { and, desc, eq, ilike, sql } from 'drizzle-orm'
-import { changePlaces, inOrderOfChange } from '../../../db/changes.ts'
+import { changeParameters, inOrderOfChange } from '../../../db/changes.ts'
 import { type Db, first } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
@@ -28,7 +28,7 @@ const selection = {
       select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
 }
 
-// On the connection lane `pool`, because the query counts a batch's items and so reads many rows.
+// On the connection `pool`, because the query counts a batch's items and so reads many rows.
 const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, at) =>
   orm
     .select(selection)
@@ -67,7 +67,7 @@ export const batchList = prepare(
 )
 
 /** A batch's counts are current: an item changes without a change of its batch. */
-export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changePlaces }, 'pool', (orm, at) =>
+export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changeParameters }, 'pool', (orm, at) =>
   inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, at, batchCondition(at)),
 )
 

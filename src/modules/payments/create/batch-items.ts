@@ -1,8 +1,8 @@
 import { maySeeBalance, type Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type ErrorCode, errorRow } from '../../../errors/catalogue.ts'
-import { fitting } from '../../../http/pagination.ts'
-import { type ErrorDetails, namedFaults, Refusal, refuseFields } from '../../../lib/errors.ts'
+import { countThatFits } from '../../../http/pagination.ts'
+import { type ErrorDetails, maxNamedFaults, Refusal, refuseFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
@@ -116,7 +116,7 @@ export const refusalForItems = (
   // Insufficient funds are reported once, not for each row: no row is wrong.
   const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
-  const named = items.slice(0, Math.min(fitting(items), namedFaults))
+  const named = items.slice(0, Math.min(countThatFits(items), maxNamedFaults))
   const affected = new Set(ofItems.map(({ index }) => index)).size
   const which = named.length === items.length ? 'each' : 'the first of them'
   const sentences = [

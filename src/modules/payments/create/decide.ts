@@ -3,7 +3,7 @@ import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { existing } from '../../../lib/lists.ts'
+import { assertPresent } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
@@ -14,7 +14,7 @@ import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
-import { presentMaker } from '../../present-maker.ts'
+import { presentCreator } from '../../present-maker.ts'
 import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/context.ts'
 import { addUsage, familyDay, type LockedState, type PaidTo } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -98,7 +98,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
         display_name: context.beneficiary.displayName,
         destination_mask: context.beneficiary.destinationMask,
       },
-      initiated_by: presentMaker({
+      initiated_by: presentCreator({
         accountId: principal.accountId,
         grantId: principal.grant?.id ?? null,
         label: context.grants.at(-1)?.name ?? null,
@@ -136,7 +136,7 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
   const { beneficiary, lineage } = context
   const { accountId, amountMinor, feeMinor, paymentType, rail, countedDay } = payment
   const heldMinor = amountMinor + (feeMinor ?? 0n)
-  const balance = existing(state.balances.get(accountId), 'a payment was accepted without a balance')
+  const balance = assertPresent(state.balances.get(accountId), 'a payment was accepted without a balance')
   state.balances.set(accountId, {
     ...balance,
     availableMinor: balance.availableMinor - heldMinor,

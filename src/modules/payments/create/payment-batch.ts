@@ -14,7 +14,7 @@ import { getBalance } from '../../../ledger/ledger.ts'
 import { type Clock, isoTime } from '../../../lib/clock.ts'
 import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { existing, inPortions } from '../../../lib/lists.ts'
+import { assertPresent, mapInChunks } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
@@ -62,7 +62,7 @@ const lineOf = (
   { payment, decision }: Accepted,
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
-  const payee = existing(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
+  const payee = assertPresent(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
   const { beneficiaryId, rail, amountMinor } = payment
   const line: BatchLine = {
     ...payee,
@@ -88,6 +88,7 @@ type Decided = {
   nonce: string
   needs: ReturnType<typeof needsOf>
 }
+
 /**
  * Requirements of the batch's one approval, if any item needs one: the highest count, all policies, and separation of duties or
  * signatures if any item asks for them.
@@ -112,7 +113,7 @@ const decideItems = async (
 ): Promise<Decided | { faults: Fault[]; denied: number }> => {
   const { spending, asks, payees } = state
   const listTotals = await listTotalsOf(spending, deps, { asks, principal, at })
-  const decided = await inPortions(asks, (one, index) => {
+  const decided = await mapInChunks(asks, (one, index) => {
     const ask = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
     return decideNext(spending, deps, { ask, principal, index, at })
   })
@@ -124,7 +125,7 @@ const decideItems = async (
   if (!first || known.length + faults.length > 0)
     return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
   const nonce = randomBytes(16).toString('hex')
-  const lines = await inPortions(items, (item, index) => lineOf(deps, item, { payees, nonce, index }))
+  const lines = await mapInChunks(items, (item, index) => lineOf(deps, item, { payees, nonce, index }))
   const needs = needsOf(items)
   const batchId = newId()
   const { input, once, rows } = request
@@ -223,7 +224,7 @@ const writeBatch = async (
   const { batch, accepted, lines, nonce, needs } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
-  const written = await inPortions(accepted, (one) => writtenOut(one, principal))
+  const written = await mapInChunks(accepted, (one) => writtenOut(one, principal))
   await writePayments(tx, deps, written, spending.state)
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {

@@ -2,9 +2,9 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
+import { catchRefusal, notFound, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { inPortions } from '../../../lib/lists.ts'
+import { mapInChunks } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
@@ -111,8 +111,8 @@ export const listTotalsOf = async (
 ): Promise<Record<string, Minor>> => {
   const totals: Record<string, Minor> = {}
   const past = { earlier: null, typicalAmountMinor: null }
-  await inPortions(asks, ({ input, ofBatch }) => {
-    const considered = orRefusal(() => consider(state, { principal, input, mandate: null, past, ofBatch }, at, deployment))
+  await mapInChunks(asks, ({ input, ofBatch }) => {
+    const considered = catchRefusal(() => consider(state, { principal, input, mandate: null, past, ofBatch }, at, deployment))
     if (considered instanceof Refusal) return
     const { evaluation } = considered
     for (const { id, approvalThresholdMinor } of [...applicablePolicies(evaluation), ...evaluation.grants])
@@ -140,7 +140,7 @@ export const decideNext = (
   const look = lookOf(state, ask)
   const { earlier = null, typicalAmountMinor = null } = past[index] ?? {}
   const before = { earlier: isDue ? null : (accepted.get(look) ?? earlier), typicalAmountMinor }
-  const decided = orRefusal(() => decidePayment(state, { ...ask, principal, mandate, past: before }, at, deployment))
+  const decided = catchRefusal(() => decidePayment(state, { ...ask, principal, mandate, past: before }, at, deployment))
   if (decided instanceof Refusal) return { refusal: decided }
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment

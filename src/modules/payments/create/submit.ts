@@ -1,11 +1,11 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { inTx, signal, type Tx, tell } from '../../../db/client.ts'
+import { emit, inTx, signal, type Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
-import { mandateStanding } from '../../mandates/for-payments.ts'
+import { checkMandateSignature } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
@@ -73,7 +73,7 @@ export const submitPayment = async (
   const account = principal.workspace.balanceAccountId
   try {
     const created = await refusals.recording(request, async () => {
-      const standing = await mandateStanding(db, contractWallets, principal.workspace.id, input.mandate_id)
+      const standing = await checkMandateSignature(db, contractWallets, principal.workspace.id, input.mandate_id)
       const locks = { exclusive: [account], shared: [principal.accountId] }
       return paymentQueue.submit(account, { ...request, standing, locks, traceparent: currentTraceparent() })
     })
@@ -83,6 +83,6 @@ export const submitPayment = async (
     if (error instanceof Refusal) outcome = error.code
     throw error
   } finally {
-    tell(db, paymentAnswered, { outcome, seconds: (performance.now() - start) / 1000 })
+    emit(db, paymentAnswered, { outcome, seconds: (performance.now() - start) / 1000 })
   }
 }

@@ -6,7 +6,7 @@ import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Hold, holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { afterTurn, byChunks, inPortions } from '../../../lib/lists.ts'
+import { byChunks, mapInChunks, yieldBeforeLongWork } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { balanceEvent } from '../../identity/accounts/service.ts'
@@ -104,9 +104,9 @@ export const writePayments = async (
     const held = accepted.filter(isHeld)
     if (held.length > 0) {
       tx.defer(holdAll(tx, holdsOf(held, state)))
-      await afterTurn(held)
+      await yieldBeforeLongWork(held)
       tx.defer(chargeCounters(tx, held))
-      await afterTurn(held)
+      await yieldBeforeLongWork(held)
     }
     await byChunks(accepted, (chunk) => {
       const rows = chunk.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
@@ -114,7 +114,7 @@ export const writePayments = async (
     })
     await appendEvents(tx, eventsOf(accepted, state))
   }
-  await inPortions(accepted, ({ principal, payment, decision, inputs }) => {
+  await mapInChunks(accepted, ({ principal, payment, decision, inputs }) => {
     const { id, status, amountMinor, feeMinor, snapshot } = payment
     const payee = snapshot.beneficiary.display_name
     const fee = feeMinor !== null && { fee_minor: feeMinor.toString() }

@@ -3,7 +3,7 @@ import { askSigner, type ChainAnswer, type ContractWallets } from '../../../auth
 import { type Db, statement } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { existing } from '../../../lib/lists.ts'
+import { assertPresent } from '../../../lib/lists.ts'
 
 /** A temporary stop of the requester: its account is frozen, or one of its capabilities is disabled. */
 export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
@@ -52,7 +52,7 @@ const read = statement('payments.authority', 'record')`
 export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await db.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return (paymentId) => existing(byId.get(paymentId), 'a payment that must exist is missing')
+  return (paymentId) => assertPresent(byId.get(paymentId), 'a payment that must exist is missing')
 }
 
 /** By decision, the current answer of a contract wallet's chain about its signature. */
@@ -87,7 +87,7 @@ export const askChains = async (
   const decisions = await db.run(contractSigned, { approval: approvalId, workspace: workspaceId })
   const answers = decisions.map(async ({ id, signer, signature, message }) => {
     const answer = await askSigner(contractWallets, { signer, message, signature })
-    return [id, existing(answer, 'a contract wallet is not named by its chain')] as const
+    return [id, assertPresent(answer, 'a contract wallet is not named by its chain')] as const
   })
   return new Map(await Promise.all(answers))
 }

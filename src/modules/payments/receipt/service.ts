@@ -10,7 +10,7 @@ import { presenter } from '../../../http/presenter.ts'
 import { listTransfers } from '../../../ledger/reports.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
-import { existing } from '../../../lib/lists.ts'
+import { assertPresent } from '../../../lib/lists.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import { findMandate } from '../../mandates/queries.ts'
@@ -23,7 +23,7 @@ import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
 
 /** Each audit row with its covering seal, the first at or after the row. SQL text, to compare two columns at once. */
-const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm, at) =>
+const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'coalesced', (orm, at) =>
   orm
     .select({
       id: sql<Uuid>`a.id`,
@@ -52,7 +52,7 @@ const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'joined', (orm,
 )
 
 /** Policy versions in the requested order. SQL text, as the rows come from arrays, each passed as one string. */
-const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'joined', (orm, at) =>
+const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'coalesced', (orm, at) =>
   orm
     .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
     .from(
@@ -164,7 +164,7 @@ const buildReceipt = async (
     issuer: deps.config.publicUrl,
     issued_at: isoTime(deps.clock.now()),
     payment: wire,
-    beneficiary: shownPayee(existing(beneficiary, 'a payment has no beneficiary')),
+    beneficiary: shownPayee(assertPresent(beneficiary, 'a payment has no beneficiary')),
     policies,
     decision_inputs: inputs ? { ...inputs } : null,
     approval: approval ? presentSigned(approval) : null,

@@ -23,7 +23,7 @@ import { contended, createAccountQueue, type Outcome } from '../../../queue/acco
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
-import { presentMaker } from '../../present-maker.ts'
+import { presentCreator } from '../../present-maker.ts'
 import type { MayBeRefused, Refusals } from '../request.ts'
 import { RefusedPayment } from './schema.ts'
 
@@ -77,12 +77,12 @@ export const refusalList = prepare(
 )
 
 /** Limit for a grant, or for a person without a grant, in 24 hours. */
-const mostRecent = 1_000
+const maxRecent = 1_000
 
-/** Counts up to `mostRecent`. */
+/** Counts up to `maxRecent`. */
 const countRecent = statement('payment_refusals.count_recent')`
   select asking, (select count(*) from (
-     select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${mostRecent}) as recent)::int as count
+     select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${maxRecent}) as recent)::int as count
    from unnest($1::uuid[]) as asking`
 
 const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
@@ -92,7 +92,7 @@ const shownPayee = presenter(RefusedPayment.shape.beneficiary.unwrap())
 
 export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment =>
   shown(refusal, {
-    initiated_by: presentMaker({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
+    initiated_by: presentCreator({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
     beneficiary: refusal.beneficiaryId && payee ? shownPayee({ ...payee, id: refusal.beneficiaryId }) : null,
     currency,
     // Stored as presented.
@@ -167,7 +167,7 @@ const write = async (
   const outcomes = entries.map((facts): Outcome<undefined> => {
     if (lockedElsewhere.has(facts.accountId)) return contended
     const count = recent.get(askingOf(facts)) ?? 0
-    if (count >= mostRecent) return undefined
+    if (count >= maxRecent) return undefined
     recent.set(askingOf(facts), count + 1)
     const payee = payees.find(({ id, workspaceId }) => id === facts.beneficiaryId && workspaceId === facts.workspaceId) ?? null
     const label = grants.find(({ id }) => id === facts.grantId)?.label ?? null
