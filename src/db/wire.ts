@@ -2,7 +2,7 @@ import pg from 'pg'
 import { byChunks } from '../lib/lists.ts'
 import { inSpan } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
-import { coalesce, endOfTurn } from './join-turn.ts'
+import { coalesce, endOfTurn } from './coalesce.ts'
 import type { Form } from './prepare.ts'
 import type { Connection, Query, Statement } from './statement.ts'
 

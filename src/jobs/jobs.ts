@@ -3,7 +3,7 @@ import { type Database, emitAfterCommit, onSignal, signal, statement, type Tx } 
 import { describeError } from '../db/errors.ts'
 import { fieldsOf } from '../lib/lists.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
-import { createWorkerRunner, type Worker, type WorkerRunner } from './lane.ts'
+import { createWorkerRunner, type Worker, type WorkerRunner } from './worker.ts'
 
 /** One kind may have several workers: payments have one for each rail. */
 type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices' | 'mails'

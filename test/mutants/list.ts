@@ -538,7 +538,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a process on a copy sends what its original may have sent',
     file: 'src/db/loss-detection.ts',
-    find: 'let sendersKnown = recoveryPoint.place() !== undefined',
+    find: 'let sendersKnown = recoveryPoint.serverPosition() !== undefined',
     replace: 'let sendersKnown = true',
     suite: 'test/start/send-log.test.ts',
   },

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { type Capacity, createWorkerRunner } from '../../src/jobs/lane.ts'
+import { type Capacity, createWorkerRunner } from '../../src/jobs/worker.ts'
 import { newId, parseId } from '../../src/lib/ids.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'

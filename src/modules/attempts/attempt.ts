@@ -99,7 +99,7 @@ export const repeatWithinSeconds = 3_600
 /** Waits after sends that never reached the provider; after the last one the payment fails. */
 const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const
 
-/** While the rail is down, `payments/give-up.ts` ends a payment; the number of tries does not. */
+/** While the rail is down, `payments/wait-timeout.ts` ends a payment; the number of tries does not. */
 const retryWhileDownSeconds = 60
 
 /** Undefined after the last try. */

@@ -2,7 +2,7 @@ import { presenter } from '../../http/presenter.ts'
 import { isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
-import { presentCreators } from '../present-maker.ts'
+import { presentCreators } from '../present-creator.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import { Beneficiary, type CreatedBeneficiary, NameCheck } from './schema.ts'
 

@@ -4,7 +4,7 @@ import { BodyIn, bounded, IdIn, IdOut, Metadata, Name, RecordOut, TimeOut, Visib
 import { railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
-import { CreatorOut } from '../makers.ts'
+import { CreatorOut } from '../creators.ts'
 
 const Type = VisibleText(64)
 

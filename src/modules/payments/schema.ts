@@ -22,7 +22,7 @@ import {
 import { factLevels, factTypes } from '../../lib/approval-facts.ts'
 import { duplicateAnswers } from '../../lib/policy-answers.ts'
 import { railNames } from '../../lib/rail-names.ts'
-import { CreatorOut } from '../makers.ts'
+import { CreatorOut } from '../creators.ts'
 import { PaymentType } from '../payment-type.ts'
 import { Decision } from '../policies/schema.ts'
 

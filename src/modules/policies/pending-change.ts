@@ -14,6 +14,7 @@ import { catchRefusal, conflict, found, permissionMissing, Refusal } from '../..
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { assertPresent } from '../../lib/lists.ts'
 import { loosens } from '../../policy/limits.ts'
+import { type Creator, readCreator } from '../creators.ts'
 import { type SweepDeps, sweepOf } from '../for-each-row.ts'
 import {
   askedThemselves,
@@ -22,7 +23,6 @@ import {
   requireConfirmed,
   signedText,
 } from '../identity/passkeys/signed-text-service.ts'
-import { type Creator, readCreator } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { recordSessionAct } from '../session-acts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'

@@ -5,7 +5,7 @@ import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
-import { presentCreator } from '../present-maker.ts'
+import { presentCreator } from '../present-creator.ts'
 import type { Decision } from './schema.ts'
 
 /** The id of a policy that is only proposed, as in a simulation. */

@@ -18,7 +18,7 @@ import { presentUsage } from '../../policy/limits.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
-import { presentCreators } from '../present-maker.ts'
+import { presentCreators } from '../present-creator.ts'
 import { Policy } from './schema.ts'
 import { presentPending, shownApprovers } from './waiting.ts'
 

@@ -10,7 +10,7 @@ import {
 import { verificationStatuses } from '../../lib/verification.ts'
 import { type PolicyField, type PolicyWireField, policyFields } from '../../policy/fields.ts'
 import { sourceKinds } from '../../policy/types.ts'
-import { CreatorOut } from '../makers.ts'
+import { CreatorOut } from '../creators.ts'
 import { PaymentType } from '../payment-type.ts'
 
 const about = (field: PolicyField) => ({ description: policyFields[field].meaning })

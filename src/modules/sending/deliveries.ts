@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
-import { coalesce } from '../../db/join-turn.ts'
+import { coalesce } from '../../db/coalesce.ts'
 import { dropPeriods } from '../../db/periods.ts'
 import { insertRow, insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
-import { coalesce } from '../../db/join-turn.ts'
+import { coalesce } from '../../db/coalesce.ts'
 import { serverSql } from '../../db/loss-detection.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { railAttempts } from '../../db/tables/payments.ts'

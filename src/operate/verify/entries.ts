@@ -1,8 +1,8 @@
 import { sqlChecks } from '../../db/check.ts'
 import { balanceAccountsSql } from '../../db/tables/workspaces.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
-import { auditLogCheck, typeIdSql } from './told.ts'
-import { auditedTables } from './told-tables.ts'
+import { auditLogCheck, typeIdSql } from './audit-log.ts'
+import { auditedTables } from './audited-tables.ts'
 
 const published = [
   { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },

@@ -10,7 +10,7 @@ import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
 import { seedOf } from '../../modules/payments/declared-losses.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
-import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './told.ts'
+import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './audit-log.ts'
 
 /** A check of each row that a query reads after `$1`. */
 const ofRows = <Row extends { id: Uuid }>(

@@ -2,7 +2,7 @@ import { sqlChecks } from '../../db/check.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
-import { typeIdSql } from './told.ts'
+import { typeIdSql } from './audit-log.ts'
 
 /** The time since which all checked records have all their events. */
 const stored = 'greatest($since, $retained)'

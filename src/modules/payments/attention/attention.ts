@@ -13,7 +13,7 @@ import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { everyPayee, totalStart } from '../../../policy/scope-sql.ts'
 import type { Creator } from '../../../policy/types.ts'
-import { presentCreator } from '../../present-maker.ts'
+import { presentCreator } from '../../present-creator.ts'
 import { spending } from '../queries.ts'
 import type { Deps } from '../request.ts'
 import {

@@ -23,7 +23,7 @@ import { contended, createAccountQueue, type Outcome } from '../../../queue/acco
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
-import { presentCreator } from '../../present-maker.ts'
+import { presentCreator } from '../../present-creator.ts'
 import type { MayBeRefused, Refusals } from '../request.ts'
 import { RefusedPayment } from './schema.ts'
 

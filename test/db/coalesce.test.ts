@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { coalesce } from '../../src/db/join-turn.ts'
+import { coalesce } from '../../src/db/coalesce.ts'
 
 const recording = () => {
   const asked: (readonly string[])[] = []

@@ -1,6 +1,6 @@
 import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Creator } from '../policy/types.ts'
-import type { CreatorOut } from './makers.ts'
+import type { CreatorOut } from './creators.ts'
 
 // A file of its own, without a schema or a query, because the verifier of receipts includes it.
 

@@ -2,7 +2,7 @@ import { owningAccountSql } from '../../db/tables/workspaces.ts'
 import { parseAnyId } from '../../lib/ids.ts'
 import { parseWithoutTrace } from '../../lib/packed-text.ts'
 import { SpendingControls } from '../../modules/delegation/schema.ts'
-import type { AuditedTable, Fields } from './told.ts'
+import type { AuditedTable, Fields } from './audit-log.ts'
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
