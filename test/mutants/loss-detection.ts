@@ -117,7 +117,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a server that answers in place of another one is trusted',
     file: 'src/db/loss-detection.ts',
-    find: "if (state !== 'trusted' || trusted !== place.server) {",
+    find: "if (state !== 'trusted' || trusted !== position.server) {",
     replace: "if (state !== 'trusted') {",
     suite: 'test/db/loss-detection.test.ts',
   },
@@ -166,7 +166,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a server that is behind what was acknowledged is trusted',
     file: 'src/db/loss-detection.ts',
-    find: 'place.position < last.position',
+    find: 'position.position < last.position',
     replace: 'place.position < 0n',
     suite: 'test/db/loss-detection.test.ts',
   },
