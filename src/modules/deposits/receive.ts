@@ -91,7 +91,8 @@ export const answerDeposit = async (
   if (!answer) return undefined
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
-  if (rail && adapter && allowedSource) return answer(deps, { rail, notification: adapter.readNotification(parseJson(body)), body })
+  if (rail && adapter && allowedSource)
+    return answer(deps, { rail, notification: adapter.readNotification(parseJson(body)), body })
   deps.logger.warn({ rail, allowedSource }, 'deposit callback rejected')
   return Object.values(deposits)[0]?.accepted
 }

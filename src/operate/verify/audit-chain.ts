@@ -43,8 +43,8 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: r
 const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
   const broken: string[] = []
   let unvouched: string[] = []
-  const { since, behind } = facts
-  let before = behind ? await readSealThrough(db, behind) : since ? await readLastSealBefore(db, since) : undefined
+  const { since, lastChecked } = facts
+  let before = lastChecked ? await readSealThrough(db, lastChecked) : since ? await readLastSealBefore(db, since) : undefined
   let count = 0
   let next = readBatch(db, before)
   for (let more = true; more; ) {
@@ -71,8 +71,8 @@ const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
       before = seal
       count += seal.rows
     }
-    const isPortion = more && (before?.sequence ?? 0) % (batchesOfPortion * batch) === 0
-    if (isPortion && before && broken.length + unvouched.length === 0) await facts.onPortion?.(before.id, count)
+    const isReportDue = more && (before?.sequence ?? 0) % (batchesOfPortion * batch) === 0
+    if (isReportDue && before && broken.length + unvouched.length === 0) await facts.onProgress?.(before.id, count)
   }
   return [...broken, ...unvouched]
 }

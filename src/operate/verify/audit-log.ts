@@ -199,7 +199,9 @@ export const auditLogCheck = (table: string, audited: AuditedTable): Check => ({
   invariant: 'I21',
   promise: `every row of ${table} is what the audit log tells about it`,
   find: async (db, facts) => {
-    const found = await findInPages<Page>(db, facts, pageSql(table, audited), (rows) => rows.flatMap((row) => breachesOf(audited, row)))
+    const found = await findInPages<Page>(db, facts, pageSql(table, audited), (rows) =>
+      rows.flatMap((row) => breachesOf(audited, row)),
+    )
     if (!audited.made || expiringTables.includes(table)) return found
     const missing = await rowsOf<{ subject: string }>(db, facts, missingSql(table), audited.made, ends)
     return [...found, ...missing.map(({ subject }) => `${subject}: missing`)]
