@@ -349,7 +349,7 @@ test('a check that was stopped behind a seal goes on with the next one', async (
   const facts = { ...factsOf(service.deps), sealedThrough: '0' }
   const findAfter = (changed: Uuid | undefined, behind?: Uuid) =>
     afterwards(
-      async (tx) => (await check?.find(tx, { ...facts, behind })) ?? [],
+      async (tx) => (await check?.find(tx, { ...facts, lastChecked: behind })) ?? [],
       `update audit_log set after = '{"harmless": true}' where id = '${changed}'`,
     )
   expect(await findAfter(first)).toEqual([expect.stringMatching(/^seal 1 .*was changed/)])
@@ -472,7 +472,7 @@ test('rows are read in portions: what is behind the last one is read, and none i
     [idOf(40), 40],
     [idOf(80), 80],
   ])
-  expect((await look({ behind: idOf(80) }, [41, 99])).found).toEqual(['99'])
+  expect((await look({ lastChecked: idOf(80) }, [41, 99])).found).toEqual(['99'])
 })
 
 test('a seal that was kept outside is compared: a different or missing seal is a breach', async () => {

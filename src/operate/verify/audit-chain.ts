@@ -15,7 +15,7 @@ import {
 
 /** The number of seals whose rows are read together: about 1,300 rows, as large as a few pages of other checks. */
 const batch = 20
-const batchesOfPortion = 8
+const batchesPerReport = 8
 
 const readBatch = async (db: Db, before: Seal | undefined) => {
   const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
@@ -71,7 +71,7 @@ const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
       before = seal
       count += seal.rows
     }
-    const isReportDue = more && (before?.sequence ?? 0) % (batchesOfPortion * batch) === 0
+    const isReportDue = more && (before?.sequence ?? 0) % (batchesPerReport * batch) === 0
     if (isReportDue && before && broken.length + unvouched.length === 0) await facts.onProgress?.(before.id, count)
   }
   return [...broken, ...unvouched]
