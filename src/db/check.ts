@@ -37,6 +37,8 @@ export type Check = {
   /** Numbered like the promises in docs/reliability.md: I1, I2, … */
   invariant: string
   promise: string
+  /** One query, which leaves this process idle. */
+  isQuery?: true
   find: (db: Db, facts: Period) => Promise<string[]>
 }
 
@@ -70,6 +72,7 @@ export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<strin
     Object.entries(promises).map(([promise, text]) => ({
       invariant,
       promise,
+      isQuery: true,
       find: async (db, facts) => {
         const rows = await rowsOf<{ subject: string }>(db, facts, `select subject from (${text}) as breach limit ${maxBreaches}`)
         return rows.map(({ subject }) => subject)

@@ -1,10 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Tx } from '../../src/db/client.ts'
+import type { Query } from '../../src/db/statement.ts'
 import { countHours } from '../../src/ledger/hours.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 import { findInPages } from '../../src/operate/verify/audit-log.ts'
-import { checks, factsOf, findUnfinished, saveCheckPoint, unverifiedSince, verifyAll } from '../../src/operate/verify/verify.ts'
+import {
+  checks,
+  factsOf,
+  findUnfinished,
+  saveCheckPoint,
+  unverifiedSince,
+  verify,
+  verifyAll,
+} from '../../src/operate/verify/verify.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -435,6 +444,28 @@ test('a whole check that was stopped goes on behind what it found kept, and coun
   expect(seen).toEqual(checks.map(({ promise }) => promise))
   expect(await findUnfinished(db)).toBeUndefined()
   expect(await db.query(`select at from verify_points where name = 'whole'`)).toEqual([{ at: began }])
+})
+
+test('rows are checked while a query runs, and a stopped check begins no other query', async () => {
+  const { db } = service.deps
+  const held = Promise.withResolvers<void>()
+  let begun = 0
+  const query: Query = async (statement, values) => {
+    if (typeof statement === 'string' && statement.startsWith('select subject from')) {
+      begun += 1
+      await held.promise
+    }
+    return db.query(statement, values)
+  }
+  const results = verify({ ...db, query }, factsOf(service.deps))
+  for (const { promise } of checks.filter(({ isQuery }) => !isQuery)) {
+    const { value } = await results.next()
+    expect(value).toMatchObject({ promise, breaches: [] })
+  }
+  await results.return(undefined)
+  held.resolve()
+  await db.query('select')
+  expect(begun).toBe(1)
 })
 
 test('a broken promise, and all after it, are looked at again by a check that goes on', async () => {

@@ -40,6 +40,9 @@ export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 
   }
 }
 
+/** Checks that read pages come first: the queries of the others run meanwhile. */
+const orderOf = ({ invariant, isQuery }: Check): number => (isQuery ? 100 : 0) + Number(invariant.slice(1))
+
 export const checks: readonly Check[] = [
   ...ledgerChecks,
   ...stateChecks,
@@ -50,14 +53,17 @@ export const checks: readonly Check[] = [
   ...recordChecks,
   ...evidenceChecks,
   ...auditChainChecks,
-].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
+].sort((a, b) => orderOf(a) - orderOf(b))
 
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
 /** The position at which a check continues: after a promise, and after a row of the next promise. */
 type ResumePoint = { kept: string; row?: Uuid | undefined }
 
-/** Checks the data against every promise, while the service runs. */
+/**
+ * Checks the data against every promise, while the service runs. Queries run one after the other while pages are read, on a second
+ * connection if the pool has one. A check that goes on repeats queries whose results were not reported.
+ */
 export async function* verify(
   db: Db,
   facts: CheckFacts,
@@ -67,8 +73,25 @@ export async function* verify(
   const sealed = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   const period = { ...facts, sealedThrough: sealed?.transaction ?? '0', ...(onProgress && { onProgress }) }
   const first = checks.findIndex(({ promise }) => promise === kept) + 1
-  for (const [index, { invariant, promise, find }] of checks.slice(first).entries())
-    yield { invariant, promise, breaches: await find(db, index === 0 && first > 0 ? { ...period, lastChecked } : period) }
+  const rest = checks.slice(first)
+  let isStopped = false
+  let previous: Promise<string[]> = Promise.resolve([])
+  const queries = new Map<Check, Promise<string[]>>()
+  for (const check of rest.filter(({ isQuery }) => isQuery)) {
+    previous = previous.then((none) => (isStopped ? none : check.find(db, period)))
+    // A failure is thrown when its turn comes.
+    previous.catch(() => undefined)
+    queries.set(check, previous)
+  }
+  try {
+    for (const [index, check] of rest.entries()) {
+      const { invariant, promise } = check
+      const from = index === 0 && first > 0 ? { ...period, lastChecked } : period
+      yield { invariant, promise, breaches: await (queries.get(check) ?? check.find(db, from)) }
+    }
+  } finally {
+    isStopped = true
+  }
 }
 
 /** Everything is checked once a week. In between, only rows created or changed since the last check. */
