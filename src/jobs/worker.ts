@@ -229,17 +229,20 @@ export const writeIsolated = async <Row, Done>(
   }
 }
 
+/** The rows to read for a claim. */
+export type Wanted = { now: Date } & Pick<Capacity, 'except' | 'free'>
+
 /**
- * `due` reads at most $3 rows that are due at $1 and not in $2. `lease` takes the rows of $2 still due at $1, and makes each due
- * again later, in case the process dies. Rows that another transaction is changing are skipped until the next round.
+ * `due` reads the wanted rows. `lease` takes the rows of $2 still due at $1, and makes each due again later, in case the process
+ * dies. Rows that another transaction is changing are skipped until the next round.
  */
 export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,
-  { due, lease }: Readonly<Record<'due' | 'lease', Statement>>,
-  { now, except, free }: { now: Date } & Pick<Capacity, 'except' | 'free'>,
+  { due, lease }: { due: (wanted: Wanted) => Promise<readonly Row[]>; lease: Statement },
+  { now, except, free }: Wanted,
   work: (row: Row) => Promise<void>,
 ): Promise<Claimed> => {
-  const rows = await db.query<Row>(due, [now, except, free])
+  const rows = await due({ now, except, free })
   const failed = new Map<string, unknown>()
   const take = (part: readonly Row[]) => db.query<{ id: Uuid }>(lease, [now, part.map(({ id }) => id)])
   const leased = new Set((await writeIsolated(rows, take, ({ id }, error) => failed.set(id, error))).map(({ id }) => id))

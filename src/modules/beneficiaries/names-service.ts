@@ -12,7 +12,7 @@ import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
-import { claimLeased, type Worker } from '../../jobs/worker.ts'
+import { claimLeased, type Wanted, type Worker } from '../../jobs/worker.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf, mapInChunks } from '../../lib/lists.ts'
@@ -43,20 +43,18 @@ type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
 
 /** Lease of a check: if the process dies, another takes the check over after this time. */
 const leaseSeconds = 300
-const claiming = {
-  /** Takes turns between workspaces, so that thousands of checks in one do not delay the checks in another. */
-  due: statement('beneficiaries.due_name_checks')`
+/** Takes turns between workspaces, so that thousands of checks in one do not delay the checks in another. */
+const dueChecks = statement('beneficiaries.due_name_checks')`
   select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer
      from (select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
          select id, workspace_id, name_check_due_at from beneficiaries
          where name_check_due_at <= $1 and id <> all($2::uuid[]) order by name_check_due_at limit 1000) as due
        order by place limit $3) as turn
      join beneficiaries c on c.id = turn.id join workspaces w on w.id = c.workspace_id
-     where c.name_check_due_at <= $1 for update of c skip locked`,
-  lease: statement('beneficiaries.claim_name_checks')`
+     where c.name_check_due_at <= $1`
+const lease = statement('beneficiaries.claim_name_checks')`
   update beneficiaries set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-       select id from beneficiaries where id = any($2::uuid[]) and name_check_due_at <= $1 for update skip locked) returning id`,
-}
+       select id from beneficiaries where id = any($2::uuid[]) and name_check_due_at <= $1 for update skip locked) returning id`
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
@@ -241,7 +239,8 @@ export const createNameCheckWorker = (deps: NameCheckDeps): Worker => ({
   claim: async ({ free, except }) => {
     // A search for due checks costs as much for one as for several.
     if (free < maxAtOnce / 2) return { tasks: [], more: true }
-    return claimLeased(deps.db, claiming, { now: deps.clock.now(), free, except }, (due: Due) => check(deps, due))
+    const due = (wanted: Wanted) => deps.db.query<Due>(dueChecks, [wanted.now, wanted.except, wanted.free])
+    return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => check(deps, row))
   },
 })
 

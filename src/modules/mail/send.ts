@@ -1,4 +1,4 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, lte, sql } from 'drizzle-orm'
 import { decidingRoles } from '../../auth/permissions.ts'
 import { type Db, inTx, statement } from '../../db/client.ts'
 import { personNameSql } from '../../db/person-name.ts'
@@ -10,7 +10,7 @@ import { approvals } from '../../db/tables/approvals.ts'
 import { emailKeyOf, namesSql } from '../../db/tables/columns.ts'
 import { mails, type notificationSettings } from '../../db/tables/mail.ts'
 import { invitations } from '../../db/tables/workspaces.ts'
-import { claimLeased, type Worker } from '../../jobs/worker.ts'
+import { claimLeased, type Wanted, type Worker } from '../../jobs/worker.ts'
 import { daysAfter, isoTime, secondsAfter } from '../../lib/clock.ts'
 import { emailKey, emailKeySql } from '../../lib/email-key.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
@@ -30,14 +30,17 @@ const leaseSeconds = 120
 /** An hour in all. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
 
-const claiming = {
-  due: statement('mails.due')`
-  select id, coalesce(account_id, workspace_id, id) as tenant from mails where due_at <= $1 and id <> all($2::uuid[])
-     order by due_at limit $3 for update skip locked`,
-  lease: statement('mails.claim')`
+const dueMails = prepare('mails.due', { now: 'timestamptz', except: 'uuid[]', free: 'rows' }, 'pool', (orm, at) =>
+  orm
+    .select({ id: mails.id, tenant: sql<Uuid>`coalesce(${mails.accountId}, ${mails.workspaceId}, ${mails.id})` })
+    .from(mails)
+    .where(and(lte(mails.dueAt, at.now), sql`${mails.id} <> all(${at.except})`))
+    .orderBy(mails.dueAt)
+    .limit(at.free),
+)
+const lease = statement('mails.claim')`
   update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-       select id from mails where id = any($2::uuid[]) and due_at <= $1 for update skip locked) returning id`,
-}
+       select id from mails where id = any($2::uuid[]) and due_at <= $1 for update skip locked) returning id`
 const findMail = selectRow('mails.by_id', mails, ['id'], { connection: 'pool' })
 
 type Recipient = { accountId: Uuid; email: string } & Pick<typeof notificationSettings.$inferSelect, 'language'> & {
@@ -190,7 +193,10 @@ export const createMailWorker = (deps: Sending): Worker => {
   return {
     name: 'mails',
     limit: 4,
-    claim: (room) => claimLeased(deps.db, claiming, { ...room, now: deps.clock.now() }, ({ id }) => work(deps, transport, id)),
+    claim: (room) => {
+      const due = (wanted: Wanted) => deps.db.run(dueMails, wanted)
+      return claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => work(deps, transport, id))
+    },
   }
 }
 

@@ -1,9 +1,10 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotifications } from '../../../db/tables/push.ts'
-import { claimLeased, type Worker } from '../../../jobs/worker.ts'
+import { claimLeased, type Wanted, type Worker } from '../../../jobs/worker.ts'
 import { type Fact, factSentences, groupDigits, isHeadline } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
@@ -25,14 +26,21 @@ import { readRequestedBy } from './request.ts'
 
 /** Lease: if the process dies, the approval is due again after this time. */
 const leaseSeconds = 60
-const claiming = {
-  due: statement('approvals.due_notices')`
-  select id, account_id as tenant from approvals where notice_due_at <= $1 and id <> all($2::uuid[])
-     order by notice_due_at limit $3 for update skip locked`,
-  lease: statement('approvals.claim_notices')`
+const dueNotifications = prepare(
+  'approvals.due_notices',
+  { now: 'timestamptz', except: 'uuid[]', free: 'rows' },
+  'pool',
+  (orm, at) =>
+    orm
+      .select({ id: approvals.id, tenant: approvals.accountId })
+      .from(approvals)
+      .where(and(lte(approvals.noticeDueAt, at.now), sql`${approvals.id} <> all(${at.except})`))
+      .orderBy(approvals.noticeDueAt)
+      .limit(at.free),
+)
+const lease = statement('approvals.claim_notices')`
   update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
-       select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`,
-}
+       select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`
 /** An approval that ended meanwhile stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
   orm
@@ -157,5 +165,8 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
 export const createNotificationWorker = (deps: NotifyDeps): Worker => ({
   name: 'notices',
   limit: 8,
-  claim: (room) => claimLeased(deps.db, claiming, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id)),
+  claim: (room) => {
+    const due = (wanted: Wanted) => deps.db.run(dueNotifications, wanted)
+    return claimLeased(deps.db, { due, lease }, { ...room, now: deps.clock.now() }, ({ id }) => notify(deps, id))
+  },
 })
