@@ -184,6 +184,22 @@ test('an export of evidence reads what its receipts are made of together: eighty
   expect([status, statements.length < 80]).toEqual([200, true])
 })
 
+test('attempts whose results are due together are claimed by one statement', async () => {
+  const payee = { payment_rail: 'PESALINK', destination: '0123456789', bank_code: '57' }
+  const beneficiary_id = await newBeneficiary(person.api, payee)
+  const ids: string[] = []
+  for (const amount_minor of ['110000', '120000', '130000']) {
+    service.sandbox.rules.add({ effect: 'lose_callback', rail: 'PESALINK', times: 1, delay_ms: 0 })
+    ids.push((await person.api.post('/v1/payments', { beneficiary_id, amount_minor })).body.id)
+  }
+  await service.settle()
+  service.clock.advance(60)
+  const { statements } = await sentDuring(() => service.deps.jobs.sweep())
+  expect(statements.filter(({ name }) => name === 'attempts.postpone').length).toBe(1)
+  const answers = await Promise.all(ids.map((id) => person.api.get(`/v1/payments/${id}`)))
+  expect(answers.map(({ body }) => body.status)).toEqual(Array(3).fill('succeeded'))
+})
+
 test('no statement of a batch writes more than 128 payments, events or audit rows: other requests are served in between', async () => {
   const { api } = person
   const items = Array.from({ length: 300 }, (_, index) => ({ beneficiary_id: scene.asking, amount_minor: `${300 + index}00` }))

@@ -54,6 +54,8 @@ type Due = { id: string; of: Person }
 type Case = {
   sweep: string
   table: string
+  /** The column of the row's id. Default: `id`. */
+  key?: string
   kind: Parameters<typeof parseId>[0]
   make: (of: Person) => Promise<string>
   becomesDueIn: number
@@ -143,9 +145,12 @@ const cases: readonly Case[] = [
     after: 'succeeded',
   },
 ]
+const reconciled = cases.filter(({ sweep }) => sweep === 'attempts.reconcile')
+/** The attempts of several payments are claimed together. */
+const swept = [...cases, ...reconciled.map((each): Case => ({ ...each, table: 'rail_attempts', key: 'subject_id' }))]
 
-test.each(cases)('$sweep continues after a row that fails, reports it, and processes it when it can', async (each) => {
-  const { sweep, table, kind, make, becomesDueIn, stands, before, after } = each
+test.each(swept)('$sweep ($table) continues after a row that fails, reports it, and processes it when it can', async (each) => {
+  const { sweep, table, key = 'id', kind, make, becomesDueIn, stands, before, after } = each
   const due: Due[] = []
   for (let count = 0; count < 3; count += 1) {
     const of = await payer()
@@ -153,7 +158,7 @@ test.each(cases)('$sweep continues after a row that fails, reports it, and proce
   }
   const all = () => Promise.all(due.map(stands))
   expect(await all()).toEqual([before, before, before])
-  await poison(table, uuidOf(kind, due[0]?.id ?? ''))
+  await poison(table, uuidOf(kind, due[0]?.id ?? ''), { key })
   await pass(service, becomesDueIn)
   expect(await all()).toEqual([before, after, after])
   expect(raised()).toContainEqual({ alert: 'sweep_failing', subject: sweep })

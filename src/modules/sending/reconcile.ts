@@ -1,10 +1,13 @@
-import { and, eq, getTableColumns, lte, sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import { type Database, inTx, statement } from '../../db/client.ts'
+import { coalesce } from '../../db/coalesce.ts'
 import { serverSql } from '../../db/loss-detection.ts'
-import { prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
+import { writeIsolated } from '../../jobs/worker.ts'
 import { secondsAfter } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'
 import {
@@ -80,30 +83,33 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
 }
 
 /** The time of the next query is set before this one is sent: a crash costs one interval. */
-const postpone = prepareWrite(
-  'attempts.postpone',
-  { id: 'uuid', checks: 'int', now: 'timestamptz', next: 'timestamptz|null' },
-  (orm, at) =>
-    orm
-      .update(railAttempts)
-      .set({
-        checks: sql`${railAttempts.checks} + 1`,
-        askedAt: sql`coalesce(${railAttempts.askedAt}, ${at.now})`,
-        checkedAt: at.now,
-        nextCheckAt: at.next,
-        updatedAt: at.now,
-      })
-      .where(and(eq(railAttempts.id, at.id), eq(railAttempts.checks, at.checks), lte(railAttempts.nextCheckAt, at.now)))
-      .returning({ id: railAttempts.id }),
-)
+const postpone = statement('attempts.postpone')`
+  update rail_attempts a set checks = a.checks + 1, asked_at = coalesce(a.asked_at, $4), checked_at = $4, next_check_at = x.next, updated_at = $4
+   from unnest($1::uuid[], $2::int[], $3::timestamptz[]) as x(id, checks, next) where a.id = x.id and a.checks = x.checks
+     and a.id in (select id from rail_attempts where id = any($1) and next_check_at <= $4 for update skip locked)
+   returning a.id`
 
-/** False if another process has the attempt. */
-const claim = async ({ db, clock }: Parts, { id, kind, createdAt, checks }: AttemptRecord): Promise<boolean> => {
-  const now = clock.now()
-  const isTooOld = kind === 'topup' && now > secondsAfter(createdAt, queryTopupsForSeconds)
-  const next = isTooOld ? null : secondsAfter(now, secondsToNextQuery(checks + 1))
-  return (await db.run(postpone, { id, checks, now, next })).length > 0
-}
+const maxAtOnce = 20
+
+/** Claims the attempts of one turn together. False if another process has the attempt. */
+const createClaimer = ({ db, clock }: Parts) =>
+  coalesce<AttemptRecord, boolean | { error: unknown }>({
+    query: async (attempts) => {
+      const now = clock.now()
+      const nextOf = ({ kind, createdAt, checks }: AttemptRecord): Date | null =>
+        kind === 'topup' && now > secondsAfter(createdAt, queryTopupsForSeconds)
+          ? null
+          : secondsAfter(now, secondsToNextQuery(checks + 1))
+      const failed = new Map<Uuid, { error: unknown }>()
+      const take = (part: readonly AttemptRecord[]) =>
+        db.query<{ id: Uuid }>(postpone, [...fieldsOf(part, 'id', 'checks'), part.map(nextOf), now])
+      const rows = await writeIsolated(attempts, take, ({ id }, error) => failed.set(id, { error }))
+      const claimed = new Set(rows.map(({ id }) => id))
+      return attempts.map(({ id }) => failed.get(id) ?? claimed.has(id))
+    },
+    inFlight: 1,
+    maxKeys: maxAtOnce,
+  })
 
 const noEvidence: Evidence = {
   kind: 'unknown',
@@ -128,8 +134,12 @@ const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<Attemp
   return null
 }
 
-const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> => {
-  if (!(await claim(deps, dueAttempt))) return
+type Reconciling = Parts & { claim: ReturnType<typeof createClaimer> }
+
+const queryRail = async (deps: Reconciling, dueAttempt: AttemptRecord): Promise<void> => {
+  const claimed = await deps.claim(dueAttempt)
+  if (typeof claimed === 'object') throw claimed.error
+  if (!claimed) return
   const isUnsent = dueAttempt.state === 'recorded' || dueAttempt.state === 'sending'
   const attempt = isUnsent ? await abandoned(deps, dueAttempt) : dueAttempt
   if (!attempt) return
@@ -143,9 +153,7 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   await repeatLost(deps, dueAttempt)
 }
 
-const maxAtOnce = 20
-
-export const reconcile = sweepOf(
+const sweepDue = sweepOf(
   'attempts.reconcile',
   {
     ...{ id: railAttempts.id, due: railAttempts.nextCheckAt, fields: getTableColumns(railAttempts) },
@@ -154,3 +162,5 @@ export const reconcile = sweepOf(
   },
   queryRail,
 )
+
+export const reconcile = (deps: Parts): Promise<number> => sweepDue({ ...deps, claim: createClaimer(deps) })
