@@ -74,7 +74,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         run: runBy({ record: query, page: query, pool: query }, true),
         defer,
         writeAtCommit: <Row>(kind: AtCommitWrite<Row>, rows: readonly Row[]): void => {
-          if (over) throw new Error('rows were atCommit after the end of their transaction: they would be lost')
+          if (over) throw new Error('rows were added after the end of their transaction: they would be lost')
           const known: Row[] | undefined = atCommit.get(kind)
           if (known) known.push(...rows)
           else if (rows.length > 0) atCommit.set(kind, [...rows] as never[])

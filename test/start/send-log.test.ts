@@ -76,7 +76,7 @@ test('a process that is started again on the same data goes on; on a copy from a
     expect(alerts(service)).toContain('database_lost_writes')
     await service.settle()
     expect(first.sandbox.orders()).toHaveLength(orders)
-    expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost writes')
+    expect((await service.api.get('/readyz')).body.rails.MPESA_B2C).toContain('lost committed writes')
     // A person has reconciled, so the next life does not report it again.
     await resumeAfterLoss(service.deps.db, shellOperator('a person'), [], 'a test')
     await service.deps.lossDetection.check()
