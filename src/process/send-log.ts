@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Logger } from 'pino'
@@ -26,6 +26,8 @@ const keepMs = 2 * 86_400_000
 /** The newest files include the newest of every process. */
 const maxFiles = 32
 const lookedName = 'looked'
+/** Half a minute between the tries to begin a new file on a disk that was full. */
+const renewalsBeforeRetry = 15
 
 /** `boot`: the machine's boot id; null if the system has none. Lines are not flushed: they do not outlive the machine. */
 type Block = {
@@ -118,7 +120,13 @@ const openFile = (folder: string, first: Buffer) => {
     if (writeSync(descriptor, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('a line was cut off')
     end = Math.max(end, at + bytes.length)
   }
-  put(first, 0)
+  try {
+    put(first, 0)
+  } catch (error) {
+    closeSync(descriptor)
+    rmSync(join(folder, id), { force: true })
+    throw error
+  }
   return {
     id,
     lines: 0,
@@ -143,6 +151,7 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
   let file: ReturnType<typeof openFile> | undefined = openFile(folder, block())
   const full: ReturnType<typeof openFile>[] = []
   let next: ReturnType<typeof openFile> | undefined
+  let renewalsWithout = 0
   /** The noted work is already committed: a full disk must not make it fail. */
   const broken = (error: unknown) => {
     if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written; the service continues without it')
@@ -159,16 +168,18 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
     saved,
     found,
     open: () => {
-      if (file && !next && file.lines >= maxLines)
+      if (!file) renewalsWithout += 1
+      if (!next && (file ? file.lines >= maxLines : renewalsWithout % renewalsBeforeRetry === 0))
         guarded(() => {
           next = openFile(folder, block())
         })
       return [...full, file, next].flatMap((each) => (each ? [each.id] : []))
     },
     confirm: () => {
-      if (!file || !next) return
+      if (!next) return
       // Sends that got their permission under the earlier name may still write to it.
-      full.push(file)
+      if (file) full.push(file)
+      else logger.info('the send log is written again')
       if (full.length > 2) full.shift()?.close()
       file = next
       next = undefined

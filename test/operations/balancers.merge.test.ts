@@ -68,3 +68,22 @@ for (const [name, start] of Object.entries(balancers)) {
     })
   })
 }
+
+for (const name of ['haproxy', 'nginx'] as const)
+  test.skipIf(!isInstalled(name))(
+    `${name} without a process behind it answers as the service does: 503 with a time to try again`,
+    async () => {
+      const balancer = await balancers[name](await freePlaces())
+      ends.push(balancer.close)
+      const client = createClient(balancer.url)
+      for (const answer of [
+        await client.get('/v1/payments'),
+        await client.post('/v1/payments', {}),
+        await client.post('/v1/payments', {}, { key: 'once' }),
+      ])
+        expect([answer.status, answer.body.error, answer.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
+      if (name === 'haproxy') return
+      const long = await client.post('/v1/payment-batches', { text: 'x'.repeat(3_000_000) })
+      expect([long.status, long.body.error]).toEqual([413, 'payload_too_large'])
+    },
+  )

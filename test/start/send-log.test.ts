@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -249,7 +249,7 @@ test('what is noted is in the file before anything else runs, also behind many s
     expect(sendLog.read(file, newId())).toBe('not_sent')
   }))
 
-test('a send log that cannot be written any more says so once, and what was committed goes on', () =>
+test('a send log that cannot be written any more says so once, what was committed goes on, and a new one begins when there is room', () =>
   own(async (sendLog, inside, warnings) => {
     const to = sendLog.sender()
     for (let line = 0; line < 20_000; line += 1) to?.append('a')
@@ -259,4 +259,16 @@ test('a send log that cannot be written any more says so once, and what was comm
     expect(sendLog.sender()).toBeUndefined()
     expect(warnings).toHaveLength(1)
     expect(warnings[0]).toContain('cannot be written')
+    for (let renewal = 0; renewal < 100; renewal += 1) expect(sendLog.open()).toEqual([])
+    expect(warnings).toHaveLength(1)
+    await mkdir(inside)
+    const ids = Array.from({ length: 15 }, () => sendLog.open()).find(({ length }) => length > 0)
+    expect(ids).toEqual(await readdir(inside))
+    // Not before the database knows it.
+    expect(sendLog.sender()).toBeUndefined()
+    sendLog.confirm()
+    const attempt = newId()
+    sentBy(sendLog, [attempt])
+    expect(sendLog.read(ids?.[0] ?? '', attempt)).toBe('may_be_sent')
+    expect(warnings[1]).toContain('written again')
   }))
