@@ -405,7 +405,7 @@ describe('production', patience, () => {
     )
     await startWith(`${next.replace('k:', 'next:')},${old}`)
     await expect(startWith(old)).rejects.toThrow('lacks the key "next"')
-    // As `rotate-keys` does. Until the old key is taken out of the settings, every start still has it.
+    // `rotate-keys` does the same. Until the old key is taken out of the settings, every start still has it.
     await withClient(own.url, (client) => client.query(`delete from installation_keys where key_id = 'k'`))
     await startWith(`${next.replace('k:', 'next:')},${old}`)
     await startWith(next.replace('k:', 'next:'))
