@@ -92,6 +92,10 @@ describe('an overloaded service', () => {
       shed.map(() => [503, 'unavailable', '1']),
     )
     for (const { headers } of shed) expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(new Set(shed.map(({ body }) => body.message))).toEqual(new Set(['Too many requests are under way. Try again.']))
+    // An operator finds each rejection in the log, with its code.
+    const rejected = () => service.log.map((line) => JSON.parse(line)).filter(({ status }) => status === 503)
+    await expect.poll(() => rejected().map(({ code }) => code)).toEqual(shed.map(() => 'unavailable'))
     expect((await service.api.post('/v1/auth/wallet/nonce', { address: person.wallet.address })).status).toBe(503)
     expect((await service.api.get('/healthz')).status).toBe(200)
     const paid = key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: '1000' })
