@@ -2,6 +2,7 @@ import { prepareCallers } from './callers.ts'
 import { say } from './connection.ts'
 import { asked, compare, measure, type Run } from './load.ts'
 import { type Bench, openBench, startService } from './processes.ts'
+import { beside } from './waits.ts'
 
 /** Copies a table's rows with some columns replaced. The schema's own checks accept them. */
 const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>, where = 'true') => {
@@ -67,6 +68,13 @@ export const measureGrowth = async (run: Run): Promise<void> => {
       const { meanMs } = await measure(asked(run, name, much, owners, 1), size.seconds)
       notes.note(`${name} of ${size.large} payments, ms`, meanMs, '≤ 1000')
     }
+  const headers = { accept: 'text/csv', cookie: `service_session=${owners[0]?.session}` }
+  for (let round = 1; round <= size.rounds; round += 1)
+    await beside(run, much, { name: `an export of ${size.large} payments`, items: size.large }, async () => {
+      const answer = await fetch(`${much.url}/v1/payments`, { headers })
+      for await (const _ of answer.body ?? []);
+      return answer
+    })
   notes.wide.push(`${size.payments} payments, ${size.events} events, ${size.keys} keys | | | | `)
   for (const name of ['payments.get', 'payments.list', 'notifications.list', 'payments.create']) {
     const before = asked(run, name, little, readers.slice(0, others.length))

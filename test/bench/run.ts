@@ -12,6 +12,7 @@ import { measureBooking, measurePayments } from './payments.ts'
 import { measurePeers } from './peers.ts'
 import { openBench, startFloor, startService } from './processes.ts'
 import { Notes, save } from './results.ts'
+import { measureWaits } from './waits.ts'
 
 // Each part writes its lines of the table in docs/performance.md. Default: all parts, two hours on a quiet machine. `against
 // <commit>` compares with another version, and prints.
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   'until-booked': measureBooking,
   peers: measurePeers,
   machine: measureMachine,
+  waits: measureWaits,
   growth: measureGrowth,
 }
 const { values, positionals } = parseArgs({

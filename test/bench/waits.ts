@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { range } from './callers.ts'
+import { jsonOf, type LoadRequest, openConnection } from './connection.ts'
+import type { Run } from './load.ts'
+import { cpuSeconds, type Started } from './processes.ts'
+import { Notes } from './results.ts'
+
+/** One large request: its processor time per item, and the longest time that it keeps another request waiting. */
+export const beside = async <T extends object>(
+  { bench, notes }: Pick<Run, 'bench' | 'notes'>,
+  { url, pid }: Started,
+  { name, items, goal = '' }: { name: string; items: number; goal?: string },
+  ask: () => Promise<T>,
+): Promise<T> => {
+  const now = () => cpuSeconds(pid) + cpuSeconds(bench.postgresPid)
+  const small = openConnection(url)
+  const before = now()
+  const answer = ask()
+  let longest = 0
+  do {
+    const began = performance.now()
+    await small.send({ method: 'GET', path: '/healthz' })
+    longest = Math.max(longest, performance.now() - began)
+  } while ((await Promise.race([answer, wait(1)])) === undefined)
+  small.close()
+  if (items > 1) notes.note(`${name}: processor time, ms an item`, ((now() - before) * 1000) / items, goal)
+  notes.note(`${name}: longest stop, ms`, longest, '≤ 50')
+  return answer
+}
+
+/** P4 and P8: the large requests that a person waits for. */
+export const measureWaits = async (run: Run): Promise<void> => {
+  const { service, writers, notes, size } = run
+  const [caller] = writers
+  const large = openConnection(service.url)
+  const request = (method: string, path: string, body?: unknown, session = caller?.session): LoadRequest => {
+    return { method, path, credential: `cookie ${session}`, body }
+  }
+  const batchOf = (count: number, query = '') => {
+    const payees = [caller?.asking, ...(caller?.paid ?? [])]
+    const items = range(count).map((at) => ({ beneficiary_id: payees[at % payees.length], amount_minor: `${at + 10}00` }))
+    return request('POST', `/v1/payment-batches${query}`, { items, duplicates_intended: true })
+  }
+  // The first round warms up.
+  for (let round = 0; round <= size.rounds; round += 1) {
+    const noting = { ...run, notes: round === 0 ? new Notes() : notes }
+    const during = (name: string, items: number, asked: LoadRequest, goal = '') =>
+      beside(noting, service, { name, items, goal }, () => jsonOf(large, asked))
+    await during('a dry run of 1,000 payments', 1_000, batchOf(1_000, '?dry_run=true'))
+    await during('a batch of 200', 200, batchOf(200), '≤ 0.32')
+    const batch = await during('a batch of 1,000', 1_000, batchOf(1_000), '≤ 0.25')
+    await during('its approval, read', 1, request('GET', `/v1/approvals/${batch.approval_id}`))
+    await during('its approval', 1_000, request('POST', `/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' }))
+    const other = await jsonOf(large, batchOf(1_000))
+    await during('its cancellation', 1_000, request('POST', `/v1/payment-batches/${other.id}/cancel`))
+    await during('a receipt', 1, request('GET', `/v1/payments/${caller?.payments}/receipt`))
+    await during('a search without hits', 1, request('GET', '/v1/payments?q=nothing-has-this'))
+    const lines = range(10_000).map((at) => `MANY${round}X${at},2026-03-04 20:00:00,Completed,${at + 1}.00,`)
+    const statement = ['Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn', ...lines, ''].join('\n')
+    const upload = request('POST', '/v1/admin/reconciliations', { source: `portal-${round}.csv`, statement }, caller?.admin)
+    await during("a provider's statement of 10,000 lines", 10_000, upload)
+  }
+  large.close()
+}
