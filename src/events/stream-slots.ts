@@ -7,63 +7,63 @@ import { streamSlots } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 const renewMs = 20_000
-/** The time after which the places of a dead process become free. */
+/** The time after which the slots of a dead process become free. */
 const abandonedSeconds = 60
 
 const lock = statement('stream_places.lock')`select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`
 const forget = statement('stream_places.forget')`
   delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)`
-// At most half of the places, so that an owner can always watch its keys and agents.
-const take = statement('stream_places.take')`
+// At most half of the slots, so that an owner can always watch its keys and agents.
+const acquire = statement('stream_places.take')`
   insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
    where (select count(*) from stream_places where account_id = $2) < $3
      and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`
 const renew = prepareWrite('stream_places.renew', { ids: 'uuid[]' }, (orm, at) =>
   orm.update(streamSlots).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamSlots.id} = any(${at.ids})`),
 )
-const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =>
+const release = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =>
   orm.delete(streamSlots).where(sql`${streamSlots.id} = any(${at.ids})`),
 )
 
 /** The open streams of an account, counted over all processes, by the database's clock. */
 export const createStreamSlots = ({ db, logger, maxStreams }: { db: Database; logger: Logger; maxStreams: number }) => {
   const ownSlots = new Set<Uuid>()
-  /** Awaited, so that a client that reconnects at once finds the place that it has just left. */
-  const leaving = new Set<Promise<unknown>>()
+  /** Awaited, so that a client that reconnects at once finds the slot that it has just released. */
+  const releasing = new Set<Promise<unknown>>()
   let timer: NodeJS.Timeout | undefined
   const warnOf = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
   const renewAll = () => {
     if (ownSlots.size > 0) db.run(renew, { ids: [...ownSlots] }).catch(warnOf('the slots of streams could not be renewed'))
   }
   return {
-    /** A place for one more stream. Null if the account, or the lineage of `rootGrantId` (null: a person), has its maximum. */
-    take: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
-      await Promise.all(leaving)
-      const place = newId()
-      const taken = await inTx(db, async (tx) => {
+    /** A slot for one more stream. Null if the account, or the lineage of `rootGrantId` (null: a person), has its maximum. */
+    acquire: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
+      await Promise.all(releasing)
+      const slot = newId()
+      const isAcquired = await inTx(db, async (tx) => {
         await tx.query(lock, [accountId])
         await tx.query(forget, [accountId, abandonedSeconds])
-        return (await tx.query(take, [place, accountId, maxStreams, rootGrantId, Math.ceil(maxStreams / 2)])).length > 0
+        return (await tx.query(acquire, [slot, accountId, maxStreams, rootGrantId, Math.ceil(maxStreams / 2)])).length > 0
       })
-      if (!taken) return null
-      ownSlots.add(place)
+      if (!isAcquired) return null
+      ownSlots.add(slot)
       timer ??= setInterval(renewAll, renewMs).unref()
-      return place
+      return slot
     },
-    leave: (place: Uuid): void => {
-      if (!ownSlots.delete(place)) return
-      const left: Promise<unknown> = db
-        .run(leave, { ids: [place] })
+    release: (slot: Uuid): void => {
+      if (!ownSlots.delete(slot)) return
+      const released: Promise<unknown> = db
+        .run(release, { ids: [slot] })
         .catch(warnOf('the slot of a stream could not be released'))
-        .finally(() => leaving.delete(left))
-      leaving.add(left)
+        .finally(() => releasing.delete(released))
+      releasing.add(released)
     },
     close: async () => {
       clearInterval(timer)
-      const places = [...ownSlots]
+      const slots = [...ownSlots]
       ownSlots.clear()
-      await Promise.all(leaving)
-      if (places.length > 0) await db.run(leave, { ids: places }).catch(warnOf('the slots of streams could not be released'))
+      await Promise.all(releasing)
+      if (slots.length > 0) await db.run(release, { ids: slots }).catch(warnOf('the slots of streams could not be released'))
     },
   }
 }

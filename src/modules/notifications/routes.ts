@@ -15,7 +15,7 @@ import { awaitNotifications, openNotificationStream } from './service.ts'
 export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): void => {
   const routes = routesOf(app, deps)
   const fanOut = createFanOut(deps)
-  const places = createStreamSlots({ db: deps.db, logger: deps.logger, maxStreams: deps.config.STREAMS_PER_ACCOUNT })
+  const slots = createStreamSlots({ db: deps.db, logger: deps.logger, maxStreams: deps.config.STREAMS_PER_ACCOUNT })
   const resets = new Set<() => void>()
   onSignal(deps.db, lossDetected, () => {
     for (const reset of [...resets]) reset()
@@ -24,7 +24,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
   app.addHook('preClose', async () => closing.abort())
   // Streams are closed before the server waits for its open requests, because a stream is one.
   app.addHook('preClose', async () => fanOut.close())
-  app.addHook('onClose', () => places.close())
+  app.addHook('onClose', () => slots.close())
   routes.handle('GET', '/v1/notifications/stream', 'notifications.stream', {
     longLived: true,
     access: 'authenticated',
@@ -38,7 +38,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     exposeHeadRoute: false,
     handler: (request, reply) => {
       const header = request.headers['last-event-id']
-      return openNotificationStream(deps, { fanOut, places, resets }, request.principal, {
+      return openNotificationStream(deps, { fanOut, slots, resets }, request.principal, {
         reauthenticate: request.reauthenticate,
         types: request.query.type,
         lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
@@ -56,7 +56,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     querystring: NotificationsQuery,
     response: { 200: pageOf(Notification) },
     of: ({ principal }) => principal.accountId,
-    read: (page, request) => awaitNotifications(deps, { places, closing: closing.signal }, request, page),
+    read: (page, request) => awaitNotifications(deps, { slots, closing: closing.signal }, request, page),
     present: (rows) => rows.map((row) => presentNotification(row)),
   })
 }

@@ -57,19 +57,19 @@ const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
-const takePlace = async ({ config }: Pick<Parts, 'config'>, places: StreamSlots, { accountId, grant }: Principal) => {
-  const place = await places.take(accountId, grant?.lineage[0] ?? null)
-  if (place !== null) return place
+const acquireSlot = async ({ config }: Pick<Parts, 'config'>, slots: StreamSlots, { accountId, grant }: Principal) => {
+  const slot = await slots.acquire(accountId, grant?.lineage[0] ?? null)
+  if (slot !== null) return slot
   throw new Refusal('rate_limited', {
     message: `An account has at most ${config.STREAMS_PER_ACCOUNT} open streams, and a key with all that are below it half of them.`,
     headers: { 'retry-after': '5' },
   })
 }
 
-/** Every refusal comes before the first byte. `fanOut`: the streams of this process; `places`: those of all processes. */
+/** Every refusal comes before the first byte. `fanOut`: the streams of this process; `slots`: those of all processes. */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
-  { fanOut, places, resets }: { fanOut: FanOut; places: StreamSlots; resets: Set<() => void> },
+  { fanOut, slots, resets }: { fanOut: FanOut; slots: StreamSlots; resets: Set<() => void> },
   principal: Principal,
   request: {
     reauthenticate: () => Promise<Principal>
@@ -85,7 +85,7 @@ export const openNotificationStream = async (
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
   const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
-  const place = await takePlace(deps, places, principal)
+  const slot = await acquireSlot(deps, slots, principal)
   const connection = request.connect()
   const filter = filterOf(request.types)
   const writeReset = () => connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
@@ -110,7 +110,7 @@ export const openNotificationStream = async (
   connection.onClose(() => {
     resets.delete(reset)
     close()
-    places.leave(place)
+    slots.release(slot)
   })
 }
 
@@ -179,7 +179,7 @@ type Waiting = {
  */
 export const awaitNotifications = async (
   deps: Parameters<typeof listNotifications>[0],
-  { places, closing }: { places: StreamSlots; closing: AbortSignal },
+  { slots, closing }: { slots: StreamSlots; closing: AbortSignal },
   { principal, reauthenticate, raw, query: asked }: Waiting,
   page: PageRequest,
 ): Promise<StoredEvent[]> => {
@@ -188,7 +188,7 @@ export const awaitNotifications = async (
     throw invalidFields({ path: 'wait_seconds', message: 'is taken with after alone: after=start begins with the oldest event' })
   const first = await listNotifications(deps, principal, query, page)
   if (first.length > 0 || seconds === 0) return first
-  const place = await takePlace(deps, places, principal)
+  const slot = await acquireSlot(deps, slots, principal)
   const gone = new AbortController()
   const leave = () => gone.abort()
   raw.socket.once('close', leave)
@@ -203,6 +203,6 @@ export const awaitNotifications = async (
     return []
   } finally {
     raw.socket.off('close', leave)
-    places.leave(place)
+    slots.release(slot)
   }
 }
