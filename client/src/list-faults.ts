@@ -7,7 +7,7 @@ export type FaultKind = { param: string | null; message: string; faults: RowFaul
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
-/** Matches the quoted cell of `"abc" is no amount: …`, which differs from row to row. */
+/** Matches the quoted cell of `"abc" is not an amount: …`, which differs from row to row. */
 const leadingQuote = /^("[^"]*") /
 
 const earlierOf = ({ existing_payment_id: id, same_as_row: row, same_as_index: index }: Record<string, unknown>): string | null =>

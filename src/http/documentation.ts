@@ -20,7 +20,9 @@ const form = `<label for="file">Receipt (JSON), or an archive of evidence (ZIP)<
 const page = renderPage(
   {
     title: 'Check a receipt',
-    paragraphs: ['The check runs in this browser. The receipt is sent nowhere; only the public keys of this service are read.'],
+    paragraphs: [
+      'The check runs in this browser and never sends the receipt anywhere. It reads only the public keys of this service.',
+    ],
     links: [
       { href: '/docs/guides/receipts', text: 'What a receipt proves' },
       { href: '/', text: 'Dashboard' },

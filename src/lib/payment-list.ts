@@ -92,7 +92,9 @@ const fieldOf = (name: string, text: string, shown: string, currency: string): [
   if (name === 'currency') return isOurs(text.trim(), currency) ? [] : `${shown} is another currency than ${currency}`
   if (name === 'amount') {
     const amount = readPositive(text, currency)
-    return amount === undefined ? `${shown} is no amount: write it as 12500 or 12500.50` : [['amount_minor', amount.toString()]]
+    return amount === undefined
+      ? `${shown} is not an amount: write it as 12500 or 12500.50`
+      : [['amount_minor', amount.toString()]]
   }
   // For an unknown name, the service answers with the banks that it knows.
   if (name === 'bank_name') return isNoBank.test(text.trim()) ? [] : [[name, bankOfName(text)?.code ?? text.slice(0, 16)]]
@@ -126,7 +128,7 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
   if (named !== undefined && given.bank_code !== undefined && plainCode(given.bank_code) !== plainCode(named))
     faults.push({
       path: 'bank_code',
-      message: `${given.bank_code} is another bank than the one that is named, which has ${named}`,
+      message: `${given.bank_code} is not the code of the named bank, which has ${named}`,
     })
   const item = named === undefined ? given : { bank_code: named, ...given }
   return { item: { ...withWays(item), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }, faults }
@@ -167,7 +169,7 @@ export const readPaymentList = (
   if ('problem' in read) return ofFile(read.problem)
   const [header, ...rows] = withoutHeadings(read)
   if (!header || rows.length === 0) return ofFile('has no rows: the first row names the columns, and each later one is a payment')
-  if (rows.length > maxItems + 1) return ofFile(`has ${rows.length} payments: a list has at most ${maxItems}, so split it`)
+  if (rows.length > maxItems + 1) return ofFile(`has ${rows.length} payments: a batch has at most ${maxItems}, so split it`)
   const titles = header.cells.slice(0, filledWidth(header.cells))
   const { columns, ignored, problems } = readTitles(titles, rows)
   if (problems.length > 0) return { problems }
@@ -184,7 +186,7 @@ export const readPaymentList = (
   if (total.problem !== undefined) return ofFile(total.problem)
   const paid = total.isTotal ? each.slice(0, -1) : each
   if (paid.length === 0) return ofFile('has no payments, and a total alone')
-  if (paid.length > maxItems) return ofFile(`has ${paid.length} payments: a list has at most ${maxItems}, so split it`)
+  if (paid.length > maxItems) return ofFile(`has ${paid.length} payments: a batch has at most ${maxItems}, so split it`)
   return {
     items: paid.map(({ item }) => item),
     rows: rows.slice(0, paid.length).map(({ number }) => number),

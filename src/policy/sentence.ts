@@ -26,7 +26,7 @@ export const approvals = (count: number, terms: PolicyWire): string =>
 
 const approvedBy = ({ separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
   const means = proof === 'signature' ? ' by passkey or wallet' : ''
-  return separate ? ` by someone other than the requester${means && ', with a passkey or a wallet'}` : means
+  return separate ? ` by someone other than the requester${means && ' with a passkey or wallet'}` : means
 }
 
 const units = [
@@ -59,10 +59,11 @@ const duplicateClause: Say = (terms) => {
   const { duplicate_window_seconds: window, on_duplicate: answer, required_approval_count: count } = terms
   if (window === null && answer === null) return null
   if (window === 0) return 'never counts as a duplicate'
-  const repeats = `it repeats the amount and reference of a payment to the same beneficiary ${window === null ? 'from a short time before' : `from the last ${duration(window)}`}`
+  const [recent, from] = window === null ? ['recent ', ''] : ['', ` from the last ${duration(window)}`]
+  const repeats = `it repeats the amount and reference of a ${recent}payment to the same beneficiary${from}`
   if (answer === 'deny') return `is refused if ${repeats}`
   if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} if ${repeats}`
-  if (answer === 'confirm') return `is refused if ${repeats}, unless the request says that a second one is meant`
+  if (answer === 'confirm') return `is refused if ${repeats}, unless the request confirms a second payment`
   return `gets a warning if ${repeats}`
 }
 
@@ -75,11 +76,11 @@ const newPayeeClause: Say = (terms) => {
 
 const verificationClause: Say = (terms) => {
   const { payee_verification: answer, required_approval_count: count } = terms
-  const unless = 'the rail confirms the name of its beneficiary'
+  const unless = 'the payment method confirms the name of its beneficiary'
   if (answer === 'deny') return `is refused unless ${unless}`
   if (answer === 'require_approval') return `needs ${approvals(Math.max(1, count), terms)} unless ${unless}`
   if (answer === 'warn') return `gets a warning unless ${unless}`
-  return answer === 'off' ? 'gets no warning about the name that the rail reports' : null
+  return answer === 'off' ? 'gets no warning about the name that the payment method reports' : null
 }
 
 const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { saidWith: PolicyField } } = {
@@ -105,14 +106,14 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
     slot: 'clause',
     say: (terms) =>
       who(1, terms) !== '' && !asksForApproval(terms)
-        ? `is approved, where another rule asks for that,${approvedBy(terms)}`
+        ? `must be approved${approvedBy(terms)} if another rule requires approval`
         : null,
   },
   approvalProof: { saidWith: 'separationOfDuties' },
   approverIds: {
     slot: 'clause',
     say: ({ approver_ids: ids }) =>
-      ids?.length ? `is approved only by ${ids.length === 1 ? 'the person' : `the ${ids.length} people`} whom it names` : null,
+      ids?.length ? `can be approved only by the ${ids.length === 1 ? 'person' : `${ids.length} people`} it names` : null,
   },
   duplicateWindowSeconds: { saidWith: 'onDuplicate' },
   onDuplicate: { slot: 'clause', say: duplicateClause },
@@ -134,7 +135,7 @@ export const policySentence = (terms: PolicyWire, names: Names): string => {
     monthly_limit_minor: monthly,
     total_limit_minor: total,
   } = terms
-  if ([each, daily, monthly, total].includes('0')) return `${scope} is refused: a limit of zero lets nothing through.`
+  if ([each, daily, monthly, total].includes('0')) return `${scope} is refused: a limit of zero allows no payment.`
   const limits = said('limit')
   const clauses = [...(limits.length > 0 ? [`is limited to ${list(limits, 'and')}`] : []), ...said('clause')]
   if (clauses.length === 0) return `${scope} is allowed. This policy has no limits yet.`

@@ -287,7 +287,9 @@ describe('with an API key', () => {
     const wrong = payments(['batch', list, '--dry-run'], env)
     expect([await wrong.ended, wrong.err()]).toEqual([
       1,
-      expect.stringMatching(/^row 3 \("ten"\), amount: is no amount: .*\ninvalid_request: 1 of 2 items cannot be paid\. Nothing/),
+      expect.stringMatching(
+        /^row 3 \("ten"\), amount: is not an amount: .*\ninvalid_request: 1 of 2 items cannot be paid\. Nothing/,
+      ),
     ])
     expect(wrong.out()).toBe('')
     await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,20\n')

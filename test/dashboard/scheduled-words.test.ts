@@ -44,7 +44,7 @@ const day = /Mar.* 5|5 Mar|10:00/
 describe('the approval of what is scheduled', () => {
   test.each([
     ['one payment', alone],
-    ['a list', list],
+    ['a batch', list],
   ] as const)('says when %s is sent, and never that it is on its way', (_, of) => {
     expect(effectOfChoice('approve', [of()])).toMatch(day)
     expect(effectOfChoice('approve', [of()])).toMatch(/^It is sent .* can be cancelled until then\.$/)
@@ -61,17 +61,17 @@ describe('the approval of what is scheduled', () => {
       '1 of them needs another approval after yours before it is sent. 2 of them are sent at their times if the limits and the balance allow it then, and can be cancelled until then. 1 of them is sent and can’t be recalled.',
     )
     expect(effectOfChoice('reject', [now, now])).toBe('They won’t be sent, and the held amount returns to the balance.')
-    expect(effectOfChoice('reject', [now, alone()])).toBe('They won’t be sent, and what is held for them returns to the balance.')
+    expect(effectOfChoice('reject', [now, alone()])).toBe('They won’t be sent, and the held amounts return to the balance.')
     expect(decidedWords(alone({ scheduled: false, status: 'approved' }))).toMatch(/is on its way$/)
   })
 
   test.each([
     ['one payment', alone],
-    ['a list', list],
+    ['a batch', list],
   ] as const)('says what %s leaves in the account', (_, of) => {
     expect(plain(balanceWords(of({ scheduled: false })))).toBe('KES 400.00 left in the account afterwards.')
     expect(plain(balanceWords(of()))).toBe('KES 400.00 of today’s balance left afterwards. No money is held until it is sent.')
-    expect(plain(balanceWords(of({ left: '-40000' })))).toBe('Today’s balance does not cover it: KES 400.00 is missing.')
+    expect(plain(balanceWords(of({ left: '-40000' })))).toBe('Today’s balance is KES 400.00 short.')
   })
 })
 

@@ -40,7 +40,7 @@ export const follow = (page: Page, path: string): Promise<void> =>
 export const openEachApproval = async (page: Page, count: number): Promise<void> => {
   for (let at = 0; at < count; at += 1) {
     await page.locator('.inbox-link').nth(at).click()
-    await page.getByLabel('What is decided').waitFor()
+    await page.getByLabel('Payment to decide').waitFor()
     await page.goBack()
   }
 }

@@ -71,7 +71,7 @@ test.each([
       subject: { type: 'approval', id: 'apr_1' },
       payment: { ...payment, batch: { id: 'pbt_1', name: 'Salaries' } },
     },
-    'Amina Otieno approved the list “Salaries”',
+    'Amina Otieno approved the batch “Salaries”',
   ],
   [
     {
@@ -112,7 +112,7 @@ test.each([
       before: { approve: "Payees whose name differs from the rail's: 0\nNames at the rail being checked: 12\nLargest:" },
       payment: { ...payment, batch: { id: 'pbt_1', name: 'Salaries' } },
     },
-    'Names at the payment method were checked, and the approval of the list “Salaries” says what was found',
+    'The payment method checked the names, and the approval of the batch “Salaries” shows the result',
   ],
   [
     {
@@ -122,7 +122,7 @@ test.each([
       before: { approve: `Name at the rail: ${nameAtRail({ ...unknownName, isBeingChecked: true })}` },
       payment,
     },
-    'Names at the payment method were checked, and the approval of the payment of KES 450 to Brian Otieno says what was found',
+    'The payment method checked the names, and the approval of the payment of KES 450 to Brian Otieno shows the result',
   ],
   [
     {
@@ -134,7 +134,7 @@ test.each([
       },
       payment,
     },
-    'A name at the payment method changed, so the approval of the payment of KES 450 to Brian Otieno begins again',
+    'The payment method reported a different name, so the approval of the payment of KES 450 to Brian Otieno starts again',
   ],
 ] as const)('the role %j reads "%s"', (entry, expected) => expect(sentence(entry)).toBe(expected))
 
@@ -149,7 +149,7 @@ test('what happened to the payments of one list is one sentence, with their sum'
   }
   const entries = [entry, entry] as Schemas['WorkspaceAuditEntry'][]
   const words = (of: typeof entries) => activityOfList(of, context).replaceAll('\u00a0', ' ')
-  expect(words(entries)).toBe('2 payments of the list “Salaries” succeeded, KES 900 together')
+  expect(words(entries)).toBe('2 payments in the batch “Salaries” succeeded, KES 900 in total')
   const released = entries.map((each) => ({ ...each, action: 'payment.processing' as const }))
   const created = entries.map((each) => ({
     ...each,
@@ -157,8 +157,8 @@ test('what happened to the payments of one list is one sentence, with their sum'
     account_id: 'acc_own',
     after: { amount_minor: '45000' },
   }))
-  expect(words(created)).toBe('You created 2 payments of the list “Salaries”, KES 900 together')
-  expect(words(released)).toBe('2 payments of the list “Salaries” were released for sending, KES 900 together')
+  expect(words(created)).toBe('You created 2 payments in the batch “Salaries”, KES 900 in total')
+  expect(words(released)).toBe('2 payments in the batch “Salaries” were released for sending, KES 900 in total')
 })
 
 test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {

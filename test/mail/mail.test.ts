@@ -74,11 +74,11 @@ test('an approval is mailed once to each person who may decide, with its facts a
   await service.settle()
   await service.settle()
   const mails = server.to(approver.email).filter(({ subject }) => subject.includes('KES 1,500.00'))
-  expect(mails.map(({ subject }) => subject)).toEqual(['KES 1,500.00 to "Rent" waits for your decision'])
+  expect(mails.map(({ subject }) => subject)).toEqual(['KES 1,500.00 to "Rent" needs your decision'])
   const [{ text, headers, from }] = mails as [(typeof mails)[number]]
   const { name } = (await api.get('/v1/workspaces/current')).body.workspace
-  expect(text).toContain(`"Amina Otieno" asked for KES 1,500.00 to "Rent" in "${name}".`)
-  expect(text).toMatch(/Name at the rail: "B.+"\./)
+  expect(text).toContain(`"Amina Otieno" requested KES 1,500.00 to "Rent" in "${name}".`)
+  expect(text).toMatch(/Name reported by the payment method: "B.+"\./)
   expect(text).toContain('The rail reports another name for this number')
   expect(text).toContain('First payment to this destination.')
   expect(linksIn(text)).toEqual([`${service.deps.config.publicUrl}/approve/${payment.approval_id}`])
@@ -97,7 +97,7 @@ test('an approval is mailed once to each person who may decide, with its facts a
   service.clock.advance(3600)
   await service.settle()
   expect(subjects(approver.email).filter((one) => one.includes('Rent'))).toEqual([
-    'KES 1,500.00 to "Rent" waits for your decision',
+    'KES 1,500.00 to "Rent" needs your decision',
     'Still waiting: KES 1,500.00 to "Rent"',
   ])
   await approver.again()
@@ -149,7 +149,7 @@ test('a server that is busy is asked again for an hour, with one Message-ID; an 
   await service.settle()
   await service.settle()
   const [mail, ...more] = server.to(email)
-  expect([mail?.subject, more]).toEqual(['An API key was made for your account', []])
+  expect([mail?.subject, more]).toEqual(['An API key was created for your account', []])
   const [row] = await service.deps.db.query<{ id: string; tries: number }>(
     'select id, tries from mails where account_id is not null and kind = $1 order by id desc limit 1',
     ['new_key'],
@@ -242,8 +242,8 @@ test('a new browser, method, key or approver is mailed whatever was switched off
     [
       'New sign-in to your account',
       'A sign-in method was added to your account',
-      'An API key was made for your account',
-      `"Brian Kamau" may now decide in "${name}"`,
+      'An API key was created for your account',
+      `"Brian Kamau" can now decide approvals in "${name}"`,
     ].toSorted(),
   )
 })
@@ -286,8 +286,8 @@ test('a change that weakens a policy is mailed to the other approvers; a batch t
     201,
   )
   await service.settle()
-  expect(subjects(approver.email)).toContain('A change of the policy "Ask" waits')
-  expect(subjects(of.owner.email)).not.toContain('A change of the policy "Ask" waits')
+  expect(subjects(approver.email)).toContain('A change to the policy "Ask" is pending')
+  expect(subjects(of.owner.email)).not.toContain('A change to the policy "Ask" is pending')
   const { counts } = (await of.owner.api.get(`/v1/payment-batches/${failing.id}`)).body
   expect(counts).toEqual({ failed: 1, succeeded: 1 })
   const ended = server.to(of.owner.email).find(({ subject }) => subject === '1 of 2 payments failed')
@@ -310,7 +310,7 @@ test('money that is short for what is scheduled is mailed to those who can add s
   )
   await service.deps.jobs.sweep()
   await service.settle()
-  const subject = 'KES 1,500.00 is missing for what is scheduled'
+  const subject = 'Scheduled payments are KES 1,500.00 short'
   for (const { email } of [owner, member]) {
     const [mail, ...more] = server.to(email).filter((one) => one.subject === subject)
     expect([linksIn(mail?.text ?? ''), more]).toEqual([[`${service.deps.config.publicUrl}/payments/${id}`], []])
@@ -353,8 +353,8 @@ test('a mail tells times as a clock of the workspace shows them, in the language
   expect(textTo(invited, /invites you/)).toContain('until 8 Jan 2027, 00:05 (Lagos time).')
   expect(textTo(reader.email, /anakualika/)).toContain('hadi 8 Jan 2027, 00:05 (saa za Lagos).')
   expect(textTo(owner.email, /API key/)).toContain('Time: 1 Jan 2027, 00:05 (Lagos time).')
-  expect(textTo(owner.email, /is missing/)).toContain('until 1 Jan 2027, 13:30 (Lagos time), and')
-  expect(textTo(owner.email, /waits for your decision/)).toContain('until 1 Jan 2027, 13:30 (Lagos time).')
+  expect(textTo(owner.email, /short/)).toContain('until 1 Jan 2027, 13:30 (Lagos time), and')
+  expect(textTo(owner.email, /needs your decision/)).toContain('until 1 Jan 2027, 13:30 (Lagos time).')
   expect(textTo(approver.email, /inasubiri uamuzi/)).toContain('hadi 1 Jan 2027, 13:30 (saa za Lagos).')
   expect(textTo(approver.email, /sera/)).toContain('Yataanza kutumika 2 Jan 2027, 00:05 (saa za Lagos)')
   // Mails about the account alone use the time zone of its own workspace.

@@ -227,7 +227,7 @@ const good: ListFile[] = [
   },
   {
     name: 'rows that were not paid, with our reasons in a last column',
-    bytes: utf8(`\uFEFF${plain.replaceAll('\r\n', ',is no amount\r\n').replace('is no amount', 'Why it was not paid')}`),
+    bytes: utf8(`\uFEFF${plain.replaceAll('\r\n', ',is not an amount\r\n').replace('is not an amount', 'Why it was not paid')}`),
     contentType: csv,
     pays: two,
   },
@@ -381,7 +381,7 @@ const faulty: ListFile[] = [
     name: 'a fault below empty rows',
     bytes: utf8(`sep=,\r\n${plain}\r\n,,\r\nAchieng,0722000101,many\r\n`),
     contentType: csv,
-    rows: [[6, 'amount', '"many" is no amount']],
+    rows: [[6, 'amount', '"many" is not an amount']],
   },
   {
     name: 'phones as Excel shows them',
@@ -408,14 +408,14 @@ const faulty: ListFile[] = [
     name: 'a decimal comma',
     bytes: rowOf('Achieng;0722000101;12500,50', 'name;phone;amount\r\n'),
     contentType: csv,
-    rows: [[2, 'amount', '"12500,50" is no amount']],
+    rows: [[2, 'amount', '"12500,50" is not an amount']],
   },
   {
     name: 'an amount in another currency, and a column that says so',
     bytes: rowOf('Achieng,0722000101,USD 12500,KES\r\nBaraka,0722000102,900,USD', 'name,phone,amount,currency\r\n'),
     contentType: csv,
     rows: [
-      [2, 'amount', '"USD 12500" is no amount'],
+      [2, 'amount', '"USD 12500" is not an amount'],
       [3, 'currency', '"USD" is another currency than KES'],
     ],
   },
@@ -429,7 +429,7 @@ const faulty: ListFile[] = [
     rows: [
       [2, 'bank_code', 'Did you mean 54 (Victoria Commercial Bank)?'],
       [3, 'bank_code', 'is the code of no bank that can be paid'],
-      [4, 'bank_code', '01 is another bank than the one that is named, which has 68'],
+      [4, 'bank_code', '01 is not the code of the named bank, which has 68'],
     ],
   },
 ]

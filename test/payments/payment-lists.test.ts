@@ -170,7 +170,7 @@ test('a thousand rows with new payees are one request, and one more is refused',
   const tooLong = await sendCsv(someone, list(1_001))
   expect([tooLong.status, tooLong.body.message]).toEqual([
     400,
-    expect.stringContaining('has 1001 payments: a list has at most 1000'),
+    expect.stringContaining('has 1001 payments: a batch has at most 1000'),
   ])
   const answer = await sendCsv(someone, list(1_000))
   expect([answer.status, answer.body.items_count, answer.body.total_minor]).toEqual([201, 1_000, '100000000'])

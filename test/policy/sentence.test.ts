@@ -54,6 +54,7 @@ test.each(policyFieldNames)('%s is in the sentence of every policy that has it',
 })
 
 const repeats = 'it repeats the amount and reference of a payment to the same beneficiary'
+const repeatsRecent = 'it repeats the amount and reference of a recent payment to the same beneficiary'
 
 test.each<[Partial<PolicyWire>, string]>([
   [{}, 'Every payment is allowed. This policy has no limits yet.'],
@@ -61,7 +62,7 @@ test.each<[Partial<PolicyWire>, string]>([
     { payment_types: ['salary', 'rent'], beneficiary_ids: ['ben_1'], per_payment_limit_minor: '100', daily_limit_minor: '200' },
     'Every payment of type salary or rent to <ben_1> is limited to KES 100 per payment and KES 200 a day.',
   ],
-  [{ on_duplicate: 'deny' }, `Every payment is refused if ${repeats} from a short time before.`],
+  [{ on_duplicate: 'deny' }, `Every payment is refused if ${repeatsRecent}.`],
   [{ on_duplicate: 'deny', duplicate_window_seconds: 604_800 }, `Every payment is refused if ${repeats} from the last 7 days.`],
   [{ duplicate_window_seconds: 3600 }, `Every payment gets a warning if ${repeats} from the last hour.`],
   [{ on_duplicate: 'deny', duplicate_window_seconds: 0 }, 'Every payment never counts as a duplicate.'],
@@ -71,14 +72,14 @@ test.each<[Partial<PolicyWire>, string]>([
   ],
   [
     { separation_of_duties: true },
-    'Every payment is approved, where another rule asks for that, by someone other than the requester.',
+    'Every payment must be approved by someone other than the requester if another rule requires approval.',
   ],
   [{ required_approval_count: 2 }, 'Every payment needs 2 approvals.'],
   [
     { monthly_limit_minor: '300', approval_threshold_minor: '50', required_approval_count: 1, on_duplicate: 'warn' },
-    `Every payment is limited to KES 300 a month, needs 1 approval at or above KES 50, and gets a warning if ${repeats} from a short time before.`,
+    `Every payment is limited to KES 300 a month, needs 1 approval at or above KES 50, and gets a warning if ${repeatsRecent}.`,
   ],
-  [{ daily_limit_minor: '0', on_duplicate: 'warn' }, 'Every payment is refused: a limit of zero lets nothing through.'],
+  [{ daily_limit_minor: '0', on_duplicate: 'warn' }, 'Every payment is refused: a limit of zero allows no payment.'],
 ])('%j: %s', (over, sentence) => expect(say(over)).toBe(sentence))
 
 test('whose payments alone a policy binds is in its sentence', () => {

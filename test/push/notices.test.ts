@@ -58,7 +58,7 @@ test('an approval is pushed once to the browsers of those who may decide it, wit
         tag: payment.approval_id,
         url: link,
         title: `KES 1,500.00 to "${name}"`,
-        body: expect.stringMatching(/^Waits for your decision\. Name at the rail: /),
+        body: expect.stringMatching(/^Needs your decision\. Reported name: /),
       },
     ])
   }
@@ -141,7 +141,7 @@ test('a list is pushed once, with its total and how many payments it has', async
   const batch = await of.owner.api.post('/v1/payment-batches', { name: 'Secret salaries', items })
   expect(batch.status).toBe(201)
   await service.settle()
-  expect(messages(phone)).toMatchObject([{ title: 'KES 2,000.00 in 2 payments', body: 'A list waits for your decision.' }])
+  expect(messages(phone)).toMatchObject([{ title: 'KES 2,000.00 in 2 payments', body: 'A payment batch needs your decision.' }])
   expect(phone.received[0]?.text).not.toContain('Secret')
 })
 

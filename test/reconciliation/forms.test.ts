@@ -90,13 +90,13 @@ describe('an amount', () => {
     expect(read(line('2026-03-04 14:33:07', paidIn, withdrawn))).toEqual([['UKA0000001', '2026-03-04T11:33', amount]])
   })
   test.each([
-    ['ten', '', /"ten" is no amount: expected 1500.00/],
-    ['1.500', '', /"1.500" is no amount/],
-    ['1,50,000.00', '', /is no amount/],
-    ['--500', '', /is no amount/],
-    ['(-500)', '', /is no amount/],
-    ['1e3', '', /is no amount/],
-    ['USD 10', '', /is no amount/],
+    ['ten', '', /"ten" is not an amount: expected 1500.00/],
+    ['1.500', '', /"1.500" is not an amount/],
+    ['1,50,000.00', '', /is not an amount/],
+    ['--500', '', /is not an amount/],
+    ['(-500)', '', /is not an amount/],
+    ['1e3', '', /is not an amount/],
+    ['USD 10', '', /is not an amount/],
     ['', '', /it has no amount/],
     ['10.00', '20.00', /came in and one that went out/],
   ])('paid in "%s", withdrawn "%s" is refused by line, with what was expected', (paidIn, withdrawn, problem) => {

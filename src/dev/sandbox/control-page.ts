@@ -67,7 +67,7 @@ const draw = async () => {
   const next = JSON.stringify([rules, journal])
   if (next === shown) return
   shown = next
-  fill('rules', 6, rules.data.map((rule) => row([rule.effect, rule.rail ?? 'any', rule.party ?? 'any', rule.times ?? 'until removed', rule.used, removal(rule)])), 'No rules: the providers behave.')
+  fill('rules', 6, rules.data.map((rule) => row([rule.effect, rule.rail ?? 'any', rule.party ?? 'any', rule.times ?? 'until removed', rule.used, removal(rule)])), 'No rules. The providers behave normally.')
   fill('journal', 3, journal.data.slice(-100).reverse().map(({ at, what, detail }) => row([time(at), what, Object.entries(detail).filter(([, value]) => value !== null).map(([name, value]) => name + ': ' + value).join(', ')])), 'Nothing has happened yet.')
 }
 document.getElementById('add').onsubmit = async (event) => {

@@ -46,10 +46,10 @@ const hiddenInput = ([name, value]: [string, string]): string =>
 
 const otherPersonForm = (path: string, asked: Record<string, string>): string => `<form action="${escapeHtml(path)}/choose">
 ${Object.entries(asked).map(hiddenInput).join('\n')}
-<label>Another e-mail <input name="email" type="email" required></label>
+<label>Another email <input name="email" type="email" required></label>
 <label>Name <input name="name" maxlength="100"></label>
 <label><input type="checkbox" name="unverified" value="1"> never verified</label>
-<button>Be this person</button>
+<button>Sign in as this person</button>
 </form>`
 
 /** A provider's page for choosing the person, and its codes. This one accepts every answer. */
@@ -92,7 +92,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
       }))
       const page = {
         title: `Sign in with ${title} (sandbox)`,
-        paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose a person to sign in as.`],
+        paragraphs: [`This is not ${title}: this service simulates it on this machine. Choose a person to sign in as.`],
         links: [...links, { href: back({ error: 'access_denied', state: asked.state }), text: 'Cancel' }],
       }
       return sendHtml(reply, 200, renderPage(page, otherPersonForm(path, asked)))

@@ -35,10 +35,10 @@ export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>
     const page = {
       title: 'Mailbox (sandbox)',
       paragraphs: [
-        'No mail leaves this machine, because SMTP_URL is not set. These are the mails that people would have received, newest first.',
+        'No email leaves this machine, because SMTP_URL is not set. These are the emails that people would have received, newest first.',
       ],
       links: [{ href: '/account', text: 'Notification settings' }],
     }
-    return sendHtml(reply, 200, renderPage(page, letters.map(html).join('\n') || '<p>No mail yet.</p>'))
+    return sendHtml(reply, 200, renderPage(page, letters.map(html).join('\n') || '<p>No emails yet.</p>'))
   })
 }

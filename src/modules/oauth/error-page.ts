@@ -47,10 +47,10 @@ export const handleOAuthError = (error: unknown, request: FastifyRequest, reply:
 }
 
 const titles: Readonly<Record<number, string>> = {
-  401: 'Sign in first',
+  401: 'Sign in to continue',
   403: 'Not allowed',
   404: 'Not found',
-  409: 'Too late',
+  409: 'No longer valid',
   429: 'Too many requests',
 }
 
@@ -61,7 +61,7 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   // An unknown client is an error in the link, and no reason for a browser to ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status
   if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
-  const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request cannot be answered')
+  const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request is not valid')
   const back = error instanceof OAuthError ? error.back : undefined
   const links = back === undefined ? [] : [{ href: back, text: `Back to ${redirectHost(back)}`, foreign: true }]
   const unverified = back === undefined ? [] : ['This address is not verified. Continue only if you came from there.']

@@ -50,18 +50,18 @@ export const accountFlows = (world: World): void => {
     const settings = async () => (await api.get('/v1/accounts/me/notification-settings')).body
     await page.goto('/account')
     await page.getByText(`To ${email}`).waitFor()
-    await page.getByLabel('Money is short for what is scheduled').uncheck()
+    await page.getByLabel('The balance is too low for scheduled payments').uncheck()
     await page.getByLabel('Language').selectOption('Kiswahili')
     await expect.poll(settings).toMatchObject({ balance: { email: false }, lists: { email: true }, language: 'sw' })
     await page.reload()
     await expect.poll(() => page.getByLabel('Language').inputValue()).toBe('sw')
-    expect(await page.getByLabel('Money is short for what is scheduled').isChecked()).toBe(false)
+    expect(await page.getByLabel('The balance is too low for scheduled payments').isChecked()).toBe(false)
     await world.service.deps.db.query('update identities set mail_refused_at = $1 where email = $2', [
       world.service.clock.now(),
       email,
     ])
     await page.reload()
-    await page.getByText(`Mails to ${email} come back`).waitFor()
+    await page.getByText(`Emails to ${email} bounce`).waitFor()
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await takeScreenshots(page, 'account-mail')
 
@@ -74,7 +74,7 @@ export const accountFlows = (world: World): void => {
     const guest = newPerson().email
     await page.getByLabel('Only for').fill(guest)
     await page.getByRole('button', { name: 'Create invitation' }).click()
-    await page.getByText(`It was mailed to ${guest}`).waitFor()
+    await page.getByText(`We emailed it to ${guest}`).waitFor()
     const link = (await page.locator('[data-secret]').textContent()) ?? ''
     await takeScreenshots(page, 'invitation-made')
     await world.service.settle()
@@ -119,7 +119,7 @@ export const accountFlows = (world: World): void => {
     // The newest is the last.
     await page.getByRole('button', { name: 'Unlink Wallet' }).first().click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('Reading what it signed…').waitFor({ state: 'detached' })
+    await dialog.getByText('Loading what was signed with it…').waitFor({ state: 'detached' })
     await dialog.getByText('100 mandates in force were signed with it and will be revoked.').waitFor()
     await expect.poll(() => dialog.getByText(/approvals? of a payment/).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Cancel' }).click()

@@ -208,7 +208,7 @@ export const approvalLinkFlows = (world: World): void => {
       return walk
     }
     await signInAt()
-    await page.getByText('This account can’t decide it.').waitFor()
+    await page.getByText('You can’t decide this with this account.').waitFor()
     const accept = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ token }) }
     const accepting = `fetch('/v1/workspaces/invitations/accept', ${JSON.stringify(accept)}).then((answer) => answer.status)`
     expect(await page.evaluate(accepting)).toBe(200)

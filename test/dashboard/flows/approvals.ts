@@ -56,7 +56,7 @@ export const approvalFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto(`/approvals/${await hold('45000')}`)
     await page.getByText('The payment method reports the same name: WANJIRU N**** K****').waitFor()
-    await expect.poll(() => page.getByText('Another name was reported before').count()).toBe(0)
+    await expect.poll(() => page.getByText('The reported name changed').count()).toBe(0)
 
     // The rail is asked for a name once a minute at most.
     world.service.clock.advance(60)
@@ -64,7 +64,7 @@ export const approvalFlows = (world: World): void => {
     expect((await person.api.post(`/v1/beneficiaries/${payee}/verify`)).status).toBe(202)
     await world.service.settle()
     await page.goto(`/approvals/${await hold('46000')}`)
-    await page.getByText(/^Another name was reported before: WANJIRU N\*\*\*\* K\*\*\*\* .*, now JANE D\*\*/).waitFor()
+    await page.getByText(/^The reported name changed: WANJIRU N\*\*\*\* K\*\*\*\* .*, now JANE D\*\*/).waitFor()
     expect(complaints).toEqual([])
     await close()
   })
@@ -237,7 +237,7 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
-  test('a list that cannot be read again stays, and says that it is old', async () => {
+  test('a list that cannot be read again stays, and says that it may be out of date', async () => {
     world.service.clock.set(new Date())
     const team = await createTeam(world.service)
     const amina = await team.join('approver', 'Amina Otieno')
@@ -249,7 +249,7 @@ export const approvalFlows = (world: World): void => {
     for (const path of ['**/v1/approvals?*', '**/v1/payments?*'])
       await page.route(path, (route) => route.fulfill({ status: 400, json: { error: 'conflict', message: 'Not now.' } }))
     await team.hold('230000')
-    await page.getByText('This list is old: it was read just now.').first().waitFor()
+    await page.getByText('This list may be out of date. It was last updated just now.').first().waitFor()
     await page.getByText('Green beans').waitFor()
     await close()
   })

@@ -21,11 +21,11 @@ Baraka Mwangi,72200070,380.50,March salary
 `
 
 const choose = async (page: Page, name: string, bytes: Uint8Array, mimeType = 'text/csv') => {
-  const another = page.getByRole('button', { name: 'Choose another list' })
+  const another = page.getByRole('button', { name: 'Choose another file' })
   if ((await another.count()) > 0) await another.click()
   else {
     await follow(page, '/payments/batches')
-    await page.getByText('Salaries and other lists').waitFor()
+    await page.getByText('Salaries and other batches').waitFor()
     await follow(page, '/payments/batches/new')
   }
   await page.getByLabel('File').setInputFiles({ name, mimeType, buffer: Buffer.from(bytes) })
@@ -34,7 +34,7 @@ const choose = async (page: Page, name: string, bytes: Uint8Array, mimeType = 't
 /** Checks the batch on the page, and returns the service's findings. */
 const check = async (page: Page): Promise<Json> => {
   const answer = page.waitForResponse((response) => response.url().includes('dry_run=true'))
-  await page.getByRole('button', { name: 'Check the list' }).click()
+  await page.getByRole('button', { name: 'Check batch' }).click()
   return (await answer).json()
 }
 
@@ -44,7 +44,7 @@ const onPage = async (page: Page, file: ListFile): Promise<Json> => {
   const columns = page.getByRole('table', { name: 'Columns' })
   await page.locator('.field-error, .notice').or(columns).first().waitFor()
   const asked = await page.locator('.field-error, .notice').allInnerTexts()
-  if ('pays' in file && asked.some((text) => text.includes('Which line is right?')))
+  if ('pays' in file && asked.some((text) => text.includes('Which line looks right?')))
     await page
       .getByRole('listitem')
       .filter({ hasText: file.pays[0]?.[0] ?? '' })
@@ -79,7 +79,7 @@ const download = async (page: Page, button: string | RegExp): Promise<Json[]> =>
 }
 
 export const batchFlows = (world: World): void => {
-  test('a list is mended in place, checked, approved by its lines and their root, followed to its end, and stands in the statement', async () => {
+  test('a batch is mended in place, checked, approved by its lines and their root, followed to its end, and stands in the statement', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 2_000_000n)
     await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '40000' })
@@ -88,7 +88,7 @@ export const batchFlows = (world: World): void => {
     await page.getByLabel('Or paste the rows').fill(rows)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('March')
-    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByRole('button', { name: 'Check batch' }).click()
     await page.getByText('1 row cannot be paid').waitFor()
     await page.getByText('phone: must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits').waitFor()
     await page.getByLabel('Row 3, phone').fill('0722000702')
@@ -98,17 +98,17 @@ export const batchFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Edit row 3' }).click()
     await expect.poll(() => page.getByLabel('Row 3, phone').inputValue()).toBe('0722000702')
     expect(await page.getByPlaceholder('Salaries March').inputValue()).toBe('March')
-    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByRole('button', { name: 'Check batch' }).click()
     await page.getByText('Every row can be paid').waitFor()
     await expect.poll(async () => (await payer.api.get('/v1/payment-batches')).body.data).toEqual([])
-    await page.getByRole('button', { name: 'Pay this list' }).dblclick()
+    await page.getByRole('button', { name: 'Pay this batch' }).dblclick()
     await page.getByRole('heading', { name: 'March' }).waitFor()
     await expect.poll(async () => (await payer.api.get('/v1/payment-batches')).body.data).toHaveLength(1)
     await page.getByText('2 need approval').waitFor()
     await page.getByRole('link', { name: 'View approval' }).click()
     await page.getByText('You approve exactly these lines').waitFor()
     // Both are first payments: a fact that is true of all is not a deviation.
-    await page.getByText('Nothing about one of them is dangerous or unusual.').waitFor()
+    await page.getByText('No payment looks dangerous or unusual.').waitFor()
     const [batch] = (await payer.api.get('/v1/payment-batches')).body.data
     await payer.api.post(`/v1/approvals/${batch.approval_id}/decide`, { decision: 'approve' })
     await page.goto(`/payments/batches/${batch.id}`)
@@ -121,7 +121,7 @@ export const batchFlows = (world: World): void => {
     await page.getByText('Opened by you').waitFor()
     await takeScreenshots(page, 'batch')
     await page.goto('/statements')
-    await page.getByRole('heading', { name: 'Out by payee' }).waitFor()
+    await page.getByRole('heading', { name: 'Paid out by beneficiary' }).waitFor()
     await page
       .getByRole('cell', { name: /Achieng Otieno/ })
       .first()
@@ -132,7 +132,7 @@ export const batchFlows = (world: World): void => {
     const idOf = (name: string) => paid.find(({ beneficiary }: Json) => beneficiary.display_name === name)?.beneficiary_id
     await payer.api.delete(`/v1/beneficiaries/${idOf('Baraka Mwangi')}`)
     await page.goto(`/payments/batches/${batch.id}`)
-    await page.getByRole('link', { name: 'Pay this list again' }).click()
+    await page.getByRole('link', { name: 'Pay this batch again' }).click()
     await page.getByRole('cell', { name: 'Baraka Mwangi' }).waitFor()
     expect(await page.locator('main').textContent()).not.toContain('ben_')
     await page.getByRole('textbox', { name: 'Name' }).fill('April')
@@ -149,8 +149,8 @@ export const batchFlows = (world: World): void => {
     expect(await page.getByLabel('Row 1, Name').count()).toBe(0)
     await page.getByLabel('Row 1, Amount').fill('475 or so')
     await page.getByLabel('Row 1, Narrative').fill('April salary')
-    await page.getByRole('button', { name: 'Check the list' }).click()
-    await page.getByText('Amount: "475 or so" is no amount: write it as 12500 or 12500.50').waitFor()
+    await page.getByRole('button', { name: 'Check batch' }).click()
+    await page.getByText('Amount: "475 or so" is not an amount: write it as 12500 or 12500.50').waitFor()
     await page.getByLabel('Row 1, Amount').fill('475')
     await check(page)
     await page.getByText('Beneficiary is archived: leave the item out').waitFor()
@@ -163,7 +163,7 @@ export const batchFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Remove row 2' }).click()
     expect((await check(page)).items).toMatchObject([{ index: 0, amount_minor: '47500' }])
     const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/v1/payment-batches'))
-    await page.getByRole('button', { name: 'Pay this list' }).click()
+    await page.getByRole('button', { name: 'Pay this batch' }).click()
     expect((await sent).postDataJSON()).toEqual({
       ...{ again: batch.id, name: 'April' },
       items: [
@@ -182,7 +182,7 @@ export const batchFlows = (world: World): void => {
     await close()
   })
 
-  test('a list that was paid before is asked about once, with its rows, and a cell that has moved is shown', async () => {
+  test('a batch that was paid before is asked about once, with its rows, and a cell that has moved is shown', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 2_000_000n)
     const items = [{ display_name: 'Achieng Otieno', destination: '0722000701', amount_minor: '45000' }]
@@ -193,16 +193,16 @@ export const batchFlows = (world: World): void => {
       '\uFEFFEmployee Name,Phone Number,Net Pay\r\n\r\nNobody,722000701,450\r\nBaraka,0722000702,1,500\r\n',
     )
     await page.getByLabel('File').setInputFiles({ name: 'April salaries.csv', mimeType: 'text/csv', buffer: bytes })
-    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByRole('button', { name: 'Check batch' }).click()
     await page.getByText('4 cells, 3 columns: quote an amount with a comma').first().waitFor()
     await page.getByLabel('Row 4, Net Pay').fill('1500')
     await page.getByLabel('Row 4, Column 4').fill('')
-    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByRole('button', { name: 'Check batch' }).click()
     await page.getByText('1 row would be paid twice').waitFor()
-    await page.getByText('Row 3: the list says “Nobody”, this number is “Achieng Otieno”').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Pay this list' }).isDisabled()).toBe(true)
+    await page.getByText('Row 3: your file says “Nobody”, this number belongs to “Achieng Otieno”').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Pay this batch' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Pay them again' }).click()
-    await page.getByRole('button', { name: 'Pay this list' }).click()
+    await page.getByRole('button', { name: 'Pay this batch' }).click()
     await page.getByRole('heading', { name: 'April salaries' }).waitFor()
     await expect.poll(async () => (await payer.api.get('/v1/payments')).body.data).toHaveLength(3)
     await page.goto('/payments/batches/new')
@@ -232,7 +232,7 @@ export const batchFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, payer)
     await page.goto(`/approvals/${approval_id}`)
     await page.getByText('You approve exactly these lines').waitFor()
-    await page.getByText('2 to look at come first.').waitFor()
+    await page.getByText('2 payments to check come first.').waitFor()
     const lines = page.getByRole('row').filter({ hasText: /(Fundi|Somebody)/ })
     await expect.poll(() => lines.count()).toBe(27)
     expect(await lines.nth(0).textContent()).toContain('Number under two names: also "')
@@ -257,20 +257,20 @@ export const batchFlows = (world: World): void => {
     expect(await row.count()).toBe(1)
     await page.getByRole('button', { name: 'Week 47' }).click()
     await expect.poll(() => row.count()).toBe(26)
-    await page.getByRole('link', { name: 'Open the list' }).waitFor()
+    await page.getByRole('link', { name: 'Open the batch' }).waitFor()
     await page.getByLabel('Search').fill('Harvest')
-    await page.getByText('Those of 131 payments that match').waitFor()
+    await page.getByText('Matching, of 131 payments').waitFor()
     await page.goto('/')
     await page.getByRole('heading', { name: 'Recent payments' }).waitFor()
     await expect.poll(() => page.locator('.pay-row').count()).toBe(1)
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').fill('harvest wages')
-    await page.getByRole('option', { name: /List of payments/ }).waitFor()
+    await page.getByRole('option', { name: /Payment batch\b/ }).waitFor()
     await page.getByRole('combobox').fill('week 47')
     await page.getByRole('option', { name: /Week 47.*131 payments/ }).waitFor()
     await page.keyboard.press('Escape')
     await page.goto('/workspace/activity')
-    await page.getByText(/created 131 payments of the list “Week 47”, KES\s\d+,\d+ together/).waitFor()
+    await page.getByText(/created 131 payments in the batch “Week 47”, KES\s\d+,\d+ in total/).waitFor()
     expect(complaints).toEqual([])
     await close()
   })
@@ -332,11 +332,11 @@ export const batchFlows = (world: World): void => {
     const text = `Emp No;Employee Name;Phone Number;Department;Net Pay\r\n${rows.join('\r\n')}\r\n`
     await page.goto('/payments/batches')
     await choose(page, 'Salaries March.csv', Buffer.from(text, 'latin1'))
-    await page.getByText('Which line is right?').waitFor()
+    await page.getByText('Which line looks right?').waitFor()
     await page.getByRole('listitem').filter({ hasText: 'Chébet' }).getByRole('button').click()
-    await page.getByText('Say what “Emp No” is, or leave it out.').waitFor()
-    await expect.poll(() => page.getByRole('button', { name: 'Check the list' }).getAttribute('aria-disabled')).toBe('true')
-    await page.getByLabel('What “Emp No” is').selectOption('A note of yours')
+    await page.getByText('Choose what “Emp No” is, or leave it out.').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Check batch' }).getAttribute('aria-disabled')).toBe('true')
+    await page.getByLabel('What “Emp No” is').selectOption('Your own note')
     await page.getByLabel('What “Department” is').selectOption('Leave out')
     const understood = page.getByRole('table', { name: 'Columns' })
     await expect.poll(() => understood.getByRole('row', { name: /Net Pay/ }).textContent()).toContain('KES\u00a0150.00')
@@ -346,10 +346,10 @@ export const batchFlows = (world: World): void => {
     await page.getByText('5 rows cannot be paid, so nothing was created').waitFor()
     const said = (await page.locator('main').textContent()) ?? ''
     expect(said).toContain('Rows 10 to 12: Phone Number must be a Kenyan mobile number')
-    expect(said).toContain('Rows 10 ("150,00") and 500 ("many"): Net Pay is no amount')
+    expect(said).toContain('Rows 10 ("150,00") and 500 ("many"): Net Pay is not an amount')
     expect(said).toContain('Row 700: 4 cells, 5 columns: a cell is missing')
-    expect(said.split('The balance does not suffice')).toHaveLength(2)
-    expect(said).toMatch(/The list needs KES\u00a0149,\d{3}\.00, and KES\u00a0100,000\.00 is available/)
+    expect(said.split('The balance is too low')).toHaveLength(2)
+    expect(said).toMatch(/The batch needs KES\u00a0149,\d{3}\.00, and KES\u00a0100,000\.00 is available/)
     const payable = await download(page, 'The 995 that can be paid')
     expect(payable).toHaveLength(995)
     expect(payable[0]).toEqual({
@@ -359,15 +359,17 @@ export const batchFlows = (world: World): void => {
       Department: 'Stores',
       'Net Pay': '150.00',
     })
-    const wrong = await download(page, 'The 5 that cannot, with reasons')
+    const wrong = await download(page, 'The 5 that can’t be paid, with reasons')
     expect(wrong.map((row) => [row['Emp No'], row['Why it was not paid']])).toEqual([
       [
         '1010',
-        expect.stringMatching(/Net Pay "150,00" is no amount.*; Phone Number must be|Phone Number must be.*; Net Pay "150,00"/),
+        expect.stringMatching(
+          /Net Pay "150,00" is not an amount.*; Phone Number must be|Phone Number must be.*; Net Pay "150,00"/,
+        ),
       ],
       ['1011', expect.stringContaining('Phone Number must be a Kenyan mobile number')],
       ['1012', expect.stringContaining('Phone Number must be a Kenyan mobile number')],
-      ['1500', expect.stringContaining('Net Pay "many" is no amount')],
+      ['1500', expect.stringContaining('Net Pay "many" is not an amount')],
       ['1700', expect.stringContaining('a cell is missing')],
     ])
 
@@ -378,7 +380,7 @@ export const batchFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Remove row 700' }).click()
     await check(page)
     await page.getByText('Every row can be paid').waitFor()
-    await page.getByRole('button', { name: 'Pay this list' }).click()
+    await page.getByRole('button', { name: 'Pay this batch' }).click()
     await page.getByRole('heading', { name: 'Salaries March' }).waitFor()
     const bar = page.getByRole('progressbar')
     await expect.poll(() => bar.getAttribute('aria-valuetext')).toMatch(/^\d+ of 999 have ended$/)
@@ -405,13 +407,13 @@ export const batchFlows = (world: World): void => {
       Buffer.from('Emp No;Employee Name;Phone Number;Department;Net Pay\r\n1;Nia;722000999;Stores;99\r\n'),
     )
     await page.getByLabel('What “Emp No” is').waitFor()
-    await expect.poll(() => page.getByText(/^Say what/).count()).toBe(0)
+    await expect.poll(() => page.getByText(/^Choose what “/).count()).toBe(0)
     expect((await check(page)).items).toMatchObject([{ row: 2, amount_minor: '9900' }])
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
     await close()
   })
 
-  test('a list that is sent in six ways, twice in each, is paid once', async () => {
+  test('a batch that is sent in six ways, twice in each, is paid once', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 2_000_000n)
     const { key } = await createKey(payer, { spending_controls: { new_payees: 'allow' } })
@@ -462,7 +464,7 @@ export const batchFlows = (world: World): void => {
         await choose(page, 'march.csv', Buffer.from(csv))
         await check(page)
         await page.getByText('2 rows would be paid twice').waitFor()
-        const pay = page.getByRole('button', { name: 'Pay this list' })
+        const pay = page.getByRole('button', { name: 'Pay this batch' })
         return (await pay.getAttribute('aria-disabled')) === 'true' ? 'possible_duplicate' : 'paid'
       },
     }
@@ -479,7 +481,7 @@ export const batchFlows = (world: World): void => {
     await close()
   })
 
-  test('whoever approves a list sees which rows call a payee otherwise, and that one number has two names', async () => {
+  test('whoever approves a batch sees which rows call a payee otherwise, and that one number has two names', async () => {
     const payer = await signIn(world.service.api)
     await fund(world.service, payer, 2_000_000n)
     await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '100' })

@@ -51,7 +51,7 @@ export const feeFlows = (world: World): void => {
     await close()
   })
 
-  test('an approver sees the fee on the page, in the dialog and behind the link; a list has its fees before it is sent', async () => {
+  test('an approver sees the fee on the page, in the dialog and behind the link; a batch has its fees before it is sent', async () => {
     const person = await signIn(world.service.api)
     await fund(world.service, person, 1_000_000n)
     await person.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '1000' })
@@ -60,7 +60,7 @@ export const feeFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, person)
     const inTotal = /KES\s30.00 \(KES\s2,030.00 in total\)/
     await page.goto(`/approvals/${id}`)
-    await page.getByLabel('What is decided').getByText(inTotal).waitFor()
+    await page.getByLabel('Payment to decide').getByText(inTotal).waitFor()
     await takeScreenshots(page, 'fee-approval')
     await page
       .getByRole('button', { name: /^Approve/ })
@@ -74,7 +74,7 @@ export const feeFlows = (world: World): void => {
     await page.goto('/payments/batches/new')
     const rows = 'name,phone,amount\nAchieng Otieno,0722000701,450\nBaraka Mwangi,0722000702,2000\n'
     await page.getByLabel('File').setInputFiles({ name: 'list.csv', mimeType: 'text/csv', buffer: Buffer.from(rows) })
-    await page.getByRole('button', { name: 'Check the list' }).click()
+    await page.getByRole('button', { name: 'Check batch' }).click()
     await page.getByText(/KES\s45.00 \(KES\s2,495.00 in total\)/).waitFor()
     await takeScreenshots(page, 'fee-list')
     expect(complaints).toEqual([])

@@ -35,7 +35,7 @@ export const journeyFlows = (world: World): void => {
       'pending_approval',
     )
     await walk.press(page.getByRole('link', { name: 'Overview', exact: true }))
-    await walk.press(page.getByLabel('Needs you').getByRole('link', { name: 'Review' }))
+    await walk.press(page.getByLabel('Needs your attention').getByRole('link', { name: 'Review' }))
     await walk.press(page.getByRole('button', { name: 'Approve' }).first())
     await walk.press(page.getByRole('dialog').getByRole('button', { name: /^Approve KES/ }))
     await page.getByText(/is on its way/).waitFor()
@@ -95,14 +95,14 @@ export const journeyFlows = (world: World): void => {
     await world.service.settle()
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/')
-    await page.getByText(/^KES\s1,280 was spent in 4 payments since yesterday. 4 things need you.$/).waitFor()
-    const needs = page.getByLabel('Needs you')
+    await page.getByText(/^KES\s1,280 was spent in 4 payments since yesterday. 4 items need your attention.$/).waitFor()
+    const needs = page.getByLabel('Needs your attention')
     await expect
       .poll(async () => (await needs.locator('.item-title').allTextContents()).map((text) => text.replaceAll('\u00a0', ' ')))
       .toEqual([
         '1 payment needs your approval',
         '4 payments of KES 320 to Baraka Stores',
-        'The number of Landlord belongs to another name',
+        'The number of Landlord is registered to another name',
         'Office: 86 % of the monthly limit is used',
       ])
     const looks = page.getByLabel('Worth a look').locator('.item-title')
@@ -156,9 +156,9 @@ export const journeyFlows = (world: World): void => {
     await page.goto('/')
     await walk.press(page.getByRole('link', { name: 'History', exact: true }).first())
     await walk.press(page.getByRole('link', { name: /^Statement/ }).last())
-    await page.getByRole('heading', { name: 'Out by payee' }).waitFor()
+    await page.getByRole('heading', { name: 'Paid out by beneficiary' }).waitFor()
     await walk.press(page.getByRole('button', { name: 'Previous month' }))
-    const byPayee = page.getByRole('table', { name: 'Out by payee' })
+    const byPayee = page.getByRole('table', { name: 'Paid out by beneficiary' })
     await byPayee.getByRole('row', { name: /Landlord.*9,000\.00/ }).waitFor()
     const rows = async () => (await byPayee.getByRole('row').allTextContents()).slice(1).map((text) => text.replace(/\s+/g, ' '))
     await expect
@@ -221,8 +221,8 @@ export const journeyFlows = (world: World): void => {
     const { page, context, complaints, close } = await visitAs(world, person)
     await page.goto(linked.body.authorization_url)
     await page.getByRole('link', { name: 'Continue with Google' }).click()
-    await page.getByLabel('Another e-mail').fill(email)
-    await page.getByRole('button', { name: 'Be this person' }).click()
+    await page.getByLabel('Another email').fill(email)
+    await page.getByRole('button', { name: 'Sign in as this person' }).click()
     await page.getByRole('heading', { name: 'Account' }).waitFor()
     await context.clearCookies()
 
@@ -231,8 +231,8 @@ export const journeyFlows = (world: World): void => {
     await page.getByText('Lost your wallet?').waitFor()
     await walk.press(page.getByRole('button', { name: /Google/ }))
     // The provider's own page.
-    await page.getByLabel('Another e-mail').fill(email)
-    await page.getByRole('button', { name: 'Be this person' }).click()
+    await page.getByLabel('Another email').fill(email)
+    await page.getByRole('button', { name: 'Sign in as this person' }).click()
     await walk.press(page.getByRole('link', { name: 'Account', exact: true }).first())
     await walk.press(page.getByRole('button', { name: /^Unlink Wallet/ }))
     await walk.press(page.getByRole('dialog').getByRole('button', { name: 'Unlink' }))
@@ -313,13 +313,13 @@ export const journeyFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, person)
     const walk = countSteps()
     await page.goto('/payments')
-    await walk.press(page.getByRole('link', { name: 'Lists' }))
-    await walk.press(page.getByRole('link', { name: 'Pay a list' }).first())
+    await walk.press(page.getByRole('link', { name: 'Batches' }))
+    await walk.press(page.getByRole('link', { name: 'Pay a batch' }).first())
     const buffer = Buffer.from(`name,phone,amount,narrative\n${rows.join('\n')}\n`)
     await page.getByLabel('File').setInputFiles({ name: 'Salaries March.csv', mimeType: 'text/csv', buffer })
-    await walk.press(page.getByRole('button', { name: 'Check the list' }))
+    await walk.press(page.getByRole('button', { name: 'Check batch' }))
     await page.getByText(/KES\s500,000\.00/).waitFor()
-    await walk.press(page.getByRole('button', { name: 'Pay this list' }))
+    await walk.press(page.getByRole('button', { name: 'Pay this batch' }))
     await page.getByRole('heading', { name: 'Salaries March' }).waitFor()
     expect(walk.steps).toBe(4)
     await world.service.settle()

@@ -79,7 +79,7 @@ export const passkeyFlows = (world: World): void => {
 
     await device.setVerifies(false)
     await approve.click()
-    await page.getByText(/didn’t confirm that it is you/).waitFor()
+    await page.getByText(/couldn’t confirm your identity/).waitFor()
     await device.setVerifies(true)
 
     const api = `**/v1/approvals/${id}`

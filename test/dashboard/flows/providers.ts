@@ -36,8 +36,8 @@ export const providerFlows = (world: World): void => {
     const { email } = newPerson()
     const be = async (outcome: string) => {
       await page.goto(startUrl(world.service, 'github', end))
-      await page.getByLabel('Another e-mail').fill(email)
-      await page.getByRole('button', { name: 'Be this person' }).click()
+      await page.getByLabel('Another email').fill(email)
+      await page.getByRole('button', { name: 'Sign in as this person' }).click()
       if (outcome) await page.waitForURL(`**${end}?outcome=${outcome}`)
     }
     await be('account_created')
@@ -46,8 +46,8 @@ export const providerFlows = (world: World): void => {
     await page.goto(`${world.service.api.url}/v1/auth/github/start?return_to=${encodeURIComponent(end)}`)
     await expect.poll(() => page.textContent('main')).toContain(other.accountId)
     await page.getByRole('link', { name: 'Continue with GitHub' }).click()
-    await page.getByLabel('Another e-mail').fill(email)
-    await page.getByRole('button', { name: 'Be this person' }).click()
+    await page.getByLabel('Another email').fill(email)
+    await page.getByRole('button', { name: 'Sign in as this person' }).click()
     await page.getByRole('heading', { name: 'This sign-in belongs to another account' }).waitFor()
     await page.getByRole('link', { name: 'Go back' }).click()
     await page.waitForURL(`**${end}`)

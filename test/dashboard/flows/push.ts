@@ -23,7 +23,7 @@ export const pushFlows = (world: World): void => {
     await page.goto('/account')
     const phone = pushes.browser()
     const push = await emulatePush(context, page, phone)
-    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Notifications of approvals' }) })
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Approval notifications' }) })
     await card.getByText('Off on every device').waitFor()
     await card.getByRole('button', { name: 'Switch on in this browser' }).click()
     await card.getByText('This browser', { exact: true }).waitFor()
@@ -39,7 +39,7 @@ export const pushFlows = (world: World): void => {
       .toEqual([first, second, third].toSorted())
     const notice = (await push.shown()).find(({ tag }) => tag === first)
     expect(noBreak(notice?.title)).toBe('KES 1,500.00 to "Roastery Kiambu"')
-    expect(notice?.body).toMatch(/^Waits for your decision\. Name at the rail: /)
+    expect(notice?.body).toMatch(/^Needs your decision\. Reported name: /)
     // Without this, a browser removes a notification after 25 seconds.
     expect(notice?.requireInteraction).toBe(true)
 
@@ -139,7 +139,7 @@ export const pushFlows = (world: World): void => {
     await page.addInitScript(`Object.defineProperty(navigator, 'userAgent', { value: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1)' })
       delete window.PushManager`)
     await page.goto('/account')
-    const steps = page.locator('.card', { hasText: 'Notifications of approvals' }).getByRole('listitem')
+    const steps = page.locator('.card', { hasText: 'Approval notifications' }).getByRole('listitem')
     await steps.first().waitFor()
     const texts = await steps.allTextContents()
     expect(texts.map((text) => /iOS 16|Add to Home Screen|sign in there|Switch on/.exec(text)?.[0])).toEqual([

@@ -51,7 +51,7 @@ export const reconciliationFlows = (world: World): void => {
     await deps.db.query(`update sessions set proven_at = proven_at - interval '11 minutes'`)
     await dialog.getByRole('button', { name: 'Resolve' }).click()
     await page
-      .getByRole('dialog', { name: 'Confirm that it is you' })
+      .getByRole('dialog', { name: 'Confirm your identity' })
       .getByRole('button', { name: /Test Wallet/ })
       .click()
     await page.getByText('Resolved', { exact: true }).waitFor()
@@ -108,7 +108,7 @@ export const reconciliationFlows = (world: World): void => {
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('What was found').fill('made in the portal')
     await dialog.getByRole('button', { name: 'Resolve 3' }).click()
-    await dialog.getByText('Nothing was resolved').waitFor()
+    await dialog.getByText('No item was resolved').waitFor()
     await dialog.getByText(/QYY0000002: This item is already resolved\.$/).waitFor()
     const openOf = (table: string) => deps.db.query(`select 1 from ${table} where resolved_at is null`)
     expect([(await openOf('suspense_items')).length, (await openOf('reconciliation_differences')).length]).toEqual([2, 3])
@@ -142,8 +142,8 @@ export const reconciliationFlows = (world: World): void => {
     const linked = await person.api.post('/v1/accounts/me/identities', { provider: 'google', return_to: '/account' })
     const { page, context, complaints, close } = await visitAs(world, person)
     const beSomeone = async (at: Page) => {
-      await at.getByLabel('Another e-mail').fill(email)
-      await at.getByRole('button', { name: 'Be this person' }).click()
+      await at.getByLabel('Another email').fill(email)
+      await at.getByRole('button', { name: 'Sign in as this person' }).click()
     }
     await page.goto(linked.body.authorization_url)
     await page.getByRole('link', { name: 'Continue with Google' }).click()
@@ -161,7 +161,7 @@ export const reconciliationFlows = (world: World): void => {
     )
     await deps.db.query(`update sessions set proven_at = proven_at - interval '11 minutes'`)
     await dialog.getByRole('button', { name: 'Compare' }).click()
-    const asked = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    const asked = page.getByRole('dialog', { name: 'Confirm your identity' })
     await asked.waitFor()
     expect(await world.inspector.inBothThemes(page, 'dialog:last-of-type')).toEqual([])
     const [opened] = await Promise.all([

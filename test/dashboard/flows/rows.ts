@@ -102,7 +102,7 @@ export const rowFlows = (world: World): void => {
     await close()
   })
 
-  test('a list of payments that waits for an approval shows its amounts whole at both widths', async () => {
+  test('a batch of payments that waits for an approval shows its amounts whole at both widths', async () => {
     const team = await createTeam(world.service)
     const approver = await team.join('approver', 'Amina Otieno')
     await approver.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })

@@ -116,7 +116,7 @@ export const servicePages = (world: World): void => {
     await page.getByRole('button', { name: 'Remove the rule delay' }).waitFor()
     expect(await problemsOf(page, 'sandbox')).toEqual([])
     await page.getByRole('button', { name: 'Remove the rule delay' }).click()
-    await page.getByText('No rules: the providers behave.').waitFor()
+    await page.getByText('No rules. The providers behave normally.').waitFor()
     await page.getByRole('link', { name: 'Dashboard' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(new URL(page.url()).origin).toBe(world.service.api.url)

@@ -109,7 +109,7 @@ export const smallThings = (world: World): void => {
     await page.getByRole('link', { name: 'Go to overview' }).click()
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.goto(`/approvals/${home.approvalId}`)
-    await page.getByLabel('What is decided').waitFor()
+    await page.getByLabel('Payment to decide').waitFor()
     await page.evaluate('document.activeElement.blur()')
     await page.keyboard.press('r')
     await page.getByRole('dialog').waitFor()

@@ -84,7 +84,7 @@ export const statementOutcomeFlows = (world: World): void => {
       .toEqual([
         expect.stringMatching(/^KES 1,700 to XNot named in it\. It says nothing about one payment of unknown outcome: /),
         expect.stringMatching(/^KES 1,500 to XNot listed in it\. The statement is of the account that pays this/),
-        expect.stringMatching(/^KES 1,300 to XIn it\. The statement lists one payment of this sum/),
+        expect.stringMatching(/^KES 1,300 to XListed in it\. The statement lists one payment of this sum/),
       ])
     expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
     await takeScreenshots(page, 'statement-settles')
@@ -125,7 +125,7 @@ export const statementOutcomeFlows = (world: World): void => {
     await pass(service, 1_200)
     await dialog.getByRole('button', { name: 'Record as failed' }).click()
     // The sign-in's proof has become old meanwhile.
-    const again = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    const again = page.getByRole('dialog', { name: 'Confirm your identity' })
     await again.getByRole('button', { name: /Test Wallet/ }).click()
     await page.getByText('Every payment has a known outcome').waitFor()
     await expect.poll(async () => (await paymentOf(payer, late)).status).toBe('failed')

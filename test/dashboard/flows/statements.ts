@@ -36,7 +36,7 @@ export const statementFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Export CSV' }).click()
     expect((await file).suggestedFilename()).toBe(`statement-${body.from.slice(0, 7)}.csv`)
     await page.getByRole('button', { name: 'Previous month' }).click()
-    await page.getByText('Nothing was booked').waitFor()
+    await page.getByText('No bookings this month').waitFor()
     await page.getByRole('button', { name: 'Next month' }).click()
     await row('Kenya Power', '3,840.00').waitFor()
     expect(complaints).toEqual([])

@@ -164,7 +164,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     { name: 'top-up-pending', path: `/top-up/${topup.body.id}` },
     { name: 'lists', path: '/payments/batches' },
     { name: 'new-list', path: '/payments/batches/new' },
-    { name: 'list', path: `/payments/batches/${list.body.id}`, opened: [opens('Cancel list')] },
+    { name: 'list', path: `/payments/batches/${list.body.id}`, opened: [opens('Cancel batch')] },
     { name: 'history', path: '/history' },
     { name: 'statement', path: '/statements' },
     { name: 'spending', path: '/spending' },

@@ -97,7 +97,9 @@ const amountIn = (row: Row, { cell, currency }: Table, column: 'in' | 'out' | 'a
   const text = cell(row, column)
   const { amount, mark } = readMarked(text, currency)
   if (amount === undefined || (mark && column !== 'amount' && mark !== column))
-    throw new Unreadable(`${shown(text)} is no amount${amount === undefined ? '' : ' of its column'}: expected ${knownAmounts}`)
+    throw new Unreadable(
+      `${shown(text)} is not an amount${amount === undefined ? '' : ' of its column'}: expected ${knownAmounts}`,
+    )
   return { amount, mark }
 }
 

@@ -143,7 +143,7 @@ const placeOf = ({ ip, userAgent }: { ip: string | null; userAgent: string | nul
 
 /** Details by which a person recognizes a session that is not their own. */
 const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: SessionRecord): string[] => [
-  `You confirm the session of ${placeOf(session)}, signed in since ${moment(session.createdAt)}. For ten minutes it may then change sign-in methods, keys, members and rules.`,
+  `You confirm the session of ${placeOf(session)}, signed in since ${moment(session.createdAt)}. For ten minutes, it can then change sign-in methods, keys, members and policies.`,
   ...(confirms ? [`This was requested on ${moment(createdAt)} from ${placeOf(confirms)}.`] : []),
 ]
 
@@ -177,8 +177,8 @@ export const openLinkPage = async (
     ? `Confirm with ${provided}`
     : `Link ${provided} to ${account.display_name ?? account.email ?? 'an account'}?`
   const about = proving
-    ? `Confirm that you are the person of ${to}, with a ${provided} sign-in that is linked to it already. Another one is not linked by this.`
-    : `Your ${provided} sign-in will be linked to ${to}, if it is not yet. From then on it opens that account.`
+    ? `Confirm that ${to} is yours, with a ${provided} sign-in that is already linked to it. This page links no other sign-in.`
+    : `Your ${provided} sign-in will be linked to ${to}. You can then sign in to that account with it.`
   const proof = proofOf(deps.derivations, link, markBrowser()).toString('base64url')
   if (caller && caller.accountId !== accountId) {
     const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
@@ -186,7 +186,7 @@ export const openLinkPage = async (
   }
   return {
     title,
-    paragraphs: [about, ...(proving ? describeProof(flow, proving) : []), 'Continue only if you asked for this yourself.'],
+    paragraphs: [about, ...(proving ? describeProof(flow, proving) : []), 'Continue only if you started this yourself.'],
     links: [{ href: `/link/${link}/continue?page=${proof}`, text: `Continue with ${provided}`, primary: true }],
   }
 }

@@ -66,12 +66,12 @@ const pushMessageOf = (
     return {
       ...ask,
       title: `${displayAmount(batch.totalMinor, batch.currency)} in ${batch.itemsCount} payments`,
-      body: cut([...told, 'A list waits for your decision.'].join(' ')),
+      body: cut([...told, 'A payment batch needs your decision.'].join(' ')),
     }
   return {
     ...ask,
     title: `${displayAmount(payment.amountMinor, payment.currency)} to ${quoted(beneficiary.displayName)}`,
-    body: cut(['Waits for your decision.', `Name at the rail: ${nameAtRail(beneficiary)}.`, ...told].join(' ')),
+    body: cut(['Needs your decision.', `Reported name: ${nameAtRail(beneficiary)}.`, ...told].join(' ')),
   }
 }
 
