@@ -94,21 +94,21 @@ const good: ListFile[] = [
   { name: 'Numbers, every cell quoted', bytes: utf8(plain.replace(/[^,\r\n]+/g, '"$&"')), contentType: csv, pays: two },
   {
     name: 'Excel, plain "CSV", declared',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: latin1(plain),
     contentType: `${csv}; charset=windows-1252`,
     pays: two,
   },
   {
     name: 'Excel, plain "CSV" with a curly apostrophe, declared',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: Buffer.concat([latin1('name,phone,amount\r\nN'), Buffer.of(0x92), latin1('gang\xE9,0722000101,12500\r\n')]),
     contentType: `${csv}; charset="Windows-1252"`,
     pays: [['N’gangé', '0101', '1250000']],
   },
   {
     name: 'Excel for Mac, "CSV (Macintosh)", declared',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: Buffer.concat([latin1('name,phone,amount\rCh'), Buffer.of(0x8e), latin1('bet Kosgei,0722000101,12500\r')]),
     contentType: `${csv}; charset=macintosh`,
     pays: [['Chébet Kosgei', '0101', '1250000']],
@@ -117,7 +117,7 @@ const good: ListFile[] = [
   { name: 'UTF-16 with the big end first', bytes: utf16(`\uFEFF${plain}`).swap16(), contentType: csv, pays: two },
   {
     name: 'UTF-16 without a mark, declared',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: utf16(plain),
     contentType: `${csv}; charset=utf-16le`,
     pays: two,
@@ -130,7 +130,7 @@ const good: ListFile[] = [
   },
   {
     name: 'latin1, declared in capitals',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: latin1(plain),
     contentType: `${csv}; CHARSET=ISO-8859-1`,
     pays: two,
@@ -246,7 +246,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'Excel, plain "CSV", not declared',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: latin1(plain),
     contentType: csv,
     status: 400,
@@ -254,7 +254,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'Excel, plain "CSV", declared as UTF-8',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: latin1(plain),
     contentType: `${csv}; charset=utf-8`,
     status: 400,
@@ -262,7 +262,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'UTF-16 without a mark',
-    page: 'Which line is right?',
+    page: 'Which line looks right?',
     bytes: utf16(plain.replace('é', 'e')),
     contentType: csv,
     status: 400,
@@ -301,7 +301,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'a column __proto__',
-    page: 'Say what “__proto__” is',
+    page: 'Choose what “__proto__” is',
     bytes: utf8(plain.replace('name,', '__proto__,')),
     contentType: csv,
     status: 400,
@@ -309,7 +309,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'a column constructor',
-    page: 'Say what “constructor” is',
+    page: 'Choose what “constructor” is',
     bytes: utf8(plain.replace('name,', 'constructor,')),
     contentType: csv,
     status: 400,
@@ -325,7 +325,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'no amounts',
-    page: 'Say which one column is the amount',
+    page: 'Choose the one column that is the amount',
     bytes: utf8('name,phone\r\nAchieng,0722000101\r\n'),
     contentType: csv,
     status: 400,
@@ -333,7 +333,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'titles alone',
-    page: 'This has no payments',
+    page: 'This file has no payments',
     bytes: utf8('name,phone,amount\r\n'),
     contentType: csv,
     status: 400,
@@ -341,7 +341,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'nothing but a mark',
-    page: 'This has no payments',
+    page: 'This file has no payments',
     bytes: utf8('\uFEFF'),
     contentType: csv,
     status: 400,
@@ -356,7 +356,7 @@ const refused: ListFile[] = [
   },
   {
     name: 'a filled column without a title',
-    page: 'Say what the column without a title is',
+    page: 'Choose what the column without a title is',
     bytes: rowOf('Achieng,x,0722000101,12500', 'name,,phone,amount\r\n'),
     contentType: csv,
     status: 400,

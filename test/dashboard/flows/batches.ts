@@ -515,7 +515,7 @@ export const batchFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, payer)
     await page.goto('/top-up')
     await page.getByRole('button', { name: 'Pay by paybill' }).click()
-    await page.getByRole('img', { name: 'The same as a code' }).waitFor()
+    await page.getByRole('img', { name: 'The same as a QR code' }).waitFor()
     const id = new URL(page.url()).pathname.split('/').at(-1)
     const { instructions } = (await payer.api.get(`/v1/topups/${id}`)).body
     await fetch(`${world.service.sandboxUrl}/control/deposits`, {

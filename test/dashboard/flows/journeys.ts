@@ -291,7 +291,7 @@ export const journeyFlows = (world: World): void => {
     await walk.press(page.getByRole('button', { name: 'Print' }))
     await expect.poll(() => page.title()).toBe('printed')
     await walk.press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Spending' }))
-    const payees = page.getByRole('table', { name: 'Spent by payee and month' })
+    const payees = page.getByRole('table', { name: 'Spent by beneficiary and month' })
     const { body } = await accountant.api.get('/v1/payments/summary')
     const spent = Math.round(Number(body.spent.amount_minor) / 100)
     await payees

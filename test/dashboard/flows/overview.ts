@@ -223,7 +223,7 @@ export const overviewFlows = (world: World): void => {
     await follow(page, '/spending')
     const agents = page.getByRole('table', { name: 'Spent by agent and month' })
     await agents.getByRole('row').filter({ hasText: 'Payroll bot' }).getByText('800').waitFor()
-    const payees = page.getByRole('table', { name: 'Spent by payee and month' })
+    const payees = page.getByRole('table', { name: 'Spent by beneficiary and month' })
     await payees.getByRole('row').filter({ hasText: 'All others' }).waitFor()
     for (const table of [agents, payees])
       expect(await table.getByRole('row').filter({ hasText: 'Everyone' }).getByRole('cell').last().textContent()).toBe('2.4k')

@@ -186,7 +186,7 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
       path: '/developers/keys/new',
       opened: [{ name: 'shown once', steps: [fill('Name', 'Night job'), press('Create key')] }],
     },
-    { name: 'agents', path: '/agents', opened: [opens(/^Stop everything/), opens(/^Freeze /)] },
+    { name: 'agents', path: '/agents', opened: [opens(/^Stop all agents/), opens(/^Freeze /)] },
     { name: 'refused', path: '/payments/refused' },
     { name: 'agent', path: `/agents/${agent.id}`, opened: [opens('Revoke')] },
     {
