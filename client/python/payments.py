@@ -203,7 +203,7 @@ class WaitTimeout(TimeoutError):
     """It has not ended yet, and may still end. `last` is what was read last."""
 
     def __init__(self, last: Json) -> None:
-        advice = ": its outcome is not known yet, and sending it again could pay twice" if last["status"] == "unknown" else ""
+        advice = ": its outcome is still unknown, and sending it again could pay twice" if last["status"] == "unknown" else ""
         super().__init__(f"{last['id']} is still {last['status']}{advice}.")
         self.last = last
 
@@ -343,7 +343,7 @@ class _Workspaces(_Resource):
         return self._client.call("GET", self._path + "/history", query=filters, accept="text/csv")
 
     def statement(self, period: Optional[Filters] = None) -> Dict[str, Json]:
-        """What was booked between two dates (`from`, `to`), oldest first: a page, and the next one with `cursor`."""
+        """Entries booked between two dates (`from`, `to`), oldest first: a page, and the next one with `cursor`."""
         return self._client.call("GET", self._path + "/statement", query=period)
 
     def statement_csv(self, period: Optional[Filters] = None) -> str:
@@ -353,7 +353,7 @@ class _Workspaces(_Resource):
 
 class _Credentials(_Resource):
     def current(self) -> Dict[str, Json]:
-        """What this credential may do, and how much of it is left."""
+        """The permissions and the remaining limits of this credential."""
         return self._client.call("GET", "/v1/credentials/current")
 
 
@@ -426,7 +426,7 @@ class _Payments(_Resource):
         return self._client.call("POST", self._path, body, idempotency_key)
 
     def simulate(self, body: NewPayment) -> Dict[str, Json]:
-        """The decision that a payment would get now. Moves nothing."""
+        """The decision about such a payment now. Moves no money."""
         return self._client.call("POST", "/v1/spending-policies/simulate", body)
 
     def list(self, filters: Optional[Filters] = None) -> Pages[Payment]:
@@ -468,7 +468,7 @@ class _Batches(_Resource):
         return self._client.call("POST", self._path, body, idempotency_key)
 
     def from_csv(self, csv: str, options: Optional[Filters] = None, idempotency_key: Optional[str] = None) -> PaymentBatch:
-        """The same from a list in CSV, as a spreadsheet saves it. `options`: name, execute_at, duplicates_intended."""
+        """The same from a CSV file, as a spreadsheet saves it. `options`: name, execute_at, duplicates_intended."""
         return self._client.call("POST", self._path, csv, idempotency_key, options)
 
     def check(self, body: NewBatch) -> Dict[str, Json]:
@@ -528,7 +528,7 @@ class Payments:
 
     def __init__(self, base_url: str, api_key: str, retries: int = 3, timeout_seconds: float = 30.0) -> None:
         if not api_key:
-            raise ValueError("api_key is empty: set PAYMENTS_API_KEY, or where your program reads the key from.")
+            raise ValueError("api_key is empty: set PAYMENTS_API_KEY, or the source of the key in your program.")
         self.base_url = base_url.rstrip("/")
         self.api_key = api_key
         self.retries = retries

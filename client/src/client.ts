@@ -24,14 +24,14 @@ const tokenOf = (options: PaymentsOptions): TransportOptions['token'] => {
   const { apiKey, accessToken } = options
   if (apiKey !== undefined && accessToken !== undefined) throw new TypeError('Give an apiKey or an accessToken, not both.')
   if (apiKey === '' || ('apiKey' in options && apiKey === undefined))
-    throw new TypeError('apiKey is empty: set PAYMENTS_API_KEY, or where your program reads the key from.')
+    throw new TypeError('apiKey is empty: set PAYMENTS_API_KEY, or the source of the key in your program.')
   if (typeof accessToken === 'function') return accessToken
   return () => apiKey ?? accessToken
 }
 
 const requireBaseUrl = ({ baseUrl }: Partial<PaymentsOptions> = {}): void => {
   if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
-    throw new TypeError("Give the service's address: new Payments({ baseUrl: 'https://payments.example', apiKey: '…' }).")
+    throw new TypeError("Set the service's address: new Payments({ baseUrl: 'https://payments.example', apiKey: '…' }).")
 }
 
 const withPath = (template: string, values: Readonly<Record<string, string>> = {}): string =>

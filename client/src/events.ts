@@ -87,7 +87,7 @@ async function* messagesOf(options: TransportOptions, progress: Progress, events
   let timer: ReturnType<typeof setTimeout> | undefined
   const alive = () => {
     clearTimeout(timer)
-    timer = setTimeout(() => ended.abort(new Error('the stream fell silent')), silenceMs)
+    timer = setTimeout(() => ended.abort(new Error('the stream stopped sending')), silenceMs)
   }
   const stop = () => ended.abort(events.signal?.reason)
   events.signal?.addEventListener('abort', stop, { once: true })

@@ -139,5 +139,5 @@ export const startPayments = async (options: StartOptions = {}): Promise<TestPay
   const directory = options.directory ?? process.env.PAYMENTS_SERVICE_DIR
   if (directory !== undefined) return start(directory, options)
   if (url && controlUrl) return connect({ url, controlUrl, controlToken })
-  throw new Error('Say where the service is: PAYMENTS_SERVICE_DIR, or PAYMENTS_URL and PAYMENTS_CONTROL_URL of one that runs.')
+  throw new Error('Set PAYMENTS_SERVICE_DIR, or PAYMENTS_URL and PAYMENTS_CONTROL_URL of a running service.')
 }

@@ -35,7 +35,7 @@ export class WaitTimeoutError<T extends { id: string; status: string }> extends 
   readonly last: T
 
   constructor(last: T) {
-    const advice = last.status === 'unknown' ? ': its outcome is not known yet, and sending it again could pay twice' : ''
+    const advice = last.status === 'unknown' ? ': its outcome is still unknown, and sending it again could pay twice' : ''
     super(`${last.id} is still ${last.status}${advice}.`)
     this.name = 'WaitTimeoutError'
     this.last = last

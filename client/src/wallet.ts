@@ -24,7 +24,7 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
   const { message } = await open.call('post', '/v1/auth/wallet/nonce', {
     body: { address: wallet.address, intent: 'sign_in' },
   })
-  if (message === undefined) throw new Error('The service gave no message to sign.')
+  if (message === undefined) throw new Error('The service returned no message to sign.')
   const signature = await wallet.signMessage({ message })
   // Sent once, because the attempt uses up the nonce.
   const response = await (options.fetch ?? fetch)(`${options.baseUrl.replace(/\/$/, '')}/v1/auth/wallet/verify`, {

@@ -48,7 +48,7 @@ const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    // On every route a session's current workspace may no longer admit the account.
+    // Any route can find that the account is no longer a member of the session's current workspace.
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),

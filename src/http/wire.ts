@@ -136,7 +136,7 @@ export const Metadata = z
 
 export const NoContent = z.undefined().describe('Success. There is no body.')
 
-/** Keys by which a program finds an entry of the books in its own. */
+/** Keys with which a program matches a booked entry to its own records. */
 export const RequestKeys = {
   idempotency_key: z
     .string()

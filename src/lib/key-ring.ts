@@ -19,7 +19,7 @@ export const parseKeyRing = (text: string): KeyRing => {
   return { current, all }
 }
 
-/** 32 random bytes have about 30 distinct values. Fewer than 16 have a chance of less than 1 in 10^15. */
+/** 32 random bytes have about 30 distinct values. The chance of fewer than 16 is below 1 in 10^15. */
 const leastDistinctBytes = 16
 
 export const looksRandom = (bytes: Uint8Array): boolean => new Set(bytes).size >= leastDistinctBytes

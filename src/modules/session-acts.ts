@@ -50,7 +50,7 @@ export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise
 /** The same expression as in the index. */
 export const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
 
-/** Pruned before the sessions. A key's acts go with the last session in which the key, or one above it, was made. */
+/** Pruned before the sessions. Acts of a key are pruned with the last session that created the key or one of its parents. */
 export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sessionActs.createdAt, {
   only: (before) => sql`${sessionActs.sessionId} = any(array(
     with ended as (select ${sessions.id} from ${sessions} where ${endOfSession} < ${before})

@@ -131,7 +131,7 @@ describe('with an API key', () => {
     const { id } = JSON.parse(first.out())
     const second = payments(order, env)
     expect(await second.ended).toBe(2)
-    expect(second.err()).toContain(`it looks like ${id}. To pay a second time, add --again.`)
+    expect(second.err()).toContain(`this looks like ${id}. To pay again, add --again.`)
     const meant = payments([...order, '--again'], env)
     expect(await meant.ended, meant.err()).toBe(0)
     expect(JSON.parse(meant.out()).id).not.toBe(id)
@@ -143,7 +143,7 @@ describe('with an API key', () => {
     expect(await held.ended, held.err()).toBe(0)
     const { approval_id } = JSON.parse(held.out())
     const address = `${service.api.url}/approve/${approval_id}`
-    expect(held.err()).toContain(`A person has to approve it: ${address}`)
+    expect(held.err()).toContain(`A person must approve it: ${address}`)
     const show = async (...args: string[]) => {
       const run = payments(args, env)
       expect(await run.ended, run.err()).toBe(0)
@@ -154,7 +154,7 @@ describe('with an API key', () => {
     expect(await show('payments', '--status', 'pending_approval')).toMatch(
       /^ID +CREATED +AMOUNT +PAYEE +PURPOSE +STATUS\n[\s\S]*pay_\S+ .* KES 61\.00 .* pending_approval/,
     )
-    expect(await show('balance')).toMatch(/^Personal: KES [\d,]+\.\d\d can be spent; KES [\d,]+\.\d\d is held/)
+    expect(await show('balance')).toMatch(/^Personal: KES [\d,]+\.\d\d available; KES [\d,]+\.\d\d is held/)
     await person.api.post('/v1/spending-policies', { name: 'Calm', daily_limit_minor: '90000000' })
     expect(await show('policies')).toMatch(/pol_\S+ +Calm +active +a day 900,000\.00/)
     expect(JSON.parse((await show('policies', '--json')).trim())).toMatchObject({ name: 'Calm' })
@@ -172,7 +172,7 @@ describe('with an API key', () => {
     const added = await run('add', 'Landlord', '0722100001', '--json')
     expect(added.code, added.err).toBe(0)
     const { id } = JSON.parse(added.out)
-    expect(added.err).toContain(`A person confirms it: ${service.api.url}/beneficiaries/${id}`)
+    expect(added.err).toContain(`A person must confirm it: ${service.api.url}/beneficiaries/${id}`)
     const again = await run('add', 'Kenya Power', '0722100001')
     expect([again.code, again.err]).toEqual([0, expect.stringContaining(`"Landlord" is paid at the same number. (${id})`)])
     await service.settle()
@@ -272,12 +272,15 @@ describe('with an API key', () => {
       const run = payments(['pay', beneficiary, '35.00', '--at', time, ...more], env)
       return [await run.ended, run.err()]
     }
-    const noTime = expect.stringContaining('is no time: write 2026-12-01, "2026-12-01 09:00"')
+    const noTime = expect.stringContaining('is not a time: write 2026-12-01, "2026-12-01 09:00"')
     expect(await at('tomorrow')).toEqual([2, noTime])
     expect(await at('2027-02-30')).toEqual([2, noTime])
     expect(await at('2026-01-01')).toEqual([1, expect.stringContaining('must be in the future')])
     expect(await at('2099-01-01')).toEqual([1, expect.stringContaining('must be at most 90 days from now')])
-    expect(await at('2027-01-01', '--wait')).toEqual([2, expect.stringContaining('--wait is for a payment that is sent at once')])
+    expect(await at('2027-01-01', '--wait')).toEqual([
+      2,
+      expect.stringContaining('--wait is only for a payment that is sent at once'),
+    ])
   })
 
   test('batch pays a list in CSV, names the rows that are wrong, and with --dry-run creates nothing', async () => {
@@ -309,20 +312,20 @@ describe('with an API key', () => {
     const sent = payments(['batch', list, '--name', 'March', '--key', 'march', '--json'], env)
     expect(await sent.ended, sent.err()).toBe(0)
     expect(JSON.parse(sent.out())).toMatchObject({ name: 'March', items_count: 2, status: 'pending_approval' })
-    expect(sent.err()).toContain('A person has to approve it')
+    expect(sent.err()).toContain('A person must approve it')
     const run = async (...args: string[]) => {
       const own = payments(['batch', list, ...args], env)
       const code = await own.ended
       return [code, own.err() + own.out()]
     }
     const refused = expect.stringMatching(
-      /^rows 2 \(pay_\w+\) and 3 \(pay_\w+\): looks like an earlier payment.*\nIf these payments are meant again, add --dup.*\nconflict: .* Nothing was created\./,
+      /^rows 2 \(pay_\w+\) and 3 \(pay_\w+\): looks like an earlier payment.*\nIf these payments are intended, add --dup.*\nconflict: .* Nothing was created\./,
     )
     expect(await run()).toEqual([1, refused])
     expect(await run('--period', '2026-04')).toEqual([1, refused])
     const seen = expect.stringContaining('looks like pay_')
     expect(await run('--dry-run')).toEqual([0, seen])
-    expect(await run('--duplicates-intended')).toEqual([0, expect.stringContaining('A person has to approve it')])
+    expect(await run('--duplicates-intended')).toEqual([0, expect.stringContaining('A person must approve it')])
     const again = expect.stringMatching(/^Sent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\.[\s\S]*pending approval/)
     expect(await run('--duplicates-intended')).toEqual([3, again])
     expect(await run('--name', 'March', '--key', 'march')).toEqual([3, again])
@@ -392,7 +395,7 @@ describe('with an API key', () => {
     await writeFile(list, 'name,phone,amount\nAchieng Otieno,0722000921,10\nAnother Person,0722000921,20\n')
     const run = payments(['batch', list], env)
     expect(await run.ended, run.err()).toBe(0)
-    expect(run.err()).toBe('row 3: the list says "Another Person", the payee is "Achieng Otieno"\n')
+    expect(run.err()).toBe('row 3: the file has "Another Person", the payee is "Achieng Otieno"\n')
     const others = payments(['batch', list], await withKey(permissions))
     expect(await others.ended).toBe(3)
     expect(others.err()).toMatch(
@@ -463,7 +466,7 @@ describe('with an API key', () => {
     for (const fault of ['lost', 'lost'] as const) proxy.faults.push({ kind: fault })
     proxy.faults.push({ kind: 'answer', status: 503 })
     await person.api.patch('/v1/workspaces/current', { name: 'While it was away' })
-    await run.waitForOutput(/connecting again/)
+    await run.waitForOutput(/reconnecting/)
     await run.waitForOutput(/While it was away/)
     await person.api.patch('/v1/workspaces/current', { name: 'When it was back' })
     await run.waitForOutput(/When it was back/)

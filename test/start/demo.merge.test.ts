@@ -54,11 +54,11 @@ describe('npm run demo', patience, () => {
     const { url, operatorUrl } = await server.ready()
     for (const program of [source, programs.demo]) {
       const { code, output } = await run({ PUBLIC_URL: url }, program)
-      expect(output).toContain('Every step went as promised.')
+      expect(output).toContain('All steps succeeded.')
       expect(code).toBe(0)
     }
     const payday = await runDemo({ PUBLIC_URL: url, OPERATOR_PORT: new URL(operatorUrl).port }, 'payday')
-    expect(payday.output).toContain('Every step went as promised.')
+    expect(payday.output).toContain('All steps succeeded.')
     const key = await createKey(await signIn(createClient(url)))
     const agent = await connectAgent(url, { bearer: key.key })
     await agent.call('get_balance')
@@ -92,7 +92,7 @@ describe('npm run demo', patience, () => {
   it('plays a month in a new folder, which a later start opens as it was, with every promise kept', async () => {
     const folder = join(dataDir, 'month')
     const played = await runDemo({}, 'month', folder)
-    expect(played.output).toContain('Every step went as promised.')
+    expect(played.output).toContain('All steps succeeded.')
     const again = await runDemo({}, 'month', folder)
     expect([again.code, again.output]).toEqual([1, expect.stringContaining('already exists')])
     const server = spawnServer({ DATA_DIR: folder })

@@ -20,19 +20,19 @@ const sayFaults = ({ details }: PaymentsError, say: Terminal['say']): void => {
   for (const { param, message, faults } of groupFaults(faultsIn(details)))
     say(`${rowsText(faults)}${param === null ? '' : `, ${param}`}: ${message}`)
   if (typeof more === 'number') say(`and ${more} more: correct these first, then check again`)
-  if (reason === 'possible_duplicate') say('If these payments are meant again, add --duplicates-intended.')
+  if (reason === 'possible_duplicate') say('If these payments are intended, add --duplicates-intended.')
 }
 
 const warningWords: Readonly<Record<string, string>> = {
   new_payee: 'no person has confirmed this payee',
-  changed_payee: 'the name of this payee was changed a short time ago',
+  changed_payee: 'the name of this payee was changed recently',
 }
 
 type PreviewItem = PaymentBatchPreview['items'][number]
 
 /** Both names of a row, if the file and the payee disagree. */
 const namesOf = ({ given_name: given, display_name: name }: PreviewItem): string[] =>
-  given === null ? [] : [`the list says "${given}", the payee is "${name}"`]
+  given === null ? [] : [`the file has "${given}", the payee is "${name}"`]
 
 const notesOf = (item: PreviewItem): string[] => {
   const { payee, warnings, looks_like: earlier } = item
@@ -116,7 +116,7 @@ const progressTo = ({ progress }: Terminal): ((batch: PaymentBatch) => void) => 
 }
 
 const read = (file: string | undefined, more: readonly string[]): Uint8Array<ArrayBuffer> => {
-  if (file === undefined || more.length > 0) throw new UsageError('Give the file of the list: payments batch salaries.csv')
+  if (file === undefined || more.length > 0) throw new UsageError('Name the CSV file: payments batch salaries.csv')
   return new Uint8Array(readFileSync(file === '-' ? 0 : file))
 }
 
@@ -173,7 +173,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     })
     if (!isReplay) for (const item of preview?.items ?? []) for (const names of namesOf(item)) say(`${rowText(item)}: ${names}`)
     if (created.approval_id !== null && !isReplay)
-      say(`A person has to approve it: ${client.baseUrl}/approve/${created.approval_id}`)
+      say(`A person must approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
     // A replayed answer shows the batch at its creation, so the current state is read.

@@ -70,7 +70,7 @@ const events = async (terminal: Terminal): Promise<void> => {
     for (const event of data) terminal.out(JSON.stringify(event))
     return
   }
-  const onReconnect = () => terminal.say('the connection ended: connecting again')
+  const onReconnect = () => terminal.say('connection lost: reconnecting')
   const from = values.after === undefined ? {} : { lastEventId: values.after }
   const following = client.events({ ...from, signal: terminal.signal, onOpen: () => terminal.say('listening'), onReconnect })
   for await (const event of following) terminal.out(JSON.stringify(event))
@@ -106,90 +106,91 @@ const list = '[--limit 25] [--json]'
 export const commands: Readonly<Record<string, Command>> = {
   login: {
     arguments: '[--url URL] [--scope "payment.create payment.read …"]',
-    summary: 'Authorizes this machine in a browser, with limits that you choose there.',
+    summary: 'Authorizes this machine in a browser, where you choose its limits.',
     run: login,
   },
-  logout: { arguments: '', summary: 'Revokes that access.', run: logout },
-  whoami: { arguments: '', summary: 'What this credential may do, and how much of it is left.', run: whoami },
-  balance: { arguments: '[--json]', summary: 'What can be spent, and what is held.', run: balance },
+  logout: { arguments: '', summary: 'Revokes the access of this machine.', run: logout },
+  whoami: { arguments: '', summary: 'Shows the permissions and the remaining limits of this credential.', run: whoami },
+  balance: { arguments: '[--json]', summary: 'Shows the available and held amounts.', run: balance },
   payees: {
     arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] [--all] ${list}`,
-    summary: `Who can be paid: id, name, mask, the name at the rail, and who made it.
+    summary: `Lists payees: id, name, mask, the name at the rail, and creator.
   payments payees add NAME NUMBER [--rail RAIL] [--bank CODE] [--account TEXT] [--legal-name TEXT]
-    RAIL: a payment_rail of the API; left out, MPESA_B2C, or with --bank PESALINK
-  payments payees verify|archive|confirm PAYEE…, or --made-by GRANT for all that a key or an agent made (people confirm)`,
+    RAIL: a payment_rail of the API. Default: MPESA_B2C, or PESALINK with --bank
+  payments payees verify|archive|confirm PAYEE…, or --made-by GRANT for all payees created by a key or an agent (only people confirm)`,
     run: payees,
   },
   simulate: {
     arguments: 'PAYEE AMOUNT [--reference TEXT] [--at TIME]',
-    summary: 'The decision that a payment would get, and why. Moves nothing.',
+    summary: 'Shows the decision about such a payment, and the reason. Moves no money.',
     run: simulate,
   },
   pay: {
     arguments:
       'PAYEE AMOUNT [--reference TEXT] [--narrative TEXT] [--purpose CODE] [--at TIME] [--key IDEMPOTENCY_KEY] [--again] [--wait]',
     summary:
-      'Pays. PAYEE: a name or an id. What looks like an earlier payment is paid only if you say so, or with --again. With --at it is decided and sent then: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead. CODE: what it is for, an ISO 20022 purpose code such as SALA.',
+      'Pays. PAYEE: a name or an id. A payment that looks like an earlier one needs your confirmation, or --again. With --at it is decided and sent at that time: 2026-12-01, "2026-12-01 09:00" (in the workspace\'s time zone) or 2026-12-01T09:00:00+03:00, at most 90 days ahead. CODE: an ISO 20022 purpose code such as SALA.',
     run: pay,
   },
   batch: {
     arguments:
       'LIST.csv [--dry-run] [--name TEXT] [--at TIME] [--period TEXT] [--duplicates-intended] [--charset CHARSET] [--key IDEMPOTENCY_KEY] [--wait] [--watch] [--json]',
     summary:
-      'Pays a list in CSV with one approval, and shows its rows as a table; with --dry-run only says what it would do; with --watch how far it is. The same list is paid once in a period (--period 2026-03; today, if it is left out): run again, it shows how the list stands now and exits with 3. --at TIME is as for pay.',
+      'Pays a CSV batch with one approval, and shows its rows as a table. --dry-run only validates it; --watch shows its progress. The same batch is paid once per period (--period 2026-03; default: today): if repeated, the command shows its current state and exits with 3. --at TIME works as for pay.',
     run: batch,
   },
-  payments: { arguments: `[--status STATUS] [--purpose CODE] ${list}`, summary: 'The newest payments.', run: paymentsList },
+  payments: { arguments: `[--status STATUS] [--purpose CODE] ${list}`, summary: 'Lists the newest payments.', run: paymentsList },
   payment: {
     arguments: '(PAYMENT | --key IDEMPOTENCY_KEY) [--wait] [--json]',
-    summary: 'One payment, by its id or by the key that it was sent with.',
+    summary: 'Shows one payment, by its id or its idempotency key.',
     run: payment,
   },
   cancel: {
     arguments: '(PAYMENT | BATCH) [--wait] [--json]',
     summary:
-      'Cancels what waits for its approval or its time. With --wait, what is being sent already is waited for: then it ends with 1.',
+      'Cancels a payment or batch that waits for its approval or its time. With --wait, waits for a payment that is already being sent, and then exits with 1.',
     run: cancel,
   },
   statement: {
     arguments: '[--from DATE] [--to DATE] [--csv] [--json]',
-    summary: 'What was booked between two dates, both inclusive: this month, if they are left out.',
+    summary: 'Lists booked entries between two dates, inclusive. Default: this month.',
     run: statement,
   },
-  refusals: { arguments: list, summary: 'Payments that were asked for and refused, and why.', run: refusals },
+  refusals: { arguments: list, summary: 'Lists refused payment requests, and the reasons.', run: refusals },
   approvals: {
     arguments: `[--status STATUS] ${list}`,
-    summary: 'What waits for a person, with the address where they decide.',
+    summary: 'Lists pending approvals, with the address of each decision page.',
     run: approvals,
   },
-  policies: { arguments: `[--status STATUS] ${list}`, summary: 'The rules of the workspace.', run: policies },
+  policies: { arguments: `[--status STATUS] ${list}`, summary: 'Lists the rules of the workspace.', run: policies },
   'top-up': {
     arguments: 'AMOUNT PHONE [--key IDEMPOTENCY_KEY] [--wait]',
     summary: 'Sends an M-PESA prompt to a phone.',
     run: topUp,
   },
-  deposit: { arguments: '[--by paybill|bank] [--wait]', summary: 'Says where to pay money in.', run: deposit },
-  events: { arguments: '[--follow] [--after EVENT]', summary: 'Events, a line of JSON each.', run: events },
+  deposit: { arguments: '[--by paybill|bank] [--wait]', summary: 'Shows where to pay in money.', run: deposit },
+  events: { arguments: '[--follow] [--after EVENT]', summary: 'Prints events, one JSON object per line.', run: events },
   logs: {
     arguments: '[--follow] [--status 4xx] [--grant GRANT]',
-    summary: 'Requests of seven days that were refused, failed or changed something.',
+    summary: 'Lists requests of the last seven days that were rejected, failed or changed something.',
     run: logs,
   },
   listen: {
     arguments:
       "--forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…] [--tries 10] [--undelivered FILE] [--replay] [--health [HOST:]PORT]",
-    summary: `Posts every event to an address, signed as Standard Webhooks, in order for each resource. An event that is refused --tries times goes to the file of undelivered ones (FILE.undelivered of --state), which --replay sends again; a program that is not there is waited for. --health serves /healthz and /metrics.
-  Ends with 0 when it is stopped or everything was replayed, 1 when the credential has ended, 4 when a replay left something.`,
+    summary: `Posts every event to an address, signed as Standard Webhooks, in order for each resource. An event that is rejected --tries times goes to the file of undelivered events (FILE.undelivered of --state), which --replay sends again. If the program is unreachable, the command waits for it. --health serves /healthz and /metrics.
+  Exits with 0 when it is stopped or everything was replayed, 1 if the credential has ended, 4 if a replay left events undelivered.`,
     run: forward,
   },
   keys: {
     arguments: '[revoke|rotate KEY] [--overlap SECONDS] [--limit 25] [--json]',
-    summary: 'API keys. "keys revoke KEY" ends one at once; "keys rotate KEY" replaces it, and prints the new one once.',
+    summary:
+      'Lists API keys. "keys revoke KEY" revokes one at once; "keys rotate KEY" replaces one, and prints the new key once.',
     run: keys,
   },
   'verify-receipt': {
     arguments: 'RECEIPT.json (--issuer URL | --jwks KEYS.json) [--rpc 1=URL]',
-    summary: 'Checks a receipt without trusting the service.',
+    summary: 'Verifies a receipt without trusting the service.',
     run: verifyReceipt,
   },
   completion: {
@@ -201,11 +202,11 @@ export const commands: Readonly<Record<string, Command>> = {
 
 const lineOf = ([name, { arguments: args }]: [string, Command]): string => `  payments ${name} ${args}`.trimEnd()
 
-export const usage = `payments: the payments service from a shell
+export const usage = `payments: the payments service on the command line
 
 ${Object.entries(commands).map(lineOf).join('\n')}
   payments --version
 
-Amounts have their cents: 250.00. Each command has --help and --url. With PAYMENTS_API_KEY (and PAYMENTS_URL) no login is needed.`
+Write amounts with cents: 250.00. Each command has --help and --url. PAYMENTS_API_KEY (and PAYMENTS_URL) replaces the login.`
 
 export const helpOf = (name: string, command: Command): string => `${lineOf([name, command]).trim()}\n\n${command.summary}`

@@ -104,14 +104,14 @@ export const forward = async (terminal: Terminal): Promise<void> => {
   })
   const { forward: forwardTo, state } = values
   if (forwardTo === undefined || !URL.canParse(forwardTo))
-    throw new UsageError('Say where to: --forward http://localhost:4000/hook')
+    throw new UsageError('Name the address: --forward http://localhost:4000/hook')
   const tries = Number(values.tries ?? (state === undefined ? 5 : 10))
   if (!Number.isInteger(tries) || tries < 1) throw new UsageError('--tries takes a number of at least 1')
   const file = values.undelivered ?? (state && `${state}.undelivered`)
   const { signal, say } = terminal
   const secret = values.secret ?? (values.replay && state ? (await readListenState(state))?.secret : undefined) ?? newSecret()
   if (values.replay) {
-    if (file === undefined) throw new UsageError('Say which file: --undelivered FILE, or --state FILE')
+    if (file === undefined) throw new UsageError('Name the file: --undelivered FILE, or --state FILE')
     if (!(await replay(file, { forwardTo, secret, signal, say }))) process.exitCode = 4
     return
   }

@@ -109,11 +109,11 @@ export const balance = async (terminal: Terminal): Promise<void> => {
   const { workspace } = await (await clientOf(terminal, values.url)).workspaces.current()
   const { name, balance: held } = workspace
   if (!held) {
-    terminal.out(values.json ? 'null' : `This credential may not read the balance of ${name}.`)
+    terminal.out(values.json ? 'null' : `This credential cannot read the balance of ${name}.`)
     return
   }
   const [available, reserved] = [held.available_minor, held.held_minor].map((minor) => amountText(minor, held.currency))
   terminal.out(
-    values.json ? JSON.stringify(held) : `${name}: ${available} can be spent; ${reserved} is held for payments under way.`,
+    values.json ? JSON.stringify(held) : `${name}: ${available} available; ${reserved} is held for payments in progress.`,
   )
 }

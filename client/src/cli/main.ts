@@ -40,7 +40,7 @@ const explain = (error: unknown): string => {
     return `${error.code}: ${error.message}${hint}${details}`
   }
   if (error instanceof ConnectionError && error.idempotencyKey !== undefined)
-    return `${error.message}\nWhether it was done is not known. The same command with --key ${error.idempotencyKey} does it at most once.`
+    return `${error.message}\nThe outcome is unknown. Repeat the command with --key ${error.idempotencyKey}: it takes effect at most once.`
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -13,7 +13,8 @@ export const deposit = async (terminal: Terminal): Promise<void> => {
     options: { url: text, by: { ...text, default: 'paybill' }, wait: flag },
   })
   const method = Object.entries(methods).find(([name]) => name === values.by)?.[1]
-  if (method === undefined || positionals.length > 0) throw new UsageError('Say how: payments deposit --by paybill, or --by bank')
+  if (method === undefined || positionals.length > 0)
+    throw new UsageError('Name the method: payments deposit --by paybill, or --by bank')
   const client = await clientOf(terminal, values.url)
   const topup = await client.topups.initiate({ method }, { signal: terminal.signal })
   for (const [name, value] of Object.entries(topup.instructions ?? {})) terminal.say(`${name.replaceAll('_', ' ')}: ${value}`)

@@ -48,8 +48,8 @@ const payOnce = async (terminal: Terminal, client: Payments, order: Order, { aga
   } catch (error) {
     const earlier = earlierOf(error)
     if (earlier === undefined) throw error
-    const meant = again || (await terminal.ask?.(`This looks like ${earlier}, which was made a short time ago. Pay again?`))
-    if (!meant) throw new UsageError(`Nothing was paid: it looks like ${earlier}. To pay a second time, add --again.`)
+    const meant = again || (await terminal.ask?.(`This looks like ${earlier}, a recent payment. Pay again?`))
+    if (!meant) throw new UsageError(`Nothing was paid: this looks like ${earlier}. To pay again, add --again.`)
     return client.payments.create({ ...order, duplicate_of: earlier }, options)
   }
 }
@@ -68,7 +68,7 @@ export const pay = async (terminal: Terminal): Promise<void> => {
     ...(purpose !== undefined && { purpose_code: purpose }),
   }
   if (values.wait && values.at !== undefined)
-    throw new UsageError('--wait is for a payment that is sent at once: read one with --at later, by payments payments')
+    throw new UsageError('--wait is only for a payment that is sent at once. For one with --at, run payments payments later')
   const client = await clientOf(terminal, values.url)
   const when = values.at === undefined ? null : await whenOf(client, values.at)
   const beneficiary_id = await payeeIdOf(terminal, client, payee)
@@ -76,6 +76,6 @@ export const pay = async (terminal: Terminal): Promise<void> => {
   const payment = await payOnce(terminal, client, order, { again, key })
   terminal.say(`${paymentText(payment)}: ${payment.status}${when ? ` for ${when.words}` : ''}`)
   if (payment.status === 'pending_approval')
-    terminal.say(`A person has to approve it: ${client.baseUrl}/approve/${payment.approval_id}`)
+    terminal.say(`A person must approve it: ${client.baseUrl}/approve/${payment.approval_id}`)
   terminal.out(json(values.wait ? await client.payments.waitFor(payment.id, { signal: terminal.signal }) : payment))
 }

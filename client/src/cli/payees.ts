@@ -90,7 +90,7 @@ const add = async (terminal: Terminal, args: readonly string[]): Promise<void> =
     { signal: terminal.signal, ...(values.key !== undefined && { idempotencyKey: values.key }) },
   )
   for (const { message, beneficiary_id } of made.warnings) terminal.say(`${message} (${beneficiary_id})`)
-  if (made.confirmation === 'proposed') terminal.say(`A person confirms it: ${client.baseUrl}/beneficiaries/${made.id}`)
+  if (made.confirmation === 'proposed') terminal.say(`A person must confirm it: ${client.baseUrl}/beneficiaries/${made.id}`)
   show(terminal, made, values.json)
 }
 
@@ -105,14 +105,14 @@ const each =
     const { 'made-by': grant } = values
     if ((positionals.length === 0) === (grant === undefined))
       throw new UsageError(
-        `Say which: payments payees ${verb} NAME (or ben_…), or --made-by gra_… for all that a key or an agent made`,
+        `Name the payees: payments payees ${verb} NAME (or ben_…), or --made-by gra_… for all payees created by a key or an agent`,
       )
     const client = await clientOf(terminal, values.url)
     const ids: string[] = []
     for (const which of positionals) ids.push(await payeeIdOf(terminal, client, which))
     if (grant !== undefined) for await (const { id } of client.beneficiaries.list({ made_by_grant_id: grant })) ids.push(id)
     for (const id of ids) show(terminal, await act(client, id, terminal.signal), values.json)
-    if (ids.length === 0) terminal.say('There is nothing here.')
+    if (ids.length === 0) terminal.say('No entries.')
   }
 
 const answerWithinMs = 10_000
@@ -138,6 +138,6 @@ export const payees = async (terminal: Terminal): Promise<void> => {
   const [first, ...rest] = terminal.args
   if (first === undefined || first.startsWith('-')) return list(terminal, terminal.args)
   const run = subcommands[first]
-  if (!run) throw new UsageError(`payees has ${Object.keys(subcommands).join(', ')}; not ${first}`)
+  if (!run) throw new UsageError(`unknown command payees ${first}. Valid: ${Object.keys(subcommands).join(', ')}`)
   await run(terminal, rest)
 }

@@ -127,7 +127,7 @@ const changeKey =
     const overlap = Number(values.overlap ?? 0)
     if (!Number.isInteger(overlap)) throw new UsageError('--overlap takes seconds: --overlap 3600')
     const key = await change(await clientOf(terminal, values.url), id, overlap).catch((error: unknown) => {
-      if (error instanceof NotFoundError) throw new UsageError(`${id} is not a key that this credential may see.`)
+      if (error instanceof NotFoundError) throw new UsageError(`${id} is not a key that this credential can see.`)
       throw error
     })
     terminal.out(values.json ? json(key) : [key.id, key.name, key.status, ...(key.key === undefined ? [] : [key.key])].join('  '))

@@ -19,7 +19,7 @@ const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   let refreshing: Promise<void> | undefined
   const refresh = async () => {
     const { refreshToken } = login.tokens
-    if (refreshToken === undefined) throw new UsageError('The login has ended: payments login')
+    if (refreshToken === undefined) throw new UsageError('The login has expired: run payments login')
     const metadata = await discover(fetch, login.baseUrl)
     login = { ...login, tokens: await refreshTokens(fetch, metadata, login.clientId, refreshToken) }
     await writeLogin(file, login)
@@ -42,7 +42,7 @@ const openClient = async (env: NodeJS.ProcessEnv, file: string, url: string | un
   const login = await readLogin(file)
   if (!login) throw new UsageError('Not logged in: run payments login, or set PAYMENTS_API_KEY.')
   if (url !== undefined && url !== login.baseUrl)
-    throw new UsageError(`The login is for ${login.baseUrl}: payments login --url ${url}`)
+    throw new UsageError(`The login is for ${login.baseUrl}: run payments login --url ${url}`)
   return new Payments({ baseUrl: login.baseUrl, accessToken: freshToken(file, login) })
 }
 

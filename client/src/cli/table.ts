@@ -13,7 +13,7 @@ export type Column<Row> = readonly [title: string, cell: (row: Row) => string, r
 
 /** Prints a table with titles for a person, or a sentence if there are no rows. */
 export const sayList = <Row>({ out, say }: Terminal, columns: readonly Column<Row>[], rows: readonly Row[]): void => {
-  if (rows.length === 0) say('There is nothing here.')
+  if (rows.length === 0) say('No entries.')
   const titles = columns.map(([title]) => title)
   const right = columns.flatMap(([, , side], index) => (side ? [index] : []))
   if (rows.length > 0) sayTable([titles, ...rows.map((row) => columns.map(([, cell]) => cell(row)))], out, right)

@@ -24,7 +24,7 @@ export const whenOf = async (client: Payments, text: string): Promise<When> => {
   // Date.parse turns the 30th of February into the 2nd of March.
   if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 19) !== local)
     throw new UsageError(
-      `"${text}" is no time: write 2026-12-01, "2026-12-01 09:00" (in the workspace's time zone) or 2026-12-01T09:00:00+03:00`,
+      `"${text}" is not a time: write 2026-12-01, "2026-12-01 09:00" (in the workspace's time zone) or 2026-12-01T09:00:00+03:00`,
     )
   if (offset !== undefined) return { execute_at: `${local}${offset}`, words: `${local}${offset}` }
   const { workspace } = await client.call('get', '/v1/workspaces/current')

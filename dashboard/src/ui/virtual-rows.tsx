@@ -24,7 +24,7 @@ export const VirtualRows = <Row,>({ rows, ...part }: Props<Row>) => {
 type PartProps<Row> = Props<Row> & {
   /** Height of a row in the first part, used for parts not drawn yet. */
   rowHeight: number
-  /** Set for the first part, which is drawn from the start and measured. */
+  /** Only for the first part of the rows, which is always drawn: reports its measured row height. */
   onMeasure: ((rowHeight: number) => void) | undefined
 }
 

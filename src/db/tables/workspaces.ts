@@ -167,7 +167,7 @@ export const separationConfirmations = pgTable(
 
 export const sessionActKinds = ['member', 'role', 'workspace', 'widened', 'loosened'] as const
 
-/** Acts of a session other than the rows with its id, so that ending the session can undo or list them. */
+/** Acts of a session that no row with the session's id records. Ending the session can then undo or list them. */
 export const sessionActs = pgTable(
   'session_acts',
   {

@@ -18,18 +18,18 @@ const play = async () => {
   expectSame('the outcome', outcome, 'account_created')
   print(`${wallet.address} is now ${account.id}`)
 
-  step('It listens to its notification stream')
+  step('It opens its notification stream')
   const stream = await followEvents(owner)
   print('GET /v1/notifications/stream is open')
 
-  step('It makes an API key for its agent, with limits of its own')
+  step('It creates an API key with limits for its agent')
   const spending_controls = { per_payment_limit_minor: '50000', daily_limit_minor: '80000' }
   const key = await owner.apiKeys.create({ name: 'Demo agent', spending_controls })
   const plaintext = expectThere('the key', key.key)
   if (!/^service_live_[0-9a-f]{64}$/.test(plaintext)) throw new Error('the key does not have the documented form')
   await stream.waitFor('api_key.created', key.id)
   const agent = new Payments({ baseUrl: url, apiKey: plaintext })
-  print(`${plaintext.slice(0, 17)}… may pay ${money(50_000)} at once and ${money(80_000)} a day; it is shown only this once`)
+  print(`${plaintext.slice(0, 17)}… may pay ${money(50_000)} per payment and ${money(80_000)} per day; it is shown only once`)
 
   step('It tops up by M-PESA: a prompt on the phone')
   const topup = await owner.topups.initiate({ amount_minor: '100000', phone_number: '0712345678' })
@@ -52,7 +52,7 @@ const play = async () => {
   await stream.waitFor('beneficiary.created', payee.id)
   print(`Wanjiru Kamau at ${payee.destination_mask}: the number is encrypted and never shown again`)
 
-  step('It sets a policy: payments from KES 200.00 need an approval')
+  step('It sets a policy: payments of KES 200.00 or more need an approval')
   const rule = { name: 'Ask me first', approval_threshold_minor: '20000', required_approval_count: 1 }
   const policy = await owner.policies.create(rule)
   await stream.waitFor('policy.created', policy.id)
@@ -66,14 +66,14 @@ const play = async () => {
   const approval = expectThere('the approval', payment.approval_id)
   await stream.waitFor('approval.requested', approval)
   await expectBalance('75000', '25000')
-  print(`${payment.id} is held for approval, with ${money(25_000)} set aside; sent twice, it is still one payment`)
+  print(`${payment.id} waits for approval, with ${money(25_000)} held; sent twice, it is still one payment`)
 
   step('The wallet approves it by signing the message of the server: no session, no key')
   const decided = await decideByWallet({ baseUrl: url }, wallet, approval, { confirm: agreeTo(payment.id) })
   expectSame('the approval’s status', decided.status, 'approved')
   await stream.waitFor('approval.approved', approval)
 
-  step('The payment goes out through M-PESA B2C')
+  step('The payment is sent over M-PESA B2C')
   await stream.waitFor('payment.succeeded', payment.id)
   const paid = await agent.payments.waitFor(payment.id)
   expectSame('the payment’s status', paid.status, 'succeeded')
@@ -110,13 +110,13 @@ const scenes: Readonly<Record<string, (folder?: string) => Promise<void>>> = {
 const [name = 'payment', folder] = process.argv.slice(2)
 const scene = scenes[name]
 if (!scene) {
-  console.error(`There is no scene "${name}": ${Object.keys(scenes).join(', ')}.`)
+  console.error(`Unknown scene "${name}". Valid scenes: ${Object.keys(scenes).join(', ')}.`)
   process.exit(2)
 }
 
 scene(folder).then(
   () => {
-    console.log('\nEvery step went as promised.')
+    console.log('\nAll steps succeeded.')
     process.exit(0)
   },
   (error: unknown) => {

@@ -39,7 +39,7 @@ type Fields = Omit<Parameters<Payments['payments']['create']>[0], 'beneficiary_i
 
 /** The team: its owner, its approver and its agent, each working in its workspace. */
 const openWorkspace = async (service: Service) => {
-  step('Amina makes a workspace, and Brian joins it as an approver')
+  step('Amina creates a workspace, and Brian joins it as an approver')
   const owner = await signInWithGoogle(service.url, 'Amina Otieno', 'amina@example.com')
   const approver = await signInWithGoogle(service.url, 'Brian Kamau', 'brian@example.com')
   const { workspace } = await owner.call('post', '/v1/workspaces', { body: { name: workspaceName } })
@@ -63,7 +63,7 @@ const openWorkspace = async (service: Service) => {
     approval_threshold_minor: '5000000',
     required_approval_count: 1,
   })
-  print(`${workspaceName}: an agent with a key, and a policy that asks for an approval from ${money('5000000')} on`)
+  print(`${workspaceName}: an agent with a key, and a policy that requires approval at or above ${money('5000000')}`)
   return { owner, approver, agent }
 }
 
@@ -118,7 +118,7 @@ const payWages = async ({ owner, approver }: Team, people: readonly string[], we
     narrative: `Wages, week ${week + 1}`,
   }))
   const list = await owner.batches.create({ name: `Wages, week ${week + 1}`, items })
-  await approver.approvals.decide(expectThere('the approval of the list', list.approval_id), { decision: 'approve' })
+  await approver.approvals.decide(expectThere('the approval of the batch', list.approval_id), { decision: 'approve' })
   const { status, counts } = await owner.batches.waitFor(list.id)
   expectSame('the list', status, 'completed')
   print(`Wages, week ${week + 1}: ${counts.succeeded} of ${items.length} payments succeeded`)
@@ -149,7 +149,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   const team = await openWorkspace(service)
   const { owner, approver, agent } = team
 
-  step('It gets money, and the people and businesses that it pays')
+  step('It receives money, and adds its beneficiaries')
   await deposit(service, team, '90000000')
   const payees = await addBusinesses(service, team)
   const farms = await addPeople(service, team, 'supplier', farmers)
@@ -157,7 +157,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   const staff = await addPeople(service, team, 'employee', workers)
   const farmer = (index: number) => expectThere('a farmer', farms[index % farms.length])
 
-  step('Four weeks go by: purchases, wages, rent, electricity, freight')
+  step('Four weeks pass: purchases, wages, rent, electricity, freight')
   for (let day = 1; day < daysAgo; day += 1) {
     const week = Math.floor(day / 7)
     const weekday = new Date(dateAfter(today, day - daysAgo)).getUTCDay()
@@ -177,7 +177,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
     await payWages(team, staff, week)
   }
 
-  step('Not everything goes through')
+  step('Some payments fail')
   const refused = await agent.payments
     .create({ beneficiary_id: farmer(0), amount_minor: '4500000', narrative: 'Onions, a whole truck' })
     .then(
@@ -196,7 +196,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   await takeReturn(service, folder, team, storage.id)
   print('One payment was refused, one rejected, one returned by the bank; wages to one phone failed every week')
 
-  step('Today, a payment by the agent waits for a decision')
+  step('Today a payment by the agent waits for approval')
   await service.setTime(new Date())
   const seller = { to: '254722330001', holder: 'PETER NJOROGE KARIUKI' }
   await service.setName(seller.to, seller.holder)
@@ -211,7 +211,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   const execute_at = new Date(Date.now() + 5 * daySeconds * 1000).toISOString()
   await pay(owner, payees.freight, 15_300, { narrative: 'Freight to Mombasa', execute_at })
   const { balance } = (await owner.workspaces.current()).workspace
-  print(`${money(expectThere('the balance', balance).available_minor)} are left`)
+  print(`${money(expectThere('the balance', balance).available_minor)} remain`)
 }
 
 /** `folder`: the data folder of this service. It must not exist. */
@@ -223,7 +223,9 @@ export const playMonth = async (folder = '.data-demo'): Promise<void> => {
   const begin = Date.parse(`${dateAfter(today, -daysAgo)}T08:00:00+03:00`)
   const clock = createMovableClock()
   createSandboxTime(clock, { advance: () => undefined }, join(path, 'sandbox')).advance(Math.floor((begin - Date.now()) / 1000))
-  console.log(`A service with its data in ${named} starts, at 08:00 on ${dateAfter(today, -daysAgo)}. This takes some minutes.`)
+  console.log(
+    `Starting a service with its data in ${named}, at 08:00 on ${dateAfter(today, -daysAgo)}. This takes a few minutes.`,
+  )
   const service = await startPayments({ directory: process.cwd(), env: { DATA_DIR: path, SESSION_IDLE_DAYS: '30' } })
   try {
     await playMonthOn(service, path, today)

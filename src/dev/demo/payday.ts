@@ -18,7 +18,7 @@ const payIn = async (reference: string, amountMinor: bigint): Promise<void> => {
       body: JSON.stringify({ reference, amount_minor: amountMinor.toString() }),
     },
   )
-  if (!answer.ok) throw new Error(`the emulated provider did not take the deposit: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`the emulated provider rejected the deposit: ${await answer.text()}`)
 }
 
 /** Salaries in a spreadsheet's CSV form. The last payee's phone fails. */
@@ -37,7 +37,7 @@ const salaries = (): { csv: string; totalMinor: bigint } => {
 export const playPayday = async (): Promise<void> => {
   await expectReady()
 
-  step('A new wallet signs in and asks that every list of payments is approved')
+  step('A new wallet signs in and requires approval for every batch')
   const wallet = privateKeyToAccount(generatePrivateKey())
   const { client } = await signInWithWallet({ baseUrl: url }, wallet)
   const stream = await followEvents(client)
@@ -46,19 +46,19 @@ export const playPayday = async (): Promise<void> => {
   const total = totalMinor.toString()
   print(`${people} salaries come to ${money(total)}`)
 
-  step('It asks where to pay money in')
+  step('It asks for its deposit instructions')
   const deposit = await client.topups.initiate({ method: 'MPESA_PAYBILL' })
   const instructions = expectThere('the instructions', deposit.instructions)
   if (!('paybill' in instructions)) throw new Error('the instructions should name a paybill')
   print(`paybill ${instructions.paybill}, account number ${instructions.account_number}`)
 
-  step('Someone pays in at the bank, as much as the salaries need')
+  step('Someone pays in the total of the salaries at the bank')
   await payIn(instructions.account_number, totalMinor)
   await stream.waitFor('topup.succeeded', deposit.id)
   expectSame('the received amount', (await client.topups.get(deposit.id)).received_minor, total)
   print(`${money(total)} arrived in one deposit: a prompt on a phone moves at most KES 250,000.00`)
 
-  step('A row is wrong: the check says which one, and creates nothing')
+  step('One row is wrong: the check names it, and creates nothing')
   const wrong = await client.batches.checkCsv(csv.replace('0722100004', '72210004')).then(
     () => undefined,
     (error: { details: { items: { row: number; param: string; message: string }[] } }) => error.details.items,
@@ -67,25 +67,25 @@ export const playPayday = async (): Promise<void> => {
   print(`row ${fault?.row}, ${fault?.param}: ${fault?.message}`)
   expectSame('the row', [fault?.row, wrong?.length], [6, 1])
 
-  step('The corrected list is sent')
+  step('The corrected batch is sent')
   const send = () => client.batches.fromCsv(csv, { name: 'Salaries March' }, { idempotencyKey: `salaries-${wallet.address}` })
   const batch = await send()
   expectSame('the batch', [batch.status, batch.items_count, batch.total_minor], ['pending_approval', people, total])
-  expectSame('the same list again', (await send()).id, batch.id)
+  expectSame('the same batch again', (await send()).id, batch.id)
   print(`${batch.id} waits for one approval; sent twice, it is one batch`)
 
-  step('One signature approves all of it: the text names the sum, the largest and the root over every line')
+  step('One signature approves the whole batch: the text has the total, the largest payment and the Merkle root of all lines')
   const approval = expectThere('the approval', batch.approval_id)
   await decideByWallet({ baseUrl: url }, wallet, approval, { confirm: agreeTo(batch.merkle_root) })
 
-  step('Each payment goes out by itself')
+  step('Each payment is sent separately')
   const ended = await client.batches.waitFor(batch.id)
   expectSame('how they ended', [ended.status, ended.counts], ['completed', { succeeded: people - 1, failed: 1 }])
   const [failed, more] = await client.payments.list({ batch_id: batch.id, status: ['failed'] }).toArray(10)
   expectSame('the one that failed', [failed?.metadata.employee, more], [`E-${people}`, undefined])
   print(`${people - 1} succeeded; ${failed?.metadata.employee} failed: ${failed?.failure_message}`)
 
-  step('The statement has all of it, and its balances add up')
+  step('The statement has every payment, and its balances add up')
   const statement = await client.account.statement()
   const left = BigInt(failed?.amount_minor ?? '0')
   const stated = [statement.in_minor, statement.out_minor, statement.closing_balance_minor]

@@ -33,9 +33,9 @@ export const money = (minor: string | number): string => displayAmount(BigInt(mi
 
 export const expectReady = async (): Promise<void> => {
   if (!isLoopbackUrl(url) || RAILS !== 'sandbox')
-    throw new Error(`it tops up and pays: it is for a service with simulated rails on this machine, not for ${url}`)
+    throw new Error(`the demo moves money: it is for a service with simulated rails on this machine, not for ${url}`)
   const ready = await new Payments({ baseUrl: url }).call('get', '/readyz', { retries: 0 }).catch(() => undefined)
-  if (!ready) throw new Error(`nothing is ready at ${url}: run "npm start" first, in another terminal`)
+  if (!ready) throw new Error(`no service is ready at ${url}: run "npm start" first, in another terminal`)
   console.log(`The payments service at ${url}`)
 }
 
@@ -72,7 +72,7 @@ export const followEvents = async (client: Payments) => {
         if (event) return event
       }
       const types = received.map((event) => event.type).join(', ')
-      throw new Error(`the stream did not have "${type}" within ${patienceMs / 1000} s; it had: ${types || 'nothing'}`)
+      throw new Error(`the stream did not deliver "${type}" within ${patienceMs / 1000} s; it delivered: ${types || 'nothing'}`)
     },
   }
 }

@@ -211,7 +211,7 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   requireDescendant(principal, grant.id)
   const status = apiKeyStatus(key, grant, at)
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
-  // A third key would come from a repeated request.
+  // Without this check, a repeated request would issue a third key.
   if (key.revokedAt) throw conflict('This key has been rotated already and ends when its overlap does.', 'rotated')
   const old = updateRow(tx, apiKeys, key, { revokedAt: secondsAfter(at, overlapSeconds) })
   const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })

@@ -86,7 +86,7 @@ const reached = statement('origins.accounts_reached')`
    union select balance_account_id from workspaces where id = any($2::uuid[])
    union select account_id from grants where id = any($3::uuid[])`
 
-/** The accounts of people who may lose their role, and of their workspaces. The transaction locks them among its first locks. */
+/** Accounts of members whose role may end, and of their workspaces. The transaction locks them among its first locks. */
 export const accountsReached = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
   if (root.end === undefined || principal.originGrantId !== null) return []
   const { traced, acts } = await traceFrom(db, principal, root)

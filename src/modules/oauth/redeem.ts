@@ -272,7 +272,7 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
       return rotation
     })
     await wait(answerAfterMs)
-    // After a long turn a timer fires before arrivals are read: the next turn takes connections, the one after it requests.
+    // A late timer fires before new arrivals are read. The next turn accepts their connections, and the turn after it reads their requests.
     await nextTurn()
     await nextTurn()
     const until = openUntil.get(token)

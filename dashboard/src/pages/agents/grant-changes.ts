@@ -55,7 +55,7 @@ const limitWords = (name: (typeof limits)[number], { before, after }: Sides, cur
 const others = ['payment_types', 'beneficiary_ids', 'new_payees', 'on_duplicate'] as const
 const differ = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) !== JSON.stringify(b ?? null)
 
-/** "frozen", "daily limit raised from KES 500.00 to KES 900.00". Empty if no setting of people has changed. */
+/** "frozen", "daily limit raised from KES 500.00 to KES 900.00". Empty if no setting that people see has changed. */
 export const changeWords = ({ before, after }: GrantChange, currency: string): string[] => {
   if (!after) return [tAgent('change.revoked')]
   if (!before) return [tAgent('change.changed')]

@@ -157,7 +157,7 @@ const BatchDetail = ({ batch }: { batch: Batch }) => {
   )
 }
 
-/** Links to the approval's page, which shows first what to look at and takes the decision. */
+/** Links to the approval's page, which shows the exceptions first and has the decision buttons. */
 const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
   const hindrance = useHindrance(approval)
   return (

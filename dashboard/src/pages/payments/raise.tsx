@@ -12,7 +12,7 @@ type Raised = { href: string; label: string }
 
 /** Link to raise the limits of one policy or agent, with amounts filled in. Null if impossible. */
 const raisedBy = (all: readonly Change[], mayEdit: (kind: string) => boolean, currency: string): Raised | null => {
-  // Under the other limits, a threshold asks a person instead of refusing.
+  // A payment above the approval threshold waits for a person; only the other limits refuse it.
   const limiting = all.filter(({ rule }) => rule !== 'approval_threshold')
   const changes = limiting.length > 0 ? limiting : all
   const [first] = changes

@@ -121,7 +121,7 @@ const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Differen
 export const isEvidence = ({ kind, subject }: Difference): boolean =>
   kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
 
-/** A bank line that names nothing of ours has no receipt that could prevent a second booking. */
+/** A bank line without a receipt is never booked: nothing could prevent a second booking. */
 const isUnexplained = ({ kind, subject, receipt }: Difference): boolean =>
   receipt !== null && (kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment'))
 

@@ -207,7 +207,7 @@ export const match = (
     }
   }
 
-  /** Found by a receipt in its words, or our reference. A short word may be any number, so the amount must match too. */
+  /** Finds a line by a receipt or our reference among its words. A short word may match by chance, so the amount must match too. */
   const namedIn = (line: StatementLine): Booked | undefined => {
     const isSure = (word: string, ours: Booked) => word.length >= surelyNamed || size(line) === size(ours)
     const found = (line.words ?? []).flatMap((word) => {

@@ -221,8 +221,8 @@ export const reportStatement = async (
 }
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
-  // A deposit whose notification was lost is not a difference: the list replaces the notification. A bank's line does not say
-  // which of its words is the receipt, which prevents a second booking of a deposit.
+  // A deposit whose notification was lost is not a difference: the list replaces the notification. Lines of a bank's own
+  // statement name no receipt, and without a receipt a deposit could be booked twice.
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
   await recordListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
