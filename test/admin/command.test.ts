@@ -96,7 +96,7 @@ test('finds, freezes, reactivates and closes accounts, and switches what they ma
   expect(await admin('accounts', 'disable', someone.accountId, 'oauth')).toMatchObject([{ capabilities: { oauth: 'disabled' } }])
   expect(await admin('accounts', 'close', someone.accountId)).toMatchObject([{ status: 'closed' }])
   expect((await someone.api.get('/v1/accounts/me')).status).toBe(401)
-  await expect(admin('accounts', 'freeze', 'nobody@example.com')).rejects.toThrow('no account')
+  await expect(admin('accounts', 'freeze', 'nobody@example.com')).rejects.toThrow('account "nobody@example.com" not found')
   await expect(admin('accounts', 'disable', person.accountId, 'mining')).rejects.toThrow('mining')
 })
 

@@ -123,5 +123,5 @@ test('it refuses a phone that is none, and a configuration without a real rail, 
   const wrong = await admin(['rails', 'check', '--duplicate', '12345'])
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"12345" is not a Kenyan mobile number')])
   const emulated = await admin(['rails', 'check', '--duplicate', phone], { RAILS: 'sandbox' })
-  expect([emulated.code, emulated.stderr]).toEqual([2, expect.stringContaining('RAILS names no real rail')])
+  expect([emulated.code, emulated.stderr]).toEqual([2, expect.stringContaining('RAILS has no real rail')])
 })

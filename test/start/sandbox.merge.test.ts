@@ -99,7 +99,7 @@ it('startPayments starts services side by side, whose sandbox a test controls; o
 
     const noon = new Date(Date.now() + 86_400_000)
     expect((await payments.setTime(noon)).getTime()).toBeGreaterThanOrEqual(noon.getTime())
-    await expect(payments.setTime(new Date())).rejects.toThrow('Time only goes forward')
+    await expect(payments.setTime(new Date())).rejects.toThrow('Time can only move forward')
 
     const clock = (of: typeof payments) => `${of.controlUrl}/clock`
     const authorization = `Bearer ${env.SANDBOX_TOKEN}`
