@@ -27,7 +27,7 @@ export type StreamOptions = {
   replay: boolean
   /** The last event that the feed has delivered, together with every change of the credential up to it. */
   delivered: () => Position
-  /** Whether the stream did not ask for an event, although the feed has not reached it yet. */
+  /** Whether an event was committed before the stream's request, so that the stream skips it. */
   isPast: (event: Position) => boolean
 }
 

@@ -10,7 +10,7 @@ const readMajor = (amount: string): Minor | undefined => readPositive(amount, ''
 
 const isMajor = (amount: string): boolean => readMajor(amount) !== undefined
 
-/** An amount as people write it, or in minor units, whose errors the API itself reports. A call that mixes them up is refused. */
+/** An amount in major units as people write it, or in minor units. The API itself reports errors in minor units. A call that mixes them up is refused. */
 export const amountInput = {
   amount: z
     .string()
