@@ -98,7 +98,7 @@ test('a standby that lagged is promoted: the loss is noticed within five seconds
   expect(new Set(service.sandbox.movements().map(({ key }) => key)).size).toBe(service.sandbox.movements().length)
 
   const ready = await service.api.get('/readyz')
-  expect(JSON.stringify(ready.body.rails)).toContain('lost writes')
+  expect(JSON.stringify(ready.body.rails)).toContain('lost committed writes')
   expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(1)
   expect((await stream.next('stream.reset')).type).toBe('stream.reset')
   const again = await person.api.post(

@@ -51,7 +51,7 @@ test('a report with the right secret about an attempt that is not there proves a
   expect(await statusOf(waiting)).toBe('unknown')
   expect(alerts(service).filter((alert) => alert === 'database_lost_writes')).toHaveLength(1)
   expect((await stream.next('stream.reset')).type).toBe('stream.reset')
-  expect((await service.api.get('/readyz')).body.rails.MPESA_B2B).toContain('lost writes')
+  expect((await service.api.get('/readyz')).body.rails.MPESA_B2B).toContain('lost committed writes')
   const later = await pay(person, toPaybill('400302'))
   await pass(service, 60)
   for (const party of ['400301', '400302']) expect(ordersTo(service, party)).toHaveLength(0)
