@@ -2,7 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/db/client.ts'
 import { connect } from '../../src/db/connect.ts'
 import { sealAuditLog } from '../../src/events/seal.ts'
-import { parseId } from '../../src/lib/ids.ts'
+import { formatId, parseId, type Uuid } from '../../src/lib/ids.ts'
+import { pack, unpack } from '../../src/lib/packed-text.ts'
+import { seedOf } from '../../src/modules/payments/declared-losses.ts'
 import { factsOf, verify } from '../../src/operate/verify/verify.ts'
 import { credit } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
@@ -36,9 +38,52 @@ afterAll(async () => {
 const made = (tag: string): string =>
   `('01900000-' || lpad(to_hex(n >> 16), 4, '0') || '-7000-8${tag}-' || lpad(to_hex(n & 65535), 12, '0'))::uuid`
 
-/** Copies the rows of a real payment this many times, with their own ids, in every table that grows with payments. */
+const amountMinor = 150_000
+
+type Original = {
+  accountId: Uuid
+  workspaceId: Uuid
+  snapshot: Buffer
+  generation: number
+  send: number
+}
+
+/** A copy has its own id, its own answer, and the names of its order, which follow from its id. */
+const nameCopies = async (id: Uuid): Promise<void> => {
+  const rows = await db.query<Original>(
+    `select p.account_id as "accountId", p.workspace_id as "workspaceId", p.snapshot, a.generation, a.send
+     from payments p join rail_attempts a on a.subject_id = p.id where p.id = $1`,
+    [id],
+  )
+  const [original] = rows
+  if (!original) throw new Error('the payment has no attempt')
+  const answer = unpack(original.snapshot)
+  const { orderOf, attemptOf } = service.deps.orderNames
+  await db.query(
+    'create unlogged table copies (n integer primary key, payment uuid, snapshot bytea, attempt uuid, order_id uuid, reference text)',
+  )
+  const step = 5_000
+  for (let from = 1; from <= count; from += step) {
+    const copies = Array.from({ length: Math.min(step, count - from + 1) }, (_, index) => {
+      const n = from + index
+      const hex = n.toString(16).padStart(8, '0')
+      const payment = `01900000-${hex.slice(0, 4)}-7000-8001-${hex.slice(4).padStart(12, '0')}` as Uuid
+      const order = orderOf(seedOf({ ...original, id: payment, idempotencyKey: null }), original.generation)
+      const own = answer.replaceAll(formatId('payment', id), formatId('payment', payment))
+      return { n, payment, snapshot: pack('record', own), attempt: attemptOf(order, original.send), ...order }
+    })
+    await db.query(
+      `insert into copies select * from unnest($1::int[], $2::uuid[], $3::bytea[], $4::uuid[], $5::uuid[], $6::text[])`,
+      (['n', 'payment', 'snapshot', 'attempt', 'orderId', 'reference'] as const).map((name) => copies.map((copy) => copy[name])),
+    )
+  }
+}
+
+/** Copies the rows of a real payment this many times, with their own names, in every table that grows with payments. */
 const multiply = async (paymentId: string): Promise<void> => {
   const id = parseId('payment', paymentId)
+  if (id === undefined) throw new Error('not the id of a payment')
+  await nameCopies(id)
   const columnsOf = async (table: string): Promise<string[]> =>
     (
       await db.query<{ name: string }>(
@@ -54,37 +99,43 @@ const multiply = async (paymentId: string): Promise<void> => {
       await db.transaction(async (tx) => {
         await tx.query('set local session_replication_role = replica')
         await tx.query(
-          `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table} t, generate_series(${from}, ${Math.min(count, from + step - 1)}) n where ${where}`,
+          `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table} t, copies c where c.n between ${from} and ${from + step - 1} and ${where}`,
         )
       })
   }
+  const left = `t.available_after_minor - ${amountMinor} * n::bigint`
   await copy('ledger_transfers', `t.id = (select hold_transfer_id from payments where id = '${id}')`, {
     id: made('002'),
-    reference_id: made('001'),
+    reference_id: 'c.payment',
+    available_after_minor: left,
   })
   await copy('ledger_transfers', `t.pending_id = (select hold_transfer_id from payments where id = '${id}')`, {
     id: made('003'),
     pending_id: made('002'),
-    reference_id: made('001'),
+    reference_id: 'c.payment',
+    available_after_minor: left,
   })
   await copy('payments', `t.id = '${id}'`, {
-    id: made('001'),
+    id: 'c.payment',
     hold_transfer_id: made('002'),
     provider_receipt: `'M' || n`,
+    snapshot: 'c.snapshot',
   })
   await copy('rail_attempts', `t.subject_id = '${id}'`, {
-    id: made('004'),
-    subject_id: made('001'),
-    reference: `lpad(n::text, 12, '0')`,
+    id: 'c.attempt',
+    order_id: 'c.order_id',
+    subject_id: 'c.payment',
+    reference: 'c.reference',
   })
   await copy('callback_deliveries', `t.attempt_id = (select id from rail_attempts where subject_id = '${id}')`, {
     id: made('005'),
-    attempt_id: made('004'),
+    attempt_id: 'c.attempt',
   })
   const now = 'pg_current_xact_id()'
+  const after = `jsonb_set(t.after::jsonb, '{provider_receipt}', to_jsonb('M' || n), false)::json`
   const audited = await db.query<{ id: string }>('select id::text from audit_log where subject_id = $1', [id])
   for (const [index, row] of audited.entries())
-    await copy('audit_log', `t.id = '${row.id}'`, { id: made(`01${index}`), subject_id: made('001'), transaction: now })
+    await copy('audit_log', `t.id = '${row.id}'`, { id: made(`01${index}`), subject_id: 'c.payment', after, transaction: now })
   const published = await db.query<{ id: string }>('select id::text from events where payment_id = $1 order by transaction, id', [
     id,
   ])
@@ -92,14 +143,15 @@ const multiply = async (paymentId: string): Promise<void> => {
     await copy('events', `t.id = '${row.id}'`, {
       id: made(`02${index}`),
       transaction: now,
-      payment_id: made('001'),
+      payment_id: 'c.payment',
     })
   await copy('idempotency_keys', 't.scope = (select scope from idempotency_keys limit 1)', { scope: 'sha256(n::text::bytea)' })
+  await db.query('drop table copies')
   await db.query(`update spending_totals set used_minor = used_minor * ($1::bigint + 1), payments = payments + $1::bigint`, [
     count,
   ])
   await db.query(
-    `update ledger_accounts set posted_debits_minor = posted_debits_minor + $2::bigint * 150000 where owner_id = $1 and kind = 'customer'`,
+    `update ledger_accounts set posted_debits_minor = posted_debits_minor + $2::bigint * ${amountMinor} where owner_id = $1 and kind = 'customer'`,
     [parseId('account', person.accountId), count],
   )
 }
