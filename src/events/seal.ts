@@ -135,7 +135,7 @@ export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undef
   (await db.query<Seal>(lastBefore, [at]))[0]
 
 const through = statement('audit.seal_through')`
-  select ${sealColumns} from audit_seals where through_id = $1`
+  select ${sealColumns} from audit_seals where (through_transaction, through_id) = (select transaction, id from audit_log where id = $1)`
 export const readSealThrough = async (db: Db, id: Uuid): Promise<Seal | undefined> => (await db.query<Seal>(through, [id]))[0]
 
 export const readSealsAfter = (db: Db, sequence: number, take: number): Promise<Seal[]> => db.query(sealsAfter, [sequence, take])
