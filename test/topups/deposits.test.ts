@@ -377,7 +377,7 @@ describe('money under a reference that nothing here has', () => {
     const totals = async () => {
       const { body } = await administered.admin.api.get('/v1/admin/ledger/trial-balance')
       const read = new Map(clearingTotals(body.lines))
-      return ['Left at the providers', 'Of that in suspense'].map((name) => BigInt(read.get(name) ?? ''))
+      return ['Left at the providers', 'Of which in suspense'].map((name) => BigInt(read.get(name) ?? ''))
     }
     const [left = 0n, waiting = 0n] = await totals()
     await stray('SGHSTRAY08')
