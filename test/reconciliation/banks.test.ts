@@ -93,7 +93,11 @@ test.each([
 
 test.each([
   ['an amount that says no direction', 'Date,Details,Amount\n28/11/2026,PLX1,10.00', /line 2 .*came in or went out/],
-  ['a credit in the debit column', 'Date,Details,Debit,Credit\n28/11/2026,PLX1,10.00 CR,', /line 2 .*not an amount of its column/],
+  [
+    'a credit in the debit column',
+    'Date,Details,Debit,Credit\n28/11/2026,PLX1,10.00 CR,',
+    /line 2 .*not an amount of its column/,
+  ],
   ['a negative credit', 'Date,Details,Amount,Type\n28/11/2026,PLX1,-10.00,CR', /line 2 .*negative, and called a credit/],
   ['a month before its day', 'Date,Details,Debit,Credit\n11/28/2026,PLX1,10.00,', /line 2 .*no time that exists/],
   ['a year that may stand first', 'Date,Details,Debit,Credit\n11-03-05,PLX1,10.00,', /line 2 .*no time that exists/],
