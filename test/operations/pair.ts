@@ -71,7 +71,7 @@ export const startPair = async (
       for (const [index, place] of places.entries()) {
         const server = servers[index]
         server?.kill('SIGTERM')
-        await server?.waitForOutput(/finishing requests and payments in progress/)
+        await server?.waitForOutput(/SIGTERM: finishing/)
         leaving(index)
         expect(await server?.ended).toEqual({ code: 0, signal: null })
         servers[index] = await start(place, as)
