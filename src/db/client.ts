@@ -17,7 +17,7 @@ export type Run = <V, Row>(query: Prepared<V, Row>, values: V) => Promise<Row[]>
 export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V): Promise<Row | undefined> =>
   (await db.run(query, values))[0]
 
-/** Rows that many places write and the same transaction never reads (events, audit rows): one statement per transaction. */
+/** Rows that many places write and the same transaction never reads (events, audit rows). */
 export type AtCommitWrite<Row> = {
   write: (tx: Tx, rows: readonly Row[]) => Promise<unknown>
   /** Later evidence that the row, and so its transaction, still exists (`recovery-point.ts`). */

@@ -43,6 +43,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
     let at: Date | undefined
     let cause: unknown
     let over = false
+    /** The rows that are written with the commit are on their way. */
+    let ending = false
     try {
       const failed = (error: unknown) => {
         cause ??= error
@@ -74,7 +76,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         run: runBy({ record: query, page: query, pool: query }, true),
         defer,
         writeAtCommit: <Row>(kind: AtCommitWrite<Row>, rows: readonly Row[]): void => {
-          if (over) throw new Error('rows were added after the end of their transaction: they would be lost')
+          if (ending || over) throw new Error('rows were added at the end of their transaction: they would be lost')
           const known: Row[] | undefined = atCommit.get(kind)
           if (known) known.push(...rows)
           else if (rows.length > 0) atCommit.set(kind, [...rows] as never[])
@@ -94,6 +96,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       const reached = options.recoveryPoint.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
+      ending = true
       for (const [kind, rows] of atCommit) await byChunks(rows, (chunk) => defer(kind.write(tx, chunk)))
       over = true
       corkUntilTick(client)

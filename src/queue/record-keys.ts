@@ -65,7 +65,7 @@ export const recordKeys = (
         once: {
           scope: recordScope(
             path,
-            { workspaceId, accountId: assertPresent(owners.get(workspaceId), 'a key that nobody asked for') },
+            { workspaceId, accountId: assertPresent(owners.get(workspaceId), 'a key that was not requested') },
             key,
           ),
           bodyHash,

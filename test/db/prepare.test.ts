@@ -4,7 +4,7 @@ import { and, eq, getTableName, is, lt, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { PgTable } from 'drizzle-orm/pg-core'
 import { describe, expect, test } from 'vitest'
-import { first, inTx } from '../../src/db/client.ts'
+import { type AtCommitWrite, first, inTx } from '../../src/db/client.ts'
 import { prepare } from '../../src/db/prepare.ts'
 import { namedStatements, statement } from '../../src/db/statement.ts'
 import { accounts } from '../../src/db/tables/accounts.ts'
@@ -168,4 +168,25 @@ describe('a declared query', () => {
     for (const name of ['payments.list', 'payments.list+statuses', 'payments.list+metadata', 'payments.by_id'])
       expect(names).toContain(name)
   })
+})
+
+test('rows that come while a transaction writes its rows fail it instead of being lost', async () => {
+  const { db } = service.deps
+  const written: AtCommitWrite<number> = {
+    write: (tx, rows) => {
+      if (rows.length < 128) tx.writeAtCommit(written, [0])
+      return tx.query('select')
+    },
+  }
+  const rename = (tx: Pick<typeof db, 'query'>, name: string) =>
+    tx.query('update accounts set display_name = $1 where id = $2', [name, parseId('account', person.accountId)])
+  const failed = inTx(db, async (tx) => {
+    await rename(tx, 'Half a change')
+    tx.writeAtCommit(
+      written,
+      Array.from({ length: 129 }, (_, index) => index),
+    )
+  })
+  await expect(failed).rejects.toThrow('rows were added at the end')
+  expect(await db.query('select from accounts where display_name = $1', ['Half a change'])).toEqual([])
 })

@@ -43,7 +43,7 @@ export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
 /**
- * The eligibility of a change of policy $1, requested by $2 and confirmed by $5 (or nobody):
+ * The eligibility of a change of policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
  * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day (even if removed since);
  * - `mayManage`: the requester may manage policies, with the grant through which it asked;
  * - `counted`: which of the two count as approvers.
