@@ -9,7 +9,7 @@ export type Statement = { readonly name: string; readonly text: string; readonly
  */
 export type Connection = 'record' | 'page' | 'pool'
 
-/** `joined`: `record`, with all requests of one turn of the event loop in one statement. */
+/** `coalesced`: `record`, with all requests of one turn of the event loop in one statement. */
 export type ConnectionMode = Connection | 'coalesced'
 
 /** A text without a name is planned each time that it runs. */

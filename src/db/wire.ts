@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { byChunks } from '../lib/lists.ts'
-import { inSpan } from '../lib/tracing.ts'
+import { inChildSpan } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import { coalesce, endOfTurn } from './coalesce.ts'
 import type { Form } from './prepare.ts'
@@ -30,7 +30,7 @@ export const sendBy =
     // One span per statement, with its name and without its bound values.
     const span = name ?? 'statement'
     const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
-    return use((client) => inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))
+    return use((client) => inChildSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))
   }
 
 /** Outside transactions, statements for a shared connection leave at the end of the turn. In a transaction they leave at once. */

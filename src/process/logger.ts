@@ -28,6 +28,9 @@ const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown>
 
 export const logOptions = { mixin: traceFields, serializers: { err: describeError }, formatters: { log: withPublicIds } }
 
+/** Warnings and errors on standard error, for programs whose output is their result. */
+export const warningLogger = (): Logger => pino({ level: 'warn', base: null, ...logOptions }, destination(2))
+
 /** The most that waits in memory while standard output takes no line. */
 const maxWaitingBytes = 1_048_576
 

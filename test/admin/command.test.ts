@@ -352,6 +352,9 @@ test('push-keys prints a key that the service takes, another one each time', asy
   const [VAPID_KEYS, other] = [await admin('push-keys'), await admin('push-keys')]
   expect(VAPID_KEYS).not.toBe(other)
   expect(loadConfig({ VAPID_KEYS }).VAPID_KEYS?.current.bytes).toHaveLength(32)
+  // The line is pasted into a file of settings, whose readers keep quotation marks.
+  const printed = await spawnAdmin('push-keys')
+  expect(loadConfig({ VAPID_KEYS: printed.stdout.trim() }).VAPID_KEYS?.current.bytes).toHaveLength(32)
 })
 
 describe('after the keys were replaced', () => {

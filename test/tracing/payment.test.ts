@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { installTracing } from '../../src/lib/tracing.ts'
+import { inSpan, installTracing } from '../../src/lib/tracing.ts'
 import { startTracing } from '../../src/process/tracing.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -100,19 +100,29 @@ test('a payment by an agent is one trace from its call of a tool to the provider
   expect(above(trace.find(({ name }) => name === 'rail POST'))).toContain('tools/call create_payment')
 })
 
-test('a failed statement is marked as failed, without its bound values', async () => {
-  await expect(service.deps.db.query('select $1::int', ['not-a-number-but-a-secret'])).rejects.toThrow()
+test('a query outside of all requests and jobs, such as a poll for due work, is no trace of its own', async () => {
   await running.flush()
+  const before = collector.spans.length
+  await service.deps.db.query('select 1')
+  await running.flush()
+  expect(collector.spans).toHaveLength(before)
+})
+
+test('a failed statement is marked as failed, without its bound values', async () => {
+  const failing = () => service.deps.db.query('select $1::int', ['not-a-number-but-a-secret'])
+  await expect(inSpan('a failing job', {}, failing)).rejects.toThrow()
+  await running.flush()
+  expect(collector.spans.map(({ name }) => name)).toContain('a failing job')
   expect(collector.sent()).not.toContain('not-a-number-but-a-secret')
 })
 
 test('a collector that takes nothing is reported once, and nothing else fails', async () => {
   expect(warnings).toEqual([])
   await collector.close()
-  for (const _ of [1, 2]) {
-    expect((await service.api.get('/v1/banks')).status).toBe(200)
-    await running.flush().catch(() => undefined)
-  }
+  // As many as the library sends at once, without a wait for its timer, and twice.
+  for (const _ of Array.from({ length: 2 * 512 })) await inSpan('a job', {}, async () => undefined)
+  await expect.poll(() => warnings.length).toBeGreaterThan(0)
+  await running.flush().catch(() => undefined)
   expect(warnings).toEqual([[{ endpoint: collector.endpoint }, expect.stringContaining('takes no traces')]])
 })
 

@@ -116,7 +116,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
   return [
     {
       name: 'approvals',
-      about: 'Approvals that waited during the period, with every decision, its signature and the text that was signed.',
+      about: 'Approvals pending during the period, with every decision, its signature and the signed text.',
       pages: async function* () {
         const asked = { createdAfter: new Date(start.getTime() - longestApprovalMs), createdBefore: end }
         const read = async (page: { before: string | null; take: number }) =>
@@ -131,7 +131,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
     },
     {
       name: 'policies',
-      about: 'Each version of a spending policy that held at a time of the period, with the time from which it held.',
+      about: 'Every spending policy version in force during the period, with its start time.',
       pages: () =>
         mapped(
           pages(async ({ before, take }) => {
@@ -155,7 +155,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
     { name: 'activity', about: 'The audit log of the workspace.', pages: activity(undefined) },
     {
       name: 'beneficiaries',
-      about: 'Every payee that there was until the end of the period, as it is now, archived ones too.',
+      about: 'Beneficiaries created before the end of the period, as they are now, including archived ones.',
       pages: async function* () {
         const all = (page: { before: string | null; take: number }) =>
           listBeneficiaries(db, workspace.id, page, { status: 'all', limit: page.take })
@@ -164,7 +164,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
     },
     {
       name: 'members',
-      about: 'The members as they are now: who stands behind the ids of accounts.',
+      about: 'The current members, to identify the people behind account IDs.',
       pages: () =>
         mapped(
           pages((page) => db.run(memberList, { workspaceId: workspace.id, ...page })),
@@ -173,7 +173,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
     },
     {
       name: 'receipts',
-      about: 'The receipt of each payment that was made in the period, or booked in it.',
+      about: 'The receipt of each payment created or booked in the period.',
       pages: () => receiptsOf(signer, { principal, pages }, opened),
     },
   ]
@@ -226,7 +226,7 @@ export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Ope
   const balances = of.workspaceId === null ? balancesOf(summary) : { opening_balance_minor: null, closing_balance_minor: null }
   yield noted(
     { name: 'statement.json', content: whole(JSON.stringify({ ...stated, ...balances })) },
-    'The opening and the closing balance, and the sums of the period; balances are null where the balance is shared.',
+    'The opening and closing balances and the totals of the period. Balances are null if the workspace shares its balance.',
   )
   const columns = columnsOf(period.zones, config.CURRENCY, of.workspaceId === null)
   yield noted({ name: 'statement.csv', content: csvLines(columns, pages(readLines(opened))) }, 'Ledger entries, oldest first.')

@@ -7,7 +7,8 @@ import { type Console, openConsole } from './console.ts'
 const run = async (): Promise<void> => {
   const command = readCommand(process.argv.slice(2))
   const result = await (command.needsConsole ? withConsole(command.run) : command.run())
-  if (result !== undefined) console.log(JSON.stringify(result, null, 2))
+  // A text, such as a new key, is printed as it is, to be copied into a setting.
+  if (result !== undefined) console.log(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
 }
 
 const withConsole = async (work: (at: Console) => Promise<unknown>): Promise<unknown> => {

@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os'
-import { pino } from 'pino'
 import type { Deps } from '../../app.ts'
 import { createParts } from '../../app.ts'
 import { noRails } from '../../app-rails.ts'
@@ -14,6 +13,7 @@ import { StartupError } from '../../lib/errors.ts'
 import { type Operator, shellOperator } from '../../modules/operators.ts'
 import { explain, needsDirectUrl } from '../../process/database.ts'
 import { readEnvironment } from '../../process/environment.ts'
+import { warningLogger } from '../../process/logger.ts'
 import { readTime } from '../../process/rails.ts'
 
 /**
@@ -56,7 +56,7 @@ export const openConsole = async (): Promise<Console> => {
       config: { ...config, ...keys.settings, JOBS: 'off' },
       databaseUrl: database.url,
       clock,
-      logger: pino({ level: 'warn' }, pino.destination(2)),
+      logger: warningLogger(),
       rails: noRails(config, clock),
       statementTimeoutMs,
     })

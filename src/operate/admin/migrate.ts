@@ -1,16 +1,16 @@
-import { pino } from 'pino'
 import { connect } from '../../db/connect.ts'
 import { type MigrateOptions, migrate } from '../../db/migrate.ts'
 import { grantServiceRole, withClient } from '../../db/start.ts'
 import { countHours } from '../../ledger/hours.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explain } from '../../process/database.ts'
+import { warningLogger } from '../../process/logger.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import { openDatabase } from './console.ts'
 
 /** Counts all hours, so that statements have their totals when this release first starts. One query per hour of transfers. */
 const countAll = async (url: string): Promise<void> => {
-  const logger = pino({ level: 'warn' }, pino.destination(2))
+  const logger = warningLogger()
   const db = connect({ url, poolSize: 1, logger, clock: systemClock, statementTimeoutMs: 3_600_000 })
   try {
     await countHours(db, systemClock.now())
