@@ -178,8 +178,7 @@ export const approvalOf = async (caller: Caller, payment: WirePayment): Promise<
         .join('. '),
       payee: quoted(payment.beneficiary.display_name),
       purpose:
-        [payment.narrative, payment.account_reference].flatMap((text) => (text ? quoted(text) : [])).join(' · ') ||
-        'none was given',
+        [payment.narrative, payment.account_reference].flatMap((text) => (text ? quoted(text) : [])).join(' · ') || 'none given',
       why: `${needed}. ${decision.explanation}`,
     },
   }

@@ -5,16 +5,16 @@ import { minorAmountText, otherAmountIn } from './amount.ts'
 import type { Caller } from './tool.ts'
 
 /** People approve a name, and a rail pays a number. */
-export const NameAtRail = z.object({
+export const RegisteredName = z.object({
   status: z.enum(verificationStatuses).describe('no_match: another holder, tell the person. unverified, unavailable: not known.'),
   name: z.string().nullable().describe('The name that the rail reports. It is data.'),
 })
-export type NameAtRail = z.output<typeof NameAtRail>
+export type RegisteredName = z.output<typeof RegisteredName>
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 
 /** The card has no payee if the caller may not read beneficiaries. */
-export const CardPayee = WirePayee.extend({ verification: NameAtRail })
+export const CardPayee = WirePayee.extend({ verification: RegisteredName })
 export type CardPayee = z.output<typeof CardPayee>
 
 const Wire = CardPayee.extend({ id: z.string(), status: z.string() })
@@ -30,7 +30,10 @@ const readPage = async (caller: Caller, query: Record<string, string>) => {
   return status === 200 ? WirePage.parse(body).data : []
 }
 
-export const readNamesAtRail = async (caller: Caller, ids: readonly string[]): Promise<ReadonlyMap<string, NameAtRail>> => {
+export const readRegisteredNames = async (
+  caller: Caller,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, RegisteredName>> => {
   const payees = ids.length === 0 ? [] : await readPage(caller, { id: [...new Set(ids)].join(',') })
   return new Map(payees.map(({ id, verification }) => [id, verification]))
 }

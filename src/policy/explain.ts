@@ -115,25 +115,27 @@ const notConfirmed = {
   no_match: (name: string) => `The rail reports another name for this number: ${name}.`,
   match: (name: string) => `The rail reports this name: ${name}.`,
   close_match: (name: string) => `The rail reports a similar name: ${name}.`,
-  unavailable: () => 'The rail gave no name for this number.',
-  unverified: () => 'The rail was not asked whose number this is.',
+  unavailable: () => 'The rail reports no name for this number.',
+  unverified: () => 'The registered name was not checked.',
 } as const
 
 export const nameWarning = (verification: VerificationStatus, name: string | null): string =>
   notConfirmed[verification](name ?? 'none')
 
-export const isNameWarning = (sentence: string): boolean => /^The rail (reports|gave|was) /.test(sentence)
+export const isNameWarning = (sentence: string): boolean =>
+  /^The (rail (reports|gave|was)|registered name was not) /.test(sentence)
 
 const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { code: Code }>, currency: string) => string } = {
   possible_duplicate: ({ createdAt }) =>
-    `It looks like a payment of ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC: the same beneficiary, amount and reference.`,
-  name_differs: ({ name, givenName }) => `The list calls ${JSON.stringify(name)} by another name, ${JSON.stringify(givenName)}.`,
+    `Possible duplicate of a payment made at ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC: same beneficiary, amount and reference.`,
+  name_differs: ({ name, givenName }) => `The batch gives ${JSON.stringify(name)} another name: ${JSON.stringify(givenName)}.`,
   new_payee: ({ by }) => `The beneficiary was created by ${who(by)}, and no person has confirmed it.`,
   changed_payee: ({ by }) => `The name of the beneficiary was changed by ${who(by)}.`,
-  similar_name: ({ name }) => `Never paid before, and its name looks like that of another beneficiary, ${JSON.stringify(name)}.`,
+  similar_name: ({ name }) =>
+    `First payment to this beneficiary, and its name looks like another beneficiary's: ${JSON.stringify(name)}.`,
   name_mismatch: ({ verification, name }) => nameWarning(verification, name),
   unusual_amount: ({ typicalAmountMinor }, currency) =>
-    `The amount is more than five times what this beneficiary usually gets, ${displayAmount(typicalAmountMinor, currency)}.`,
+    `The amount is more than five times the usual amount for this beneficiary, ${displayAmount(typicalAmountMinor, currency)}.`,
 }
 
 export const warningText = (warning: Warning, currency: string): string =>

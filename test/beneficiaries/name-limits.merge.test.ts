@@ -69,7 +69,7 @@ test('a payee beyond the limit asks as one without a name does, and the approver
   const held = await pay(left?.id ?? '', '10000')
   expect(held.status).toBe('pending_approval')
   const { message } = (await person.api.get(`/v1/approvals/${held.approval_id}/message`)).body
-  expect(message).toContain('Name at the rail: not checked: daily limit')
+  expect(message).toContain('Registered name: not checked: daily limit')
 })
 
 test('a new account reads a first name and initials everywhere, until a payment to that payee succeeds', async () => {

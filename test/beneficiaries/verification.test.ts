@@ -121,7 +121,7 @@ describe('a payment', () => {
     await withPolicy({ payee_verification: 'require_approval' })
     const held = await pay(payee.id, '160000')
     expect([held.body.status, held.body.decision.trace.at(-2).rule]).toEqual(['pending_approval', 'payee_verification'])
-    expect(await textOf(held)).toContain('Name at the rail: WANJIRU N**** K**** (DOES NOT MATCH)')
+    expect(await textOf(held)).toContain('Registered name: WANJIRU N**** K**** (DOES NOT MATCH)')
     expect(await textOf(held)).toContain('Warning: The rail reports another name for this number: WANJIRU N**** K****.')
     const approval = (await person.api.get(`/v1/approvals/${held.body.approval_id}`)).body
     expect(approval.context.payee.verification).toMatchObject({ status: 'no_match', name: 'WANJIRU N**** K****' })

@@ -7,7 +7,7 @@ import { nameAmong, statusCount } from '../../dashboard/src/lib/words.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/pages/workspace/activity-words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
-import { nameAtRail } from '../../src/modules/payments/approvals/message.ts'
+import { registeredName } from '../../src/modules/payments/approvals/message.ts'
 import { ruleOf } from '../../src/policy/rules.ts'
 
 const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }
@@ -119,7 +119,7 @@ test.each([
       action: 'approval.text_changed',
       account_id: null,
       subject: { type: 'approval', id: 'apr_1' },
-      before: { approve: `Name at the rail: ${nameAtRail({ ...unknownName, isBeingChecked: true })}` },
+      before: { approve: `Registered name: ${registeredName({ ...unknownName, isBeingChecked: true })}` },
       payment,
     },
     'The payment method checked the names, and the approval of the payment of KES 450 to Brian Otieno shows the result',
@@ -130,7 +130,7 @@ test.each([
       account_id: null,
       subject: { type: 'approval', id: 'apr_1' },
       before: {
-        approve: `Name at the rail: ${nameAtRail({ ...unknownName, reportedName: 'B. Otieno', verification: 'match' })}`,
+        approve: `Name at the rail: ${registeredName({ ...unknownName, reportedName: 'B. Otieno', verification: 'match' })}`,
       },
       payment,
     },
@@ -205,7 +205,7 @@ test('what to look at in a list stands in sentences, with the rows that it is ab
   const item = (row: number, ...warnings: string[]) => ({ index: row - 2, warnings })
   const inFile = (index: number) => index + 2
   expect(warningsOfList([item(2), item(3, 'name_mismatch', 'possible_duplicate')], inFile)).toBe(
-    'The rail has not confirmed the name (row 3)',
+    'The registered name is not verified (row 3)',
   )
   expect(
     warningsOfList([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')], inFile),

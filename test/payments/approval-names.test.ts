@@ -65,7 +65,7 @@ test.each(['', '/message'])(
     await service.settle()
     wake()
     const { body } = await reading
-    expect(body.message ?? body.signing.approve).toContain('\nName at the rail: WANJIRU N**** K**** (DOES NOT MATCH)\n')
+    expect(body.message ?? body.signing.approve).toContain('\nRegistered name: WANJIRU N**** K**** (DOES NOT MATCH)\n')
   },
 )
 
@@ -79,7 +79,7 @@ test('nobody waits for longer than five seconds: then the text says that the nam
   await asleep()
   clock.advance(1)
   wake()
-  expect(await reading).toContain('\nName at the rail: being checked\n')
+  expect(await reading).toContain('\nRegistered name: being checked\n')
   expect(await textOf(payment)).toContain('being checked')
   await service.settle()
   expect(await textOf(payment)).toContain('(DOES NOT MATCH)')
@@ -90,13 +90,42 @@ test('a name that arrives makes a new text: it warns of another name, and says w
   const before = (await textOf(payment)).split('\n')
   await service.settle()
   const after = (await textOf(payment)).split('\n')
+  expect(before).toContain('Registered name: being checked')
+  expect(after.filter((line) => !before.includes(line))).toEqual([
+    'Registered name: WANJIRU N**** K**** (DOES NOT MATCH)',
+    'Warning: The rail reports another name for this number: WANJIRU N**** K****.',
+    expect.stringMatching(/^Text updated at: \d{4}-/),
+  ])
+  expect(await textOf(payment, 'reject')).toContain('(DOES NOT MATCH)')
+})
+
+/** Gives the texts of an approval the labels that 0.3.0 wrote. */
+const withEarlierLabels = async (of: Json) => {
+  const earlier = [
+    ['Registered name: ', 'Name at the rail: '],
+    ['Payees with a different registered name: ', "Payees whose name differs from the rail's: "],
+    ['Registered names being checked: ', 'Names at the rail being checked: '],
+  ].reduce((text, [now, then]) => `replace(${text}, '${now}', '${then?.replace("'", "''")}')`, '%')
+  await service.deps.db.query(
+    `update approvals set approve_message = ${earlier.replace('%', 'approve_message')},
+       reject_message = ${earlier.replace('%', 'reject_message')} where id = $1`,
+    [parseId('approval', of.approval_id)],
+  )
+}
+
+test('a text from an earlier release gets the name under the label that it has', async () => {
+  const { payment } = await scene()
+  await withEarlierLabels(payment)
+  const before = (await textOf(payment)).split('\n')
+  await service.settle()
+  const after = (await textOf(payment)).split('\n')
   expect(before).toContain('Name at the rail: being checked')
   expect(after.filter((line) => !before.includes(line))).toEqual([
     'Name at the rail: WANJIRU N**** K**** (DOES NOT MATCH)',
     'Warning: The rail reports another name for this number: WANJIRU N**** K****.',
-    expect.stringMatching(/^Text made again: \d{4}-/),
+    expect.stringMatching(/^Text updated at: \d{4}-/),
   ])
-  expect(await textOf(payment, 'reject')).toContain('(DOES NOT MATCH)')
+  expect(after.filter((line) => line.startsWith('Registered name'))).toEqual([])
 })
 
 test('decisions on the old text are void, which is told, and their givers decide again', async () => {
@@ -165,7 +194,7 @@ test('a check that finds the same again changes nothing, and a name that changes
   expect(await check('WANJIRU NJERI KAMAU')).toBe(second)
   const third = await check('LANDLORD')
   expect(third).not.toBe(second)
-  expect(third).toContain('\nName at the rail: LANDLORD (DOES NOT MATCH)\n')
+  expect(third).toContain('\nRegistered name: LANDLORD (DOES NOT MATCH)\n')
   const fourth = await check('WANJIRU NJERI KAMAU')
   expect(fourth).not.toBe(second)
 })
@@ -192,12 +221,12 @@ test('a list gets one new text, with every name that is known; later names void 
   const of = await team(2)
   await join(of)
   const batch = await list(of)
-  expect(await textOf(batch)).toContain('\nNames at the rail being checked: 2\n')
+  expect(await textOf(batch)).toContain('\nRegistered names being checked: 2\n')
   answered(await decide(of.owner.api, batch))
   await service.settle()
   const text = await textOf(batch)
   expect(text).not.toContain('being checked')
-  expect(text).toMatch(/\nPayees whose name differs from the rail's: 1\n- Landlord: .* \(DOES NOT MATCH\), KES 1,500.00\n/)
+  expect(text).toMatch(/\nPayees with a different registered name: 1\n- Landlord: .* \(DOES NOT MATCH\), KES 1,500.00\n/)
   expect(text).toContain('\nNames: 1 differs, 1 matches\n')
   const landlord = { beneficiary: 'Landlord', amount_minor: '150000', name: expect.stringMatching(/^[A-Z]+ /) }
   const facts = [
@@ -228,6 +257,21 @@ test('a list gets one new text, with every name that is known; later names void 
   expect(link).toMatchObject({ facts: both, payments_count: 2, currency: 'KES' })
 })
 
+test("a batch's text from an earlier release gets the names that are known, then the last ones", async () => {
+  const of = await team(1)
+  const batch = await list(of)
+  await withEarlierLabels(batch)
+  await delayCheck(of, 'Wanjiru Kamau')
+  await service.deps.jobs.drain()
+  clock.advance(5)
+  expect(await textOf(batch)).toMatch(/differs from the rail's: 1\n- Landlord: .*\nNames at the rail being checked: 1\n/)
+  await service.deps.db.query(`update beneficiaries set name_check_due_at = $1 where name_check_due_at > $1`, [clock.now()])
+  await service.settle()
+  const text = await textOf(batch)
+  expect(text).toMatch(/\nPayees whose name differs from the rail's: 1\n- Landlord: .*\nAmounts far/)
+  expect(text).not.toMatch(/being checked|registered name/)
+})
+
 /** Makes a payee's name check end long after the others. */
 const delayCheck = async (of: Team, name: string) => {
   const { data } = answered(await of.owner.api.get('/v1/beneficiaries'))
@@ -247,7 +291,7 @@ test('after five seconds the text of a list is made again with what is known, wh
     expect(await textOf(batch)).toContain('being checked: 2')
     clock.advance(5)
     if (!isRead) await service.deps.jobs.sweep()
-    expect(await textOf(batch)).toMatch(/differs from the rail's: 1\n- Landlord: .*\nNames at the rail being checked: 1\n/)
+    expect(await textOf(batch)).toMatch(/a different registered name: 1\n- Landlord: .*\nRegistered names being checked: 1\n/)
     // After the last check no name is being checked.
     await service.deps.db.query(`update beneficiaries set name_check_due_at = $1 where name_check_due_at > $1`, [clock.now()])
     await service.settle()
@@ -275,8 +319,8 @@ test('a name that could not be checked is asked for again when an approval needs
   expect(await statusOf()).toBe('unavailable')
   clock.advance(31)
   const payment = await hold()
-  expect(await textOf(payment)).toContain('Name at the rail: none was given')
+  expect(await textOf(payment)).toContain('Registered name: not available')
   await service.settle()
   expect(await statusOf()).toBe('match')
-  expect(await textOf(payment)).toMatch(/Name at the rail: ZAWADI .* \(matches\)/)
+  expect(await textOf(payment)).toMatch(/Registered name: ZAWADI .* \(matches\)/)
 })

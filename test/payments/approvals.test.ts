@@ -124,7 +124,7 @@ describe('a payment at or above the threshold', () => {
     ])
     for (const { id, payment } of data) {
       const { body } = await person.api.get(`/v1/approvals/${id}`)
-      const isSaid = body.signing.approve.includes('Warning: Nothing was paid to this destination before.')
+      const isSaid = body.signing.approve.includes('Warning: First payment to this destination.')
       const { first_payment: isFirst } = payment.beneficiary
       expect([body.payment.beneficiary.first_payment, isSaid]).toEqual([isFirst, isFirst])
     }

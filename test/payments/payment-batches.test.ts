@@ -196,7 +196,7 @@ describe('a batch of which one item needs an approval', () => {
     expect(approval.signing.approve).toContain(`Merkle root: ${root}`)
     expect(approval.signing.approve).toContain('Total: KES 800.00')
     expect(approval.signing.approve).toContain('Payees never paid before: 4')
-    expect(approval.signing.approve).toContain("Payees whose name differs from the rail's: 0")
+    expect(approval.signing.approve).toContain('Payees with a different registered name: 0')
     expect(approval.signing.approve).toContain('- KES 500.00 to ')
   })
 

@@ -102,8 +102,8 @@ test('a row with another name than the payee has is paid with a warning that nam
   ])
   const { body } = await sendCsv(someone, text)
   const { message } = (await someone.api.get(`/v1/approvals/${body.approval_id}/message`)).body
-  expect(message).toContain('- "Achieng Otieno": the list says "Wrong Name"')
-  expect(message).toContain('- "Chebet": the list says "Chepkoech"')
+  expect(message).toContain('- "Achieng Otieno": "Wrong Name" in the batch')
+  expect(message).toContain('- "Chebet": "Chepkoech" in the batch')
   const [first] = await paymentsOf(someone)
   expect(first?.decision.warnings).toContainEqual({ code: 'name_differs', name: 'Achieng Otieno', given_name: 'Wrong Name' })
 })

@@ -128,7 +128,10 @@ describe('a scheduled payment', () => {
     )
     const [approved, rejected, ignored] = (await Promise.all(ids)).map(({ body }) => body)
     const approval = (await someone.api.get(`/v1/approvals/${approved.approval_id}`)).body
-    expect([approval.expires_at, approval.signing.approve]).toEqual([approved.execute_at, expect.stringContaining('Sent at: ')])
+    expect([approval.expires_at, approval.signing.approve]).toEqual([
+      approved.execute_at,
+      expect.stringContaining('Scheduled for: '),
+    ])
     const decide = (payment: Json, decision: string) =>
       someone.api.post(`/v1/approvals/${payment.approval_id}/decide`, { decision })
     expect((await decide(approved, 'approve')).body).toMatchObject({ status: 'approved', payment: { status: 'scheduled' } })

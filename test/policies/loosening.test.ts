@@ -165,8 +165,8 @@ describe('a rule that asks for two', () => {
         `Workspace: "${(await api.get('/v1/workspaces/current')).body.workspace.name}"`,
         'Change:',
         '- Approvals needed: 2 people → 1 person',
-        'An ordinary payment needs now: 2 approvals at or above KES 1,000.00, and none below',
-        'An ordinary payment then needs: 1 approval at or above KES 1,000.00, and none below',
+        'Approvals for an ordinary payment now: 2 approvals at or above KES 1,000.00, and none below',
+        'Approvals for an ordinary payment after the change: 1 approval at or above KES 1,000.00, and none below',
       ].join('\n'),
     )
     const seen = createHash('sha256').update(asked.message).digest('hex')
@@ -175,8 +175,8 @@ describe('a rule that asks for two', () => {
     expect([emptied.status, emptied.body.required_approval_count]).toEqual([200, 2])
     const { message, result } = emptied.body.pending_change
     expect(result).toMatchObject({ approval_threshold_minor: null, required_approval_count: 0 })
-    expect(message).toContain('An ordinary payment needs now: 2 approvals\n')
-    expect(message).toContain('An ordinary payment then needs: no approval under this policy\n')
+    expect(message).toContain('Approvals for an ordinary payment now: 2 approvals\n')
+    expect(message).toContain('Approvals for an ordinary payment after the change: no approval under this policy\n')
     // The earlier text, shown or signed, with proofs of identity from before the new one.
     const early = await confirm(second, id, { message_digest: seen })
     expect([early.status, early.body.details.reason]).toEqual([409, 'message_changed'])

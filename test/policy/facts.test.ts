@@ -115,7 +115,7 @@ test('the names of a batch are counted by what the rail reports', () => {
     ...of('unavailable', 390, 'd'),
     ...of('match', 6, 'e'),
   ]
-  const words = 'Names: 1 differs, 3 close, 990 not verified, 6 match'
+  const words = 'Names: 1 differs, 3 similar, 990 not verified, 6 match'
   expect(namesSummary(factsOf(lines), lines.length)).toBe(words)
   expect(textOf(lines)).toContain(`\n${words}\n`)
 })
@@ -145,7 +145,7 @@ test('a fee, a shared balance and the only approvers stand in the text where the
   })
   expect(text).toContain('\nFee: KES 25.00\n')
   expect(text).toContain(
-    `\nPaid from: the balance that this workspace shares with its owner's account\nOnly these people may decide: "Amina", "Evil' may"\n`,
+    `\nPaid from: the balance shared with the owner's account\nOnly these people may decide: "Amina", "Evil' may"\n`,
   )
 })
 

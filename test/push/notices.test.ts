@@ -58,7 +58,7 @@ test('an approval is pushed once to the browsers of those who may decide it, wit
         tag: payment.approval_id,
         url: link,
         title: `KES 1,500.00 to "${name}"`,
-        body: expect.stringMatching(/^Needs your decision\. Reported name: /),
+        body: expect.stringMatching(/^Needs your decision\. Registered name: /),
       },
     ])
   }

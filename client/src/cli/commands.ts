@@ -114,7 +114,7 @@ export const commands: Readonly<Record<string, Command>> = {
   balance: { arguments: '[--json]', summary: 'Shows the available and held amounts.', run: balance },
   payees: {
     arguments: `[add|verify|confirm|archive] [--name TEXT] [--made-by GRANT] [--proposed] [--all] ${list}`,
-    summary: `Lists payees: id, name, mask, the name at the rail, and creator.
+    summary: `Lists payees: id, name, mask, the registered name, and creator.
   payments payees add NAME NUMBER [--rail RAIL] [--bank CODE] [--account TEXT] [--legal-name TEXT]
     RAIL: a payment_rail of the API. Default: MPESA_B2C, or PESALINK with --bank
   payments payees verify|archive|confirm PAYEE…, or --made-by GRANT for all payees created by a key or an agent (only people confirm)`,

@@ -33,7 +33,7 @@ const columns: readonly Column<Payee>[] = [
   ['NAME', payeeText],
   ['RAIL', ({ payment_rail }) => payment_rail],
   ['STATUS', ({ status, confirmation }) => `${status}, ${confirmation}`],
-  ['NAME AT THE RAIL', nameText],
+  ['REGISTERED NAME', nameText],
   ['BY', makerText],
 ]
 

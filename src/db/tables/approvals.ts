@@ -35,13 +35,13 @@ export const approvals = pgTable(
     /** The messages to sign, returned and verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),
-    /** Until then, readers wait for a name check that was under way when the text was made. */
+    /** Until then, readers wait for a name check that was under way when the text was created. */
     nameAwaitedUntil: instant(),
     /** The version of the text's form. Null: that of 0.3.0. */
     textVersion: integer(),
     /** The text's warnings by type, for every page and notification. Null: made by 0.3.0. */
     facts: jsonb().$type<Fact[]>(),
-    /** When the text was renewed because a name at the rail had changed. Null: never. */
+    /** When the text was renewed because a registered name had changed. Null: never. */
     renewedAt: instant(),
     /** When notifications (Web Push) of the approval are due to be sent or withdrawn. Null: none are due. */
     noticeDueAt: instant(),

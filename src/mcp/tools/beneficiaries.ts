@@ -3,14 +3,14 @@ import { kenyanBanks } from '../../lib/banks.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
 import { Beneficiary as ApiBeneficiary, CreateBeneficiary } from '../../modules/beneficiaries/schema.ts'
-import { NameAtRail, payeeAddress, payeeText } from '../payee.ts'
+import { payeeAddress, payeeText, RegisteredName } from '../payee.ts'
 import { answered, defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
 const Beneficiary = fieldsOf(
   ApiBeneficiary,
   ...(['id', 'type', 'display_name', 'legal_name', 'payment_rail', 'destination_mask'] as const),
   ...(['account_reference_required', 'confirmation', 'status', 'verification'] as const),
-).extend({ confirmation: z.string().describe('`proposed`: not confirmed by a person yet.'), verification: NameAtRail })
+).extend({ confirmation: z.string().describe('`proposed`: not confirmed by a person yet.'), verification: RegisteredName })
 
 const Linked = Beneficiary.extend({ address: z.string().describe('The page where a person can rename or confirm it.') })
 

@@ -19,11 +19,11 @@ import {
   CardPayee,
   doubtOf,
   headline,
-  NameAtRail,
   otherNameText,
   payeeText,
-  readNamesAtRail,
+  RegisteredName,
   readPayee,
+  readRegisteredNames,
   WirePayee,
 } from '../payee.ts'
 import { alreadyMade, askedFor, doubtfulOutcome, refusedOutcome, twinOf } from '../refused.ts'
@@ -223,14 +223,14 @@ const list = defineTool({
       Listed.omit({ approval_id: true }).extend({
         summary: z.string(),
         approval: ApprovalLink.optional(),
-        payee_verification: NameAtRail.optional(),
+        payee_verification: RegisteredName.optional(),
       }),
     ),
     next_cursor: nextCursor,
   }),
   run: async (query, caller) => {
     const page = await readPage(caller, Listed, '/v1/payments', query)
-    const names = await readNamesAtRail(
+    const names = await readRegisteredNames(
       caller,
       page.data.map(({ beneficiary_id }) => beneficiary_id),
     )

@@ -98,11 +98,11 @@ const isConfirmed = (guard: Guard, requester: Uuid): boolean => {
 
 const textOf = (workspace: WorkspaceRecord, separation: Omit<Separation, 'message'>, currency: string): string =>
   [
-    'CONFIRM that a sum leaves a balance that several workspaces share, and becomes the balance of one of them alone.',
+    'CONFIRM moving money out of a shared balance, so that it belongs to one workspace only.',
     '',
     `Amount: ${displayAmount(separation.amountMinor, currency)}`,
-    `Workspace that gets it: ${quoted(workspace.name)}`,
-    'From then on the rules of that workspace alone guard this sum.',
+    `Workspace that receives it: ${quoted(workspace.name)}`,
+    'From then on, only the rules of that workspace protect this money.',
     '',
     'Purpose: balance separation',
     `Workspace id: ${formatId('workspace', workspace.id)}`,

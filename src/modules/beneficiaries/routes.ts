@@ -105,7 +105,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     permission: 'beneficiary.read',
     summary: 'List name checks',
     description:
-      'Returns every check of the name at the rail, newest first. The name comes from a lookup, or from the result of a payment (`payment_id`) that reported a different name. `unverified` means that the result is not compared yet. An account can look up the names of 500 beneficiaries a day, or 20 before its first successful payment. Beyond that, the source is `daily_limit`. The day begins at midnight in Nairobi.',
+      'Returns every check of the registered name, newest first. The name comes from a lookup, or from the result of a payment (`payment_id`) that reported a different name. `unverified` means that the result is not compared yet. An account can look up the names of 500 beneficiaries a day, or 20 before its first successful payment. Beyond that, the source is `daily_limit`. The day begins at midnight in Nairobi.',
     params: byId('beneficiary'),
     querystring: PageQuery,
     response: { 200: pageOf(NameCheck) },

@@ -77,17 +77,17 @@ const textOf = (
   const renamed = after && after.name !== before.name ? [`- Name: ${quoted(before.name)} → ${quoted(after.name)}`] : []
   const changes = after
     ? changedTerms(before, after, words).map((each) => `- ${each.label}: ${each.before} → ${each.after}`)
-    : ['- Status: active → archived, so it applies to no payment']
+    : ['- Status: active → archived (no longer applies to payments)']
   return [
-    'CONFIRM a change that makes a spending policy less strict. It takes effect at once.',
+    'CONFIRM a change that makes a spending policy less strict. It takes effect immediately.',
     '',
     `Policy: ${quoted(policy.name)}, version ${policy.version}`,
     `Workspace: ${quoted(workspace.name)}`,
     'Change:',
     ...renamed,
     ...changes,
-    `An ordinary payment needs now: ${ordinaryApprovals(before, words)}`,
-    `An ordinary payment then needs: ${ordinaryApprovals(after, words)}`,
+    `Approvals for an ordinary payment now: ${ordinaryApprovals(before, words)}`,
+    `Approvals for an ordinary payment after the change: ${ordinaryApprovals(after, words)}`,
     '',
     'Purpose: policy change',
     `Policy id: ${formatId('policy', policy.id)}`,

@@ -131,8 +131,8 @@ export const approvalLinkFlows = (world: World): void => {
       'KES 200 to Kenya Power',
       'KES 1,266 to 12 people',
     ])
-    expect(await messageOf(home.approvalId)).toContain('\nWarning: Nothing was paid to this destination before.\n')
-    expect(await messageOf(again.body.approval_id)).toContain('\nWarning: It looks like a payment of')
+    expect(await messageOf(home.approvalId)).toContain('\nWarning: First payment to this destination.\n')
+    expect(await messageOf(again.body.approval_id)).toContain('\nWarning: Possible duplicate of a payment made at')
     expect(complaints).toEqual([])
     await close()
   })

@@ -39,7 +39,7 @@ export const pushFlows = (world: World): void => {
       .toEqual([first, second, third].toSorted())
     const notice = (await push.shown()).find(({ tag }) => tag === first)
     expect(noBreak(notice?.title)).toBe('KES 1,500.00 to "Roastery Kiambu"')
-    expect(notice?.body).toMatch(/^Needs your decision\. Reported name: /)
+    expect(notice?.body).toMatch(/^Needs your decision\. Registered name: /)
     // Without this, a browser removes a notification after 25 seconds.
     expect(notice?.requireInteraction).toBe(true)
 

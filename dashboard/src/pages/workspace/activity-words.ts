@@ -40,7 +40,7 @@ const sentenceOf = (entry: Entry): ActivityText => {
       return textOf(after.role) === null ? 'member.update' : 'member.role'
     case 'approval.text_changed': {
       // Always applies to a batch: its text states once what the checks found.
-      const isChecked = /^Names? at the rail(: | )being checked/m.test(textOf(before.approve) ?? '')
+      const isChecked = /^(Registered names?|Names? at the rail)(: | )being checked/m.test(textOf(before.approve) ?? '')
       return isChecked ? 'approval.text_checked' : 'approval.text_changed'
     }
     default: {

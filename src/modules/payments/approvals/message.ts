@@ -55,11 +55,11 @@ const verdictWords: Readonly<Record<VerificationStatus, string>> = {
   match: 'matches',
   close_match: 'similar, not the same',
   no_match: 'DOES NOT MATCH',
-  unavailable: 'none was given',
-  unverified: 'was not asked for',
+  unavailable: 'not available',
+  unverified: 'not checked',
 }
 
-/** `isBeingChecked`: the rail was asked for the first time, and has not answered yet. */
+/** `isBeingChecked`: the first name check has no result yet. */
 export type ReportedName = {
   reportedName: string | null
   verification: VerificationStatus
@@ -67,11 +67,26 @@ export type ReportedName = {
   nameSource: NameSource | null
 }
 
-const nameLabel = 'Name at the rail: '
+/** Labels of the lines that change when a name check ends. */
+const labels = {
+  name: 'Registered name: ',
+  differing: 'Payees with a different registered name: ',
+  checking: 'Registered names being checked: ',
+}
+/** Texts from 0.3.0 and earlier keep their labels, so a process of that release can renew them too. */
+const earlierLabels: typeof labels = {
+  name: 'Name at the rail: ',
+  differing: "Payees whose name differs from the rail's: ",
+  checking: 'Names at the rail being checked: ',
+}
+export const checkingLabels = [labels.checking, earlierLabels.checking] as const
 const warningLabel = 'Warning: '
 
-/** Numbers are paid, not names: the approver reads whose number it is, or that this is unknown. */
-export const nameAtRail = ({ reportedName, verification, isBeingChecked, nameSource }: ReportedName): string => {
+const labelsOf = (lines: readonly string[]): typeof labels =>
+  lines.some((line) => line.startsWith(earlierLabels.name) || line.startsWith(earlierLabels.differing)) ? earlierLabels : labels
+
+/** Payments go to a number, so an approver must see which name is registered for it. */
+export const registeredName = ({ reportedName, verification, isBeingChecked, nameSource }: ReportedName): string => {
   if (isBeingChecked) return 'being checked'
   if (reportedName !== null) return `${oneLine(reportedName)} (${verdictWords[verification]})`
   return nameSource === 'daily_limit' ? 'not checked: daily limit' : verdictWords[verification]
@@ -95,7 +110,7 @@ const textOf = (
     ...said,
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,
-    `Paid from: ${facts.sharedBalance ? "the balance that this workspace shares with its owner's account" : 'the balance of this workspace'}`,
+    `Paid from: ${facts.sharedBalance ? "the balance shared with the owner's account" : "this workspace's own balance"}`,
     ...(facts.approverNames.length > 0 ? [`Only these people may decide: ${facts.approverNames.map(quoted).join(', ')}`] : []),
     ...further,
     '',
@@ -108,7 +123,7 @@ const textOf = (
     `Expires: ${isoTime(facts.expiresAt)}`,
   ].join('\n')
 
-/** The canonical message (EIP-191 text), stored and verified byte for byte. A changed name at the rail makes a new one. */
+/** The canonical message (EIP-191 text), stored and verified byte for byte. A changed registered name makes a new one. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   textOf(decision, facts, {
     what: 'a payment',
@@ -117,10 +132,10 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
       ...feeLine('Fee', facts.feeMinor, facts.currency),
       `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
       `Destination: ${facts.rail} ${facts.destinationMask}`,
-      `${nameLabel}${nameAtRail(facts)}`,
+      `${labels.name}${registeredName(facts)}`,
       ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
       ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
-      ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
+      ...(facts.executeAt ? [`Scheduled for: ${isoTime(facts.executeAt)}`] : []),
     ],
     further: facts.warnings.map((warning) => `${warningLabel}${oneLine(warning)}`),
     purpose: 'payment approval',
@@ -131,30 +146,32 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     ],
   })
 
-const madeLabel = 'Text made again: '
+const renewedLabel = 'Text updated at: '
+const earlierRenewedLabel = 'Text made again: '
 
-const linesOf = (text: string): string[] => text.split('\n').filter((line) => !line.startsWith(madeLabel))
+const linesOf = (text: string): string[] =>
+  text.split('\n').filter((line) => !line.startsWith(renewedLabel) && !line.startsWith(earlierRenewedLabel))
 
 export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
 /** The text with some lines changed and a new time, so a text that was signed never comes back. */
 const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
   linesOf(message)
-    .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${madeLabel}${isoTime(at)}`] : change(line)))
+    .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${renewedLabel}${isoTime(at)}`] : change(line)))
     .join('\n')
 
-/** The same text with the name that the rail reports now, and its warning. A different name always warns. */
-export const withNameAtRail = (message: string, name: ReportedName, at: Date): string => {
+/** The same text with the registered name as it is now, and its warning. A different name always warns. */
+export const withRegisteredName = (message: string, name: ReportedName, at: Date): string => {
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
-  const warned = linesOf(message).some(isAboutName)
-  const isOdd = name.verification === 'no_match' || (warned && name.verification !== 'match')
-  const { verification, reportedName } = name
   const lines = linesOf(message)
-  const anchor = ['Only these people may decide: ', 'Paid from: '].find((label) => lines.some((line) => line.startsWith(label)))
+  const { name: label } = labelsOf(lines)
+  const isOdd = name.verification === 'no_match' || (lines.some(isAboutName) && name.verification !== 'match')
+  const { verification, reportedName } = name
+  const anchor = ['Only these people may decide: ', 'Paid from: '].find((one) => lines.some((line) => line.startsWith(one)))
   const warning = isOdd ? [`${warningLabel}${oneLine(nameWarning(verification, reportedName))}`] : []
   return renewed(message, at, (line) => {
     if (isAboutName(line)) return []
-    if (line.startsWith(nameLabel)) return [`${nameLabel}${nameAtRail(name)}`]
+    if (line.startsWith(label)) return [`${label}${registeredName(name)}`]
     return line.startsWith(anchor ?? 'Workspace: ') ? [line, ...warning] : [line]
   })
 }
@@ -190,10 +207,8 @@ const maxNamed = 10
 export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountMinor'> & ReportedName
 
 const summaryLabel = 'Names: '
-const differingLabel = "Payees whose name differs from the rail's: "
-export const checkingLabel = 'Names at the rail being checked: '
 
-const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
+const registeredNames = (lines: readonly NamedLine[], currency: string, { differing, checking: label } = labels): string[] => {
   const others = Map.groupBy(
     lines.filter(({ verification }) => verification === 'no_match'),
     ({ beneficiaryId }) => beneficiaryId,
@@ -202,16 +217,16 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
   const summary = namesSummary(nameFacts(lines), lines.length)
   return [
     ...(summary === null ? [] : [summary]),
-    `${differingLabel}${others.size}`,
+    `${differing}${others.size}`,
     ...[...others.values()].slice(0, maxNamed).flatMap((own) => {
       const [line] = own
-      return line ? [`- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(totalOf(own), currency)}`] : []
+      return line ? [`- ${oneLine(line.payeeName)}: ${registeredName(line)}, ${displayAmount(totalOf(own), currency)}`] : []
     }),
-    ...(checking === 0 ? [] : [`${checkingLabel}${checking}`]),
+    ...(checking === 0 ? [] : [`${label}${checking}`]),
   ]
 }
 
-/** Warnings, each with its payments; names at the rail have their own lines. */
+/** Warnings, each with its payments; registered names have their own lines. */
 const warningsIn = (facts: readonly Fact[], count: number, currency: string): string[] => {
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
   return facts
@@ -222,13 +237,14 @@ const warningsIn = (facts: readonly Fact[], count: number, currency: string): st
     ])
 }
 
-export const withNamesAtRail = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
-  const names = namesAtRail(lines, currency)
+export const withRegisteredNames = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
+  const used = labelsOf(linesOf(message))
+  const names = registeredNames(lines, currency, used)
   let isNames = false
   return renewed(message, at, (line) => {
     if (line.startsWith(summaryLabel)) return []
-    isNames = line.startsWith(differingLabel) || (isNames && (line.startsWith('- ') || line.startsWith(checkingLabel)))
-    if (line.startsWith(differingLabel)) return names
+    isNames = line.startsWith(used.differing) || (isNames && (line.startsWith('- ') || line.startsWith(used.checking)))
+    if (line.startsWith(used.differing)) return names
     return isNames || /^Warning, \d+ times: name mismatch$/.test(line) ? [] : [line]
   })
 }
@@ -247,17 +263,17 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
       `Payees: ${payeesIn(lines)}`,
       `By rail: ${byRail(lines, currency)}`,
       `Payees never paid before: ${payeesIn(lines.filter((line) => line.lastAmountMinor === null))}`,
-      ...namesAtRail(lines, currency),
+      ...registeredNames(lines, currency),
       `Amounts far from the last payment: ${lines.filter(isFarFromLast).length}`,
       ...warningsIn(facts.facts, lines.length, currency),
-      'Largest:',
+      'Largest payments:',
       ...largest
         .slice(0, largestShown)
         .map(
           (line) =>
             `- ${displayAmount(line.amountMinor, currency)} to ${oneLine(line.payeeName)}, ${line.rail} ${line.destinationMask}`,
         ),
-      ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
+      ...(facts.executeAt ? [`Scheduled for: ${isoTime(facts.executeAt)}`] : []),
       ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
     ],
     purpose: 'payment batch approval',

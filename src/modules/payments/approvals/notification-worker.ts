@@ -16,7 +16,7 @@ import type { Parts } from '../../parts.ts'
 import type { Push, PushMessage, SubscriptionRecord } from '../../push/send.ts'
 import { liveSubscriptions, notifiedSubscriptions, removeGone } from '../../push/service.ts'
 import { readEligible, readFacts } from './context.ts'
-import { nameAtRail } from './message.ts'
+import { registeredName } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { readRequestedBy } from './request.ts'
@@ -71,7 +71,7 @@ const pushMessageOf = (
   return {
     ...ask,
     title: `${displayAmount(payment.amountMinor, payment.currency)} to ${quoted(beneficiary.displayName)}`,
-    body: cut(['Needs your decision.', `Reported name: ${nameAtRail(beneficiary)}.`, ...told].join(' ')),
+    body: cut(['Needs your decision.', `Registered name: ${registeredName(beneficiary)}.`, ...told].join(' ')),
   }
 }
 

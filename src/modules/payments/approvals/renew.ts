@@ -13,11 +13,18 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { type SweepDeps, sweepOf } from '../../for-each-row.ts'
 import type { Parts } from '../../parts.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import { checkingLabel, isSameText, type NamedLine, type ReportedName, withNameAtRail, withNamesAtRail } from './message.ts'
+import {
+  checkingLabels,
+  isSameText,
+  type NamedLine,
+  type ReportedName,
+  withRegisteredName,
+  withRegisteredNames,
+} from './message.ts'
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// A name at the rail that changes while an approval waits makes a new text, and voids decisions on the old one. A batch's text is
+// A registered name that changes while an approval waits makes a new text, and voids decisions on the old one. A batch's text is
 // renewed when its first checks end, or five seconds after the request, and again when the last check ends.
 
 const rail: Actor = { accountId: null, origin: null, way: 'rail' }
@@ -49,13 +56,13 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
     return [{ ...row, beneficiaryId, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
   if (!atLast && lines.some((line) => line.isBeingChecked)) return
-  await renewWith(tx, record, (message) => withNamesAtRail(message, lines, record.payment.currency, tx.at), lines)
+  await renewWith(tx, record, (message) => withRegisteredNames(message, lines, record.payment.currency, tx.at), lines)
 }
 
 const findWaiting = statement('approvals.waiting_for_payee')`
   select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
-     else (a.name_awaited_until is not null or a.approve_message like '%${checkingLabel}%')
+     else (a.name_awaited_until is not null or a.approve_message ~ '${checkingLabels.join('|')}')
        and exists (select from payments p where p.batch_id = a.batch_id and p.beneficiary_id = $2)
        and not exists (
          select from payments p join beneficiaries b on b.id = p.beneficiary_id
@@ -71,7 +78,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
     else {
       const { beneficiaryId, amountMinor } = record.payment
       const line = { ...payee, beneficiaryId, amountMinor, payeeName: record.approval.beneficiaryName }
-      await renewWith(tx, record, (message) => withNameAtRail(message, payee, tx.at), [line])
+      await renewWith(tx, record, (message) => withRegisteredName(message, payee, tx.at), [line])
     }
   }
 }

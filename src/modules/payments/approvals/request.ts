@@ -131,7 +131,7 @@ export const requestApproval = async (
     paymentId,
     warnings: [
       ...decision.warnings.map((warning) => warningText(warning, currency)),
-      ...(requestedBy.isFirst ? ['Nothing was paid to this destination before.'] : []),
+      ...(requestedBy.isFirst ? ['First payment to this destination.'] : []),
     ],
     destinationDigest: digestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }

@@ -120,7 +120,7 @@ export const Approval = RecordOut('Approval', {
       signer: z.string().nullable(),
       decided_at: TimeOut,
       voided_at: TimeOut.nullable().describe(
-        'When the decision stopped counting. The account can no longer decide or decided otherwise, or its wallet, passkey or mandate ended. Or the text changed because of a new name at the rail.',
+        'When the decision stopped counting. The account can no longer decide or decided otherwise, or its wallet, passkey or mandate ended. Or the text changed because of a new registered name.',
       ),
     }),
   ),

@@ -220,7 +220,7 @@ export const PaymentBatchLines = z
             'The item as the root binds it (RFC 8785): its index, beneficiary, destination, amount and reference. Hash it byte for byte.',
           ),
         given_name: z.string().nullable().describe('The name in the request, if it differs (warning `name_differs`).'),
-        verification: z.enum(verificationStatuses).describe('The result of comparing the name with the name at the rail.'),
+        verification: z.enum(verificationStatuses).describe('The result of comparing the name with the registered name.'),
         last_amount_minor: MinorOut.nullable().describe(
           'The previous amount to the same destination; null for the first payment.',
         ),
