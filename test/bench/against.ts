@@ -2,8 +2,8 @@ import { ensureBundled } from '../../scripts/bundle.ts'
 import { describeService } from '../../scripts/describe-service.ts'
 import { checkOut } from '../operations/release-folder.ts'
 import { prepareCallers, untilBooked } from './callers.ts'
-import { forEach, jsonOf, openConnection, say } from './connection.ts'
-import { asked, costOf, type Load, type Run, stopLoad } from './load.ts'
+import { say } from './connection.ts'
+import { costOf, type Load, prepared, type Run } from './load.ts'
 import { type Operation, operationsOf } from './operation-list.ts'
 import { paying } from './payments.ts'
 import { openBench, startProvider, startService } from './processes.ts'
@@ -26,27 +26,12 @@ const openVersion = async (size: Run['size'], operations: Run['operations'], pro
     await bench.query('select pg_stat_statements_reset()')
     const { done, nodeMs, postgresMs } = await costOf(bench, service, load, seconds, hasEnded)
     const [counts] = (await bench.query(counting)) as [Omit<Cost, 'nodeMs' | 'postgresMs'>]
-    const each = (of: keyof typeof counts) => counts[of] / Math.max(1, done)
+    const each = (of: keyof typeof counts) => counts[of] / done
     return { nodeMs, postgresMs, statements: each('statements'), blocks: each('blocks'), wal: each('wal') }
   }
-  const loadOf = async (name: string, { uses, once, kind }: Operation): Promise<Load> => {
-    if (name === 'payments.create') return paying({ operations }, service, writers)
-    const callers = kind === 'write' ? writers : readers
-    const scenes = uses ? [] : [...callers]
-    if (uses)
-      await forEach(service.url, callers, async (scene, connection) => {
-        scenes.push({ ...scene, ...uses.take(await jsonOf(connection, uses.request(scene))) })
-      })
-    return { ...asked({ operations }, name, service, scenes), once }
-  }
-  /** Whether the version has the operation. Operations that need another act first are not checked. */
-  const knows = async (operation: Operation): Promise<boolean> => {
-    const [caller] = readers
-    if (operation.uses || !caller) return true
-    const connection = openConnection(service.url)
-    const { status } = await connection.send(operation.request(caller))
-    connection.close()
-    return status < 400
+  const ask = async (name: string, kind: Operation['kind'], seconds: number) => {
+    if (name === 'payments.create') return cost(paying({ operations }, service, writers), seconds)
+    return cost(await prepared({ operations }, name, service, kind === 'write' ? writers : readers), seconds)
   }
   /** The cost of booking all results, with jobs and the emulated provider. */
   const book = async (seconds: number): Promise<Cost> => {
@@ -63,7 +48,7 @@ const openVersion = async (size: Run['size'], operations: Run['operations'], pro
     await service.stop()
     await bench.stop()
   }
-  return { cost, loadOf, knows, book, stop }
+  return { ask, book, stop }
 }
 
 /**
@@ -78,10 +63,6 @@ export const measureAgainst = async (commit: string, size: Run['size']): Promise
   const now = await openVersion(size, operations)
   try {
     const samples = new Map<string, { before: Cost; now: Cost }[]>()
-    const known: [string, Operation][] = []
-    for (const [name, operation] of Object.entries(operations))
-      if ((await before.knows(operation)) && (await now.knows(operation))) known.push([name, operation])
-      else say(`  ${name}: one of the two has it`)
     // The first round warms up.
     for (let round = 0; round <= size.rounds; round += 1) {
       const seconds = round === 0 ? size.warm : size.seconds
@@ -92,15 +73,18 @@ export const measureAgainst = async (commit: string, size: Run['size']): Promise
         const pair = { before: costs.get(before) as Cost, now: costs.get(now) as Cost }
         if (round > 0) samples.set(name, [...(samples.get(name) ?? []), pair])
       }
-      for (const [name, operation] of known)
-        await note(name, async (version) => version.cost(await version.loadOf(name, operation), seconds))
+      for (const [name, operation] of Object.entries(operations))
+        await note(name, (version) => version.ask(name, operation.kind, seconds))
       await note('a payment until it is booked', (version) => version.book(2 * seconds))
       say(`round ${round} of ${size.rounds}`)
     }
     say(`| Operation | processor time, this ÷ ${commit} | least … most | Node | Postgres | statements | blocks | log, bytes |`)
     say('|---|---|---|---|---|---|---|---|')
     const both = ({ nodeMs, postgresMs }: Cost) => nodeMs + postgresMs
-    for (const [name, pairs] of samples) {
+    for (const [name, all] of samples) {
+      // Only one of the two has the operation.
+      const pairs = all.filter((pair) => Number.isFinite(both(pair.now) + both(pair.before)))
+      if (pairs.length === 0) continue
       const ratios = pairs.map((pair) => both(pair.now) / both(pair.before))
       const cells = measures.map((measure) => {
         const of = (version: 'before' | 'now') => median(pairs.map((pair) => pair[version][measure]))
@@ -111,7 +95,6 @@ export const measureAgainst = async (commit: string, size: Run['size']): Promise
       say(`| ${name} | ${shown} | ${Math.min(...ratios).toFixed(2)} … ${Math.max(...ratios).toFixed(2)} | ${cells.join(' | ')} |`)
     }
   } finally {
-    stopLoad()
     await before.stop()
     await now.stop()
     release.remove()

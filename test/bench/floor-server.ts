@@ -21,6 +21,14 @@ app.get('/page/:name', { schema }, async (request) => {
   return { data: (await pool.query({ name: 'page', text, values: [name] })).rows }
 })
 
+/** The sums of 30 payments by day and status. */
+app.get('/sum/:owner', async (request) => {
+  const { owner } = request.params as { owner: string }
+  const text = `select at::date::text as day, status, count(*)::int, sum(amount)::text as amount from bench.sums
+    where owner = $1 and at > now() - interval '90 days' group by 1, 2 order by 1, 2`
+  return (await pool.query({ name: 'sum', text, values: [owner] })).rows
+})
+
 /** A record, its event and its audit row, in one transaction. */
 app.post('/write', async (request, reply) => {
   const client = await pool.connect()
@@ -39,6 +47,9 @@ await pool.query(`
   create schema bench;
   create table bench.rows (id uuid primary key, page text not null, ${columns.map((name) => `${name} text`).join(', ')});
   create index on bench.rows (page, id);
+  create table bench.sums as select n % 1000 as owner, now() - n / 1000 * interval '1 day' as at, 'status ' || n % 3 as status, n as amount
+    from generate_series(0, 29999) n;
+  create index on bench.sums (owner, at);
   create table bench.records (id ${number}, owner uuid not null, text text not null, at timestamptz not null);
   create index on bench.records (owner, at);
   create table bench.events (like bench.records including all);

@@ -1,6 +1,6 @@
 import { range } from './callers.ts'
-import { forEach, jsonOf, type LoadRequest, openConnection, say } from './connection.ts'
-import { asked, costOf, type Load, type Run } from './load.ts'
+import { openConnection, say } from './connection.ts'
+import { costOf, prepared, type Run, requesting } from './load.ts'
 import type { Operation, Scene } from './operation-list.ts'
 import { linesOf, type Sample } from './results.ts'
 
@@ -37,26 +37,21 @@ export const measureOperations = async (run: Run): Promise<void> => {
   const { bench, service, floor, operations, size } = run
   await prepareFloors(run)
   const [record] = await bench.query('select id from bench.rows limit 1')
-  const loadOf = async (name: string, operation: Operation): Promise<Load> => {
-    const { uses, once } = operation
-    const scenes = uses ? [] : [...scenesOf(run, operation)]
-    if (uses)
-      await forEach(service.url, scenesOf(run, operation), async (scene, connection) => {
-        scenes.push({ ...scene, ...uses.take(await jsonOf(connection, uses.request(scene))) })
-      })
-    return { ...asked(run, name, service, scenes), once }
-  }
-  const write: LoadRequest = { method: 'POST', path: '/write', body: { display_name: 'Bench {n}' } }
-  const floorOf = (name: string, { kind }: Operation): Load => {
-    const path = kind === 'page' ? `/page/${encodeURIComponent(name)}` : `/one/${record?.id}`
-    return { kind: 'requests', url: floor.url, connections: 32, requests: [kind === 'write' ? write : { method: 'GET', path }] }
+  const write = { method: 'POST', path: '/write', body: { display_name: 'Bench {n}' } }
+  const floorOf = (name: string, { kind }: Operation) => {
+    const paths = {
+      one: [`/one/${record?.id}`],
+      page: [`/page/${encodeURIComponent(name)}`],
+      sum: range(1_000).map((owner) => `/sum/${owner}`),
+    }
+    return requesting(floor.url, kind === 'write' ? [write] : paths[kind].map((path) => ({ method: 'GET', path })))
   }
   const rows = Object.entries(operations).map(([name, operation]) => ({ name, ...operation, samples: [] as Sample[] }))
   // The first round warms up.
   for (let round = 0; round <= size.rounds; round += 1) {
     const seconds = round === 0 ? size.warm : size.seconds
     for (const { name, samples, ...operation } of rows) {
-      const ours = await costOf(bench, service, await loadOf(name, operation), seconds)
+      const ours = await costOf(bench, service, await prepared(run, name, service, scenesOf(run, operation)), seconds)
       const least = await costOf(bench, floor, floorOf(name, operation), seconds)
       say(`  ${round} of ${size.rounds}: ${name}`)
       const { nodeMs, postgresMs, ms } = ours

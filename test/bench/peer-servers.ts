@@ -70,7 +70,7 @@ for (let n = 0; n < 256; n += 1) {
 }
 
 const app = fastify()
-app.get('/readyz', async () => ({ key, clientId: 'bench', path: '/token', tokens }))
+app.get('/readyz', async () => ({ key, tokens }))
 app.get('/check', async (request, reply) => {
   const { valid } = await auth.api.verifyApiKey({ body: { key: request.headers.authorization.slice(7) } })
   return reply.code(valid ? 200 : 401).send({ valid })

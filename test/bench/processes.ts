@@ -48,15 +48,10 @@ export const start = async (program: readonly string[], url: string, env: Env = 
 export const freeUrl = async (): Promise<string> => `http://localhost:${await freePort()}`
 
 /** The service as in production, without jobs, rate limits and logs. */
-export const startService = async (
-  { databaseUrl, folder, program: file }: Bench,
-  env: Env = {},
-  args: readonly string[] = [],
-) => {
+export const startService = async ({ databaseUrl, folder, program }: Bench, env: Env = {}) => {
   const own = { DATABASE_URL: databaseUrl, DATA_DIR: folder, OPERATOR_PORT: String(await freePort()) }
   const quiet = { JOBS: 'off', LOG_LEVEL: 'silent', RATE_LIMIT_ENABLED: 'false' }
-  const program = ['--max-semi-space-size=8', file, ...args]
-  return start(program, env.PUBLIC_URL ?? (await freeUrl()), { ...own, ...quiet, ...env })
+  return start(['--max-semi-space-size=8', program], env.PUBLIC_URL ?? (await freeUrl()), { ...own, ...quiet, ...env })
 }
 
 export const startFloor = async ({ databaseUrl }: Bench) =>

@@ -41,16 +41,16 @@ export class Notes {
 export type Sample = { ratio: number; byTime: number; nodeMs: number; postgresMs: number }
 type Row = { name: string; kind: string; goal: number; samples: Sample[] }
 
-/** Three operations per line, to fit the page. `ms`: Node's and Postgres'. */
+/** Four operations per line, to fit the page. `ms`: Node's and Postgres'. */
 export const linesOf = (rows: readonly Row[]): string[] => {
   const cells = rows.map(({ name, kind, goal, samples }) => {
     const of = (field: keyof Sample) => median(samples.map((sample) => sample[field]))
     const ms = `${shown(of('nodeMs'))} + ${shown(of('postgresMs'))}`
-    return `${name} | ${marked(of('ratio'), `≥ ${goal}`)} of ${kind} | ${shown(of('byTime'))} | ${ms}`
+    return `${name} | ${marked(of('ratio'), `≥ ${goal}`)} of ${kind} (${shown(of('byTime'))}) | ${ms}`
   })
-  const height = Math.ceil(cells.length / 3)
-  const third = (line: number, column: number) => cells[column * height + line] ?? ' | | | '
-  return cells.slice(0, height).map((cell, line) => [cell, third(line, 1), third(line, 2)].join(' | '))
+  const height = Math.ceil(cells.length / 4)
+  const line = (at: number) => [0, 1, 2, 3].map((column) => cells[column * height + at] ?? ' | | ').join(' | ')
+  return cells.slice(0, height).map((_, at) => line(at))
 }
 
 const page = new URL('../../docs/performance.md', import.meta.url)

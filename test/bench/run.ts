@@ -4,7 +4,7 @@ import { describeService } from '../../scripts/describe-service.ts'
 import { measureAgainst } from './against.ts'
 import { prepareCallers } from './callers.ts'
 import { measureGrowth } from './growth.ts'
-import { type Run, stopLoad } from './load.ts'
+import type { Run } from './load.ts'
 import { measureMachine } from './machine.ts'
 import { operationsOf } from './operation-list.ts'
 import { measureOperations } from './operations.ts'
@@ -26,19 +26,9 @@ const parts: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   waits: measureWaits,
   growth: measureGrowth,
 }
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rounds: { type: 'string', default: '8' },
-    seconds: { type: 'string', default: '1' },
-    warm: { type: 'string', default: '5' },
-    callers: { type: 'string', default: '1500' },
-    payments: { type: 'string', default: '2000000' },
-    events: { type: 'string', default: '10000000' },
-    keys: { type: 'string', default: '100000' },
-    large: { type: 'string', default: '400000' },
-  },
-})
+const sizes = { rounds: '8', seconds: '1', warm: '5', callers: '1500', payments: '2000000', events: '10000000', large: '400000' }
+const options = Object.entries(sizes).map(([name, value]) => [name, { type: 'string', default: value }] as const)
+const { values, positionals } = parseArgs({ allowPositionals: true, options: Object.fromEntries(options) })
 const size = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)])) as Run['size']
 const [against, commit] = positionals
 if (against === 'against' && commit !== undefined) {
@@ -66,6 +56,5 @@ try {
   }
   await floor.stop()
 } finally {
-  stopLoad()
   await bench.stop()
 }
