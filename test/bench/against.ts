@@ -66,11 +66,8 @@ export const measureAgainst = async (commit: string, size: Run['size']): Promise
     // The first round warms up.
     for (let round = 0; round <= size.rounds; round += 1) {
       const seconds = round === 0 ? size.warm : size.seconds
-      const turns = round % 2 === 0 ? ([before, now] as const) : ([now, before] as const)
       const note = async (name: string, ask: (version: typeof now) => Promise<Cost>) => {
-        const costs = new Map<typeof now, Cost>()
-        for (const version of turns) costs.set(version, await ask(version))
-        const pair = { before: costs.get(before) as Cost, now: costs.get(now) as Cost }
+        const pair = { before: await ask(before), now: await ask(now) }
         if (round > 0) samples.set(name, [...(samples.get(name) ?? []), pair])
       }
       for (const [name, operation] of Object.entries(operations))

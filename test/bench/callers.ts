@@ -27,9 +27,8 @@ const furnish = async (bench: Bench, open: Client, at: number, admin: string, cl
   await bench.query(credit, [parseId('account', person.accountId)])
   const payees: string[] = []
   for (const number of range(22)) {
-    const destination = `2547${String(10_000_000 + ((at * 100 + number) % 90_000_000))}`
-    const payee = { type: 'supplier', display_name: `Supplier ${number}`, payment_rail: 'MPESA_B2C', destination }
-    payees.push((await send('/v1/beneficiaries', payee)).id)
+    const destination = { payment_rail: 'MPESA_B2C', destination: `2547${10_000_000 + ((at * 100 + number) % 90_000_000)}` }
+    payees.push((await send('/v1/beneficiaries', { type: 'supplier', display_name: `Supplier ${number}`, ...destination })).id)
   }
   const [asking = '', renamed = '', ...others] = payees
   const limit = (name: string, more: object) => send('/v1/spending-policies', { name, ...more })

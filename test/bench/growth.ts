@@ -1,8 +1,8 @@
 import { prepareCallers } from './callers.ts'
 import { say } from './connection.ts'
-import { asked, compare, costOf, type Run } from './load.ts'
+import { asked, compare, costing, type Run } from './load.ts'
+import { beside } from './machine.ts'
 import { type Bench, openBench, startService } from './processes.ts'
-import { beside } from './waits.ts'
 
 /** Copies a table's rows with some columns replaced. The schema's own checks accept them. */
 const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>, where = 'true') => {
@@ -54,12 +54,10 @@ export const measureGrowth = async (run: Run): Promise<void> => {
     })
   notes.wide.push(`${size.payments} payments, ${size.events} events, ${size.large} payments of one workspace | | | | `)
   for (const name of ['payments.get', 'payments.list', 'notifications.list', 'payments.create']) {
-    const small = asked(run, name, little, readers.slice(0, others.length))
-    const large = asked(run, name, much, others)
-    const before = (seconds: number) => costOf(run.bench, little, small, seconds)
-    await compare(run, `${name}: processor time, little ÷ grown`, '≥ 0.85', before, (seconds) =>
-      costOf(grown, much, large, seconds),
-    )
+    const before = asked(run, name, little, readers.slice(0, others.length))
+    const after = asked(run, name, much, others)
+    const costs = [costing(run.bench, little, before), costing(grown, much, after)] as const
+    await compare(run, `${name}: processor time, little ÷ grown`, '≥ 0.85', ...costs)
   }
   await much.stop()
   await grown.stop()

@@ -95,7 +95,8 @@ export const prepared = async (run: Operations, name: string, service: Started, 
   return asked(run, name, service, scenes)
 }
 
-type Costed = (seconds: number) => Promise<{ ms: number }>
+export const costing = (bench: Bench, node: Started, load: Load) => (seconds: number) => costOf(bench, node, load, seconds)
+type Costed = ReturnType<typeof costing>
 
 /** One load's processor time per request ÷ another's, measured in turn. The first round warms up. */
 export const compare = async ({ notes, size }: Run, name: string, goal: string, one: Costed, other: Costed): Promise<void> => {

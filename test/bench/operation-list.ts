@@ -11,12 +11,12 @@ type Act = 'payments' | 'payment-batches' | 'approvals'
 export type Scene = Record<Credential | Listed | 'asking' | 'renamed' | 'workspace' | 'address' | 'client', string>
 
 type Asking = (scene: Scene) => LoadRequest
-/** P1 and P4, unless a row has another. */
-const goals = { one: 0.45, page: 0.3, sum: 0.4, write: 0.33 }
 /**
- * `one` is compared with a record, `page` with a list of as many rows and bytes, `sum` with the sums of 30 payments, `write` with a
- * transaction of three inserts. A `goal` of 0: only P0 guards it. `once`: one request per caller and round. `uses`: consumes another request's result and answer.
+ * P1 and P4, unless a row has another. `one` is compared with a record, `page` with a list of as many rows and bytes, `sum` with the
+ * sums of 30 payments, `write` with a transaction of three inserts.
  */
+const goals = { one: 0.45, page: 0.3, sum: 0.4, write: 0.33 }
+/** `goal`: 0 if only P0 guards it. `once`: one request per caller and round. `uses`: consumes another request's result and answer. */
 export type Operation = {
   kind: keyof typeof goals
   goal: number

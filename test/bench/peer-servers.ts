@@ -31,22 +31,18 @@ const { user } = await auth.api.signUpEmail({ body: { email: 'a@example.com', pa
 const { key } = await auth.api.createApiKey({ body: { userId: user.id } })
 await pool.query(`create table oidc (model text, id text, payload jsonb not null, grant_id text, expires_at timestamptz, consumed_at timestamptz,
   primary key (model, id)); create index on oidc (grant_id)`)
-const named = (name, text) => (values) => pool.query({ name, text, values })
-const upsert = named(
-  'upsert',
-  `insert into oidc values ($1, $2, $3, $4, now() + make_interval(secs => $5)) on conflict (model, id)
-  do update set payload = excluded.payload, grant_id = excluded.grant_id, expires_at = excluded.expires_at`,
-)
-const find = named('find', 'select payload, expires_at, consumed_at from oidc where model = $1 and id = $2')
-const consume = named('consume', 'update oidc set consumed_at = now() where model = $1 and id = $2')
+const run = async (name, text, ...values) => (await pool.query({ name, text, values })).rows
+const upsert = `insert into oidc values ($1, $2, $3, $4, now() + make_interval(secs => $5)) on conflict (model, id)
+  do update set payload = excluded.payload, grant_id = excluded.grant_id, expires_at = excluded.expires_at`
 const adapter = (model) => ({
-  upsert: (id, payload, expiresIn) => upsert([model, id, JSON.stringify(payload), payload.grantId ?? null, expiresIn ?? 1e9]),
+  upsert: (id, payload, seconds = 1e9) =>
+    run('upsert', upsert, model, id, JSON.stringify(payload), payload.grantId ?? null, seconds),
   find: async (id) => {
-    const [row] = (await find([model, id])).rows
+    const [row] = await run('find', 'select payload, expires_at, consumed_at from oidc where model = $1 and id = $2', model, id)
     if (!row || row.expires_at < new Date()) return undefined
     return { ...row.payload, ...(row.consumed_at && { consumed: Math.floor(row.consumed_at / 1000) }) }
   },
-  consume: (id) => consume([model, id]),
+  consume: (id) => run('consume', 'update oidc set consumed_at = now() where model = $1 and id = $2', model, id),
 })
 const [grant_types, redirect_uris] = [['authorization_code', 'refresh_token'], ['http://127.0.0.1/callback']]
 const provider = new Provider(`http://localhost:${process.env.PORT}`, {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createSiweMessage } from 'viem/siwe'
 import { jsonOf } from './connection.ts'
-import { asked, compare, costOf, type Load, type Run, requesting } from './load.ts'
+import { asked, compare, costing, type Load, type Run, requesting } from './load.ts'
 import { freeUrl, start } from './processes.ts'
 
 /** Installed into the bench's own folder for the run, never dependencies of the service. */
@@ -43,8 +43,8 @@ export const measurePeers = async (run: Run): Promise<void> => {
   await cp(join(import.meta.dirname, 'peer-servers.ts'), join(folder, 'servers.mts'))
   const peers = await start([join(folder, 'servers.mts'), bench.databaseUrl], await freeUrl())
   const { key, tokens } = JSON.parse(await (await fetch(`${peers.url}/readyz`)).text())
-  const here = (load: Load) => (seconds: number) => costOf(bench, service, load, seconds)
-  const there = (load: Load) => (seconds: number) => costOf(bench, peers, load, seconds)
+  const here = (load: Load) => costing(bench, service, load)
+  const there = (load: Load) => costing(bench, peers, load)
   const checks = here(asked(run, 'workspaces.current', service, readers))
   const theirChecks = there(requesting(peers.url, [{ method: 'GET', path: '/check', credential: key }]))
   await compare(run, "check of an API key: better-auth's processor time ÷ ours", '≥ 8', theirChecks, checks)

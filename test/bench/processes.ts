@@ -9,16 +9,14 @@ import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { freePort } from '../harness/ports.ts'
 
-/** Processor seconds of a process and its descendants, from the hundredths in /proc. */
+/** Processor seconds of a process, its ended children and its descendants, from the hundredths in /proc. 0 if it has ended. */
 export const cpuSeconds = (pid: number): number => {
   try {
     const fields = (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '').split(' ')
-    // The process's own time, and that of its ended children.
     const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0)
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []
     return children.reduce((sum, child) => sum + cpuSeconds(Number(child)), own)
   } catch {
-    // The process ended meanwhile.
     return 0
   }
 }

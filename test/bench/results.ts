@@ -10,8 +10,8 @@ export const median = (numbers: readonly number[]): number => {
 const shown = (value: number): string => value.toFixed(Math.abs(value) >= 100 ? 0 : 2)
 /** Bold if the value misses its goal, which begins with ≥ or ≤ or is empty. */
 const marked = (value: number, goal: string): string => {
-  const bound = Number(goal.slice(1))
-  const isMissed = goal !== '' && (goal.startsWith('≥') ? value < bound : value > bound)
+  const bound = Number.parseFloat(goal.slice(1))
+  const isMissed = goal.startsWith('≥') ? value < bound : value > bound
   return isMissed ? `**${shown(value)}**` : shown(value)
 }
 

@@ -5,14 +5,13 @@ import { measureAgainst } from './against.ts'
 import { prepareCallers } from './callers.ts'
 import { measureGrowth } from './growth.ts'
 import type { Run } from './load.ts'
-import { measureMachine } from './machine.ts'
+import { measureMachine, measureWaits } from './machine.ts'
 import { operationsOf } from './operation-list.ts'
 import { measureOperations } from './operations.ts'
 import { measureBooking, measurePayments } from './payments.ts'
 import { measurePeers } from './peers.ts'
 import { openBench, startFloor, startService } from './processes.ts'
 import { Notes, save } from './results.ts'
-import { measureWaits } from './waits.ts'
 
 // Each part writes its lines of the table in docs/performance.md. Default: all parts, two hours on a quiet machine. `against
 // <commit>` compares with another version, and prints.
@@ -44,7 +43,7 @@ const bench = await openBench()
 try {
   const areRead = wanted.some((part) => ['operations', 'peers', 'growth'].includes(part))
   // No job runs later, so writers' payments stay under way in a measurement: no measured read uses them.
-  const [env, readers = [], writers = []] = await prepareCallers(bench, [areRead ? size.callers : 1, 300])
+  const [env, readers = [], writers = []] = await prepareCallers(bench, [areRead ? size.callers : 1, Math.min(size.callers, 300)])
   const operations = operationsOf((await describeService()).routes)
   const floor = await startFloor(bench)
   for (const part of wanted) {
