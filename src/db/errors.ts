@@ -1,5 +1,5 @@
 import { DrizzleQueryError } from 'drizzle-orm'
-import { Refusal, unavailable } from '../lib/errors.ts'
+import { Refusal, type Shortage, unavailable } from '../lib/errors.ts'
 
 type DatabaseError = Error & { code: string; severity?: unknown }
 
@@ -52,10 +52,19 @@ export const isUnavailable = (error: unknown): boolean => {
   return isConnectionLost(error) || (error instanceof Error && error.cause instanceof Error && isConnectionLost(error.cause))
 }
 
+const shortageOf = (error: unknown): Shortage => {
+  const state = sqlState(error)
+  if (state === '55P03') return 'lock_timeout'
+  if (state === '57014') return 'statement_timeout'
+  if (isRetryable(error)) return 'contention'
+  const noneIsFree = state === '53300' || (error instanceof Error && error.message === 'timeout exceeded when trying to connect')
+  return noneIsFree ? 'connection_timeout' : 'database'
+}
+
 /** A temporary failure becomes 503 with `Retry-After`, never "failed". */
 export const translateDatabaseError = (error: unknown): unknown => {
   if (error instanceof Refusal || !(isUnavailable(error) || isRetryable(error))) return error
-  return unavailable({ cause: error })
+  return unavailable({ shortage: shortageOf(error), cause: error })
 }
 
 /** The stack without the error's message, with which it begins and which can have several lines. */

@@ -114,7 +114,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       const [commit] = await Promise.all([committed, ...deferred]).finally(() => client.off('notice', warn))
       if (isDoubtful) {
         broken = new Error('the commit was not confirmed by its standby')
-        throw unavailable({ cause: broken })
+        throw unavailable({ shortage: 'database', cause: broken })
       }
       // After a caught error, COMMIT is a ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')

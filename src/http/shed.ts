@@ -81,7 +81,7 @@ export const registerShedding = (app: App): void => {
     admission.tick(now < calmUntil ? 0 : Math.max(0, now - expected))
     expected = now + tickMs
   }, tickMs).unref()
-  const refusal = unavailable({ message: 'Too many requests are under way. Try again.' })
+  const refusal = unavailable({ shortage: 'busy' })
   const refuse = (request: FastifyRequest, reply: FastifyReply) => {
     // For the request's line in the log: no error handler sees this refusal.
     request.refusal = refusal

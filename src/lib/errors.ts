@@ -44,16 +44,35 @@ export type DetailName =
 export type ErrorDetails = Partial<Record<DetailName, unknown>>
 export type FieldError = { path: string; message: string }
 
+/** What a request that may pass in a second lacked: the label of its metric, and the caller's sentence. */
+export const shortages = {
+  busy: 'Too many requests are under way. Try again.',
+  queue_full: 'Too many requests wait already. Try again.',
+  connection_timeout: 'No database connection was free in time. Try again.',
+  lock_timeout: 'Another request locked the same records for too long. Try again.',
+  statement_timeout: 'The database took too long for this request. Try again.',
+  contention: 'Other requests changed the same records at the same time. Try again.',
+  database: 'The database cannot serve this request now. Try again.',
+} as const
+export type Shortage = keyof typeof shortages
+
 /** The only class for refusals. Any other error is a bug. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly details: ErrorDetails | undefined
   readonly headers: Record<string, string> | undefined
+  readonly shortage: Shortage | undefined
 
   constructor(
     code: ErrorCode,
-    options: { message?: string; details?: ErrorDetails; headers?: Record<string, string>; cause?: unknown } = {},
+    options: {
+      message?: string
+      details?: ErrorDetails
+      headers?: Record<string, string>
+      cause?: unknown
+      shortage?: Shortage | undefined
+    } = {},
   ) {
     super(options.message ?? errorRow(code).sentence, { cause: options.cause })
     this.name = 'Refusal'
@@ -61,6 +80,7 @@ export class Refusal extends Error {
     this.status = errorRow(code).status
     this.details = options.details
     this.headers = options.headers
+    this.shortage = options.shortage
   }
 }
 
@@ -76,8 +96,14 @@ export class CommitThenThrow extends Error {
 }
 
 /** A temporary failure: the same request may pass in a second. */
-export const unavailable = (options: { message?: string; cause?: unknown } = {}) =>
-  new Refusal('unavailable', { ...options, headers: { 'retry-after': '1' } })
+export const unavailable = (options: { message?: string; shortage?: Shortage; cause?: unknown } = {}) => {
+  const { shortage } = options
+  return new Refusal('unavailable', {
+    ...(shortage && { message: shortages[shortage] }),
+    ...options,
+    headers: { 'retry-after': '1' },
+  })
+}
 
 const fieldsInMessage = 5
 /** The number of faults that an answer names. A stranger's request can have tens of thousands; the rest are only counted. */

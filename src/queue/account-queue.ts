@@ -174,7 +174,8 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     /** Resolves with the result of `work` for this entry. `alone`: in its own batch, for an entry that failed before. */
     submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
-        if (queued >= maxQueued) return reject(unavailable({ message: `Too many ${name} wait already. Try again.` }))
+        if (queued >= maxQueued)
+          return reject(unavailable({ shortage: 'queue_full', message: `Too many ${name} wait already. Try again.` }))
         lineFor(account, alone).waiters.push({ entry, resolve, reject })
         queued += 1
         schedule()

@@ -33,16 +33,24 @@ const recover = () => service.deps.db.query('drop trigger fail_for_a_test on pay
 
 describe('a database that cannot write now gives 503 and leaves nothing half done', () => {
   test.each([
-    ['a full disk', '53100'],
-    ['no memory', '53200'],
-    ['a lock time-out', '55P03'],
-    ['a statement time-out', '57014'],
-    ['a server that shuts down', '57P01'],
-  ])('%s', async (name, code) => {
+    ['a full disk', '53100', 'database', 'The database cannot serve this request now. Try again.'],
+    ['no memory', '53200', 'database', 'The database cannot serve this request now. Try again.'],
+    ['too many connections', '53300', 'connection_timeout', 'No database connection was free in time. Try again.'],
+    ['a lock time-out', '55P03', 'lock_timeout', 'Another request locked the same records for too long. Try again.'],
+    ['a statement time-out', '57014', 'statement_timeout', 'The database took too long for this request. Try again.'],
+    ['a deadlock each time', '40P01', 'contention', 'Other requests changed the same records at the same time. Try again.'],
+    ['a server that shuts down', '57P01', 'database', 'The database cannot serve this request now. Try again.'],
+  ])('%s', async (name, code, reason, sentence) => {
+    const counted = async () => {
+      const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
+      return Number(metrics.split(`requests_unavailable_total{reason="${reason}"} `)[1]?.split('\n')[0])
+    }
+    const before = await counted()
     await failWith(code)
     const refused = await pay(`refused ${name}`)
     await recover()
-    expect([refused.status, refused.body.error]).toEqual([503, 'unavailable'])
+    expect([refused.status, refused.body.error, refused.body.message]).toEqual([503, 'unavailable', sentence])
+    expect(await counted()).toBe(before + 1)
     expect(refused.headers.get('retry-after')).not.toBeNull()
     expect((await pay(`refused ${name}`)).status).toBe(201)
     await service.settle()

@@ -1,10 +1,11 @@
-import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
 import { statement } from '../../db/client.ts'
 import { pauseCauses } from '../../db/tables/rails.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
 import type { App } from '../../http/app-type.ts'
 import { uncountedSince } from '../../ledger/hours.ts'
+import { shortages } from '../../lib/errors.ts'
 import { build } from '../../lib/version.ts'
 import type { Parts } from '../../modules/parts.ts'
 
@@ -171,12 +172,22 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
     buckets: bucketsSeconds,
     registers: [registry],
   })
+  const unavailable = new Counter({
+    name: 'requests_unavailable_total',
+    help: 'Requests answered with 503 `unavailable`, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of Object.keys(shortages)) unavailable.inc({ reason }, 0)
   return {
     /** Times every request of this listener, by operation: paths contain ids, and each id would become a time series. */
     watch: (app: App): void => {
       app.addHook('onResponse', (request, reply, done) => {
         done()
         const { operation, internal, longLived } = request.routeOptions.config
+        const { refusal } = request
+        if (refusal?.code === 'unavailable')
+          unavailable.inc({ reason: refusal.shortage ?? String(refusal.details?.reason ?? 'other') })
         if (longLived) return
         requests.observe(
           { operation: operation ?? (internal ? 'page' : 'none'), status: reply.statusCode },
