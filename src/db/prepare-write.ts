@@ -51,6 +51,14 @@ const sentValue = (value: unknown, column: PgColumn): unknown => {
   return value === null || value === undefined ? null : column.mapToDriverValue(value)
 }
 
+/** The driver would search every element twice, and join them one by one: a third of what an insert of many rows takes. */
+const element = (value: unknown): string => {
+  if (value === null) return 'NULL'
+  if (Buffer.isBuffer(value)) return `\\\\x${value.toString('hex')}`
+  const text = String(value)
+  return `"${/["\\]/.test(text) ? text.replaceAll(/["\\]/g, '\\$&') : text}"`
+}
+
 const rowsOf = (columns: Columns) => {
   const names = columns.map(([, column]) => nameOf(column))
   // unnest flattens a list of lists, so each inner list is sent as text.
@@ -59,14 +67,15 @@ const rowsOf = (columns: Columns) => {
     names,
     typed: columns.map(([, column]) => `x.${nameOf(column)}${isList(column) ? `::${column.getSQLType()}` : ''}`),
     from: `rows from (${lists.join(', ')}) as x(${names.join(', ')})`,
-    send: (rows: readonly Row[]) => columns.map(([key, column]) => rows.map((row) => sentValue(row[key], column))),
+    send: (rows: readonly Row[]) =>
+      columns.map(([key, column]) => `{${rows.map((row) => element(sentValue(row[key], column))).join(',')}}`),
   }
 }
 
 const columnsIn = (table: PgTable, isThere: (key: string) => boolean): Columns =>
   Object.entries(getTableColumns(table)).filter(([key]) => isThere(key))
 
-type Write = { query: Statement; send: (rows: readonly Row[]) => unknown[][] }
+type Write = { query: Statement; send: (rows: readonly Row[]) => string[] }
 
 const writes = new WeakMap<PgTable, Map<string, Write>>()
 

@@ -53,7 +53,9 @@ export type Accepted = {
   inputs: string
   charges: readonly Charge[]
   mandate: PaymentMandate | null
-  context: PaymentContext
+  /** The payee, or the paybill of an account at one; the requesting grant and its ancestors, root first. */
+  familyId: Uuid
+  lineage: readonly Uuid[]
 }
 /** `denied`: refused by a rule. A denial moves no money, but it is in the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
@@ -132,8 +134,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
 }
 
 /** The next decision of the same transaction counts the usage of this one. */
-export const use = (state: SpendingState, { payment, charges, mandate, decision, context }: Accepted): void => {
-  const { beneficiary, lineage } = context
+export const use = (state: SpendingState, { payment, charges, mandate, decision, familyId, lineage }: Accepted): void => {
   const { accountId, amountMinor, feeMinor, paymentType, rail, countedDay } = payment
   const heldMinor = amountMinor + (feeMinor ?? 0n)
   const balance = assertPresent(state.balances.get(accountId), 'a payment was accepted without a balance')
@@ -144,7 +145,7 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
   })
   addUsage(state, charges, amountMinor)
   const approvals = Math.max(decision.requiredApprovals, mandate ? 1 : 0)
-  const family = familyDay(beneficiary.familyId, countedDay)
+  const family = familyDay(familyId, countedDay)
   const unapproved = { paymentType, rail, grantLineage: lineage, approvals, amountMinor }
   state.unapproved.set(family, withUnapproved(state.unapproved.get(family) ?? [], unapproved))
   if (!mandate) return
@@ -234,6 +235,8 @@ export const decidePayment = (
     inputs: JSON.stringify(packInputs(evaluation)),
     charges: executeAt ? [] : chargesFor(evaluation, request.madeAt ?? at),
     mandate,
-    context,
+    // Not the whole context: a batch keeps what it accepted until its end.
+    familyId: context.beneficiary.familyId,
+    lineage: context.lineage,
   }
 }

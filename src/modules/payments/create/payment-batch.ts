@@ -63,16 +63,18 @@ const lineOf = (
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
   const payee = assertPresent(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
-  const { beneficiaryId, rail, amountMinor } = payment
+  const { beneficiaryId, rail, amountMinor, currency, accountReference, narrative, purposeCode } = payment
+  const { payeeId, displayName: payeeName, destinationMask, verification, reportedName, nameSource, lastAmountMinor } = payee
   const line: BatchLine = {
-    ...payee,
-    ...{ beneficiaryId, payeeName: payee.displayName, rail, amountMinor },
-    isFirst: payee.lastAmountMinor === null,
+    ...{ beneficiaryId, payeeId, payeeName, rail, amountMinor, destinationMask },
+    ...{ verification, reportedName, nameSource, lastAmountMinor },
+    isFirst: lastAmountMinor === null,
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: decision.warnings.map(presentWarning),
   }
-  // The payment's own fields come last: its account reference is the one that is paid.
-  return { line, leaf: leafText({ ...line, ...payment, index, destinationDigest: digestOf(deps, nonce, payee) }) }
+  const destinationDigest = digestOf(deps, nonce, payee)
+  const paid = { rail, amountMinor, currency, accountReference, narrative, purposeCode }
+  return { line, leaf: leafText({ ...paid, index, payeeName, destinationMask, destinationDigest }) }
 }
 
 type State = {
@@ -152,15 +154,9 @@ const decideItems = async (
   }
   // Each item waits with the others, even if it needs no approval itself.
   const waits = { approvalId, status, dispatchDueAt: approvalId || executeAt ? null : at } as const
-  const accepted = items.map((one, index) => ({
-    ...one,
-    payment: {
-      ...one.payment,
-      ...waits,
-      ...{ batchId, batchIndex: index, batchRow: rows?.[index] ?? null, batchLeaf: lines[index]?.leaf ?? '' },
-    },
-  }))
-  return { batch, nonce, needs, lines: lines.map(({ line }) => line), accepted }
+  for (const [index, { payment }] of items.entries())
+    Object.assign(payment, waits, { batchId, batchIndex: index, batchRow: rows?.[index] ?? null, batchLeaf: lines[index]?.leaf })
+  return { batch, nonce, needs, lines: lines.map(({ line }) => line), accepted: items }
 }
 
 const shownPreview = presenter(PaymentBatchPreview)
