@@ -34,6 +34,12 @@ const closedAt = (turn: 'last' | 'before'): string => `
   coalesce(sum(signed.minor) filter (where t.created_at < turns.${turn}), 0) as closing_${turn},
   coalesce(sum(signed.minor) filter (where t.created_at >= turns.${turn} and t.id > e.${turn}), 0) as moved_${turn}`
 
+/**
+ * Rows whose log entry may have a transfer's time. Each is compared by itself, because a comparison with any of them is joined by
+ * the time alone, and the transfers of a batch have one time.
+ */
+const subjectsOfTransfer = ['t.reference_id', 'p.batch_id', 'p.approval_id', 'd.topup_id']
+
 /** References of bookings that publish the balance after them. */
 const publishing = "('payment', 'fee', 'topup', 'deposit')"
 
@@ -97,8 +103,8 @@ export const ledgerChecks: readonly Check[] = [
         select t.id::text as subject from ledger_transfers t
           left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
           left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
-        where t.created_at >= $since and t.reference_type in ('payment', 'fee', 'topup', 'deposit', 'suspense') and not exists (
-          select from audit_log a where a.subject_id = any(array[t.reference_id, p.batch_id, p.approval_id, d.topup_id]) and a.at = t.created_at)`,
+        where t.created_at >= $since and t.reference_type in ('payment', 'fee', 'topup', 'deposit', 'suspense')
+          and ${subjectsOfTransfer.map((subject) => `not exists (select from audit_log a where (a.subject_id, a.at) = (${subject}, t.created_at))`).join(' and ')}`,
       "a customer's stored totals are the sum of the transfers": `
         with ended as (select pending_id from ledger_transfers where pending_id is not null),
         summed as (
