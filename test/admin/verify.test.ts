@@ -440,6 +440,14 @@ test('a whole check that was stopped goes on behind what it found kept, and coun
   await expect(verifyAll(db, facts, { onResult: stopAt(7), onRows })).rejects.toThrow('stopped')
   const from = await findUnfinished(db)
   expect(from).toEqual({ kept: checks[6]?.promise, row: undefined, now: began })
+  // A version with other promises, or one that did not keep their names, begins again.
+  for (const other of [`totals || '{"checks":"others"}'`, `totals - 'checks'`]) {
+    await db.query(`create table kept as select * from verify_points where name = 'unfinished'`)
+    await db.query(`update verify_points set totals = ${other} where name = 'unfinished'`)
+    expect(await findUnfinished(db)).toBeUndefined()
+    await db.query('update verify_points v set totals = kept.totals from kept where v.name = kept.name')
+    await db.query('drop table kept')
+  }
   await verifyAll(db, { ...facts, now: from?.now ?? service.clock.now() }, { from, onResult: stopAt(1_000), onRows })
   expect(seen).toEqual(checks.map(({ promise }) => promise))
   expect(await findUnfinished(db)).toBeUndefined()

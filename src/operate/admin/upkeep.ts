@@ -67,7 +67,7 @@ export const upkeepCommands = {
       throw new UsageError('--scope must be recent or unfinished; omit it to check everything')
     const all = factsOf(deps)
     const from = scope === 'unfinished' ? await findUnfinished(deps.db) : undefined
-    if (scope === 'unfinished' && !from) throw new UsageError('no unfinished check was found: omit --scope')
+    if (scope === 'unfinished' && !from) throw new UsageError('no unfinished check of the same promises was found: omit --scope')
     const since = scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
     const facts = {
       ...all,

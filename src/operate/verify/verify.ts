@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Check, CheckFacts, Progress } from '../../db/check.ts'
 import { type Database, type Db, inTx } from '../../db/client.ts'
@@ -56,6 +57,11 @@ export const checks: readonly Check[] = [
 ].sort((a, b) => orderOf(a) - orderOf(b))
 
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
+
+/** A position among other checks, or in another order, would skip some. */
+const namesDigest = createHash('sha256')
+  .update(JSON.stringify(checks.map(({ promise }) => promise)))
+  .digest('hex')
 
 /** The position at which a check continues: after a promise, and after a row of the next promise. */
 type ResumePoint = { kept: string; row?: Uuid | undefined }
@@ -137,16 +143,18 @@ export const saveCheckPoint = (
 
 export type Unfinished = ResumePoint & { now: Date }
 
-/** A whole check that was interrupted. It continues with its original start time. */
+/** A whole check that was interrupted, if it had the same promises. It continues with its original start time. */
 export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> => {
   const point = await findPoint(db, { name: 'unfinished' })
-  return point && { kept: point.through, row: point.totals.row as Uuid | undefined, now: point.at }
+  if (point?.totals.checks !== namesDigest) return undefined
+  return { kept: point.through, row: point.totals.row as Uuid | undefined, now: point.at }
 }
 
 /** Keeps the position only while no breach is found, so that breaches are found again. */
 const saveResumePoint = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
   inTx(db, async (tx) => {
-    const place = { name: 'unfinished', through: kept, totals: row === undefined ? {} : { row }, at: now }
+    const totals = { checks: namesDigest, ...(row && { row }) }
+    const place = { name: 'unfinished', through: kept, totals, at: now }
     await upsertRow(tx, verifyPoints, place, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
