@@ -48,7 +48,7 @@ export const ledgerChecks: readonly Check[] = [
   ...sqlChecks({
     I1: {
       /** Reads every transfer, so only in a full check: on other days its transfers are too old to have changed. */
-      'the sums from which comparisons with providers go on are those of the transfers before them': `
+      'the stored clearing sums equal the sums of the transfers before them': `
         with moved as (
           select p.name, sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')) as came_in,
             sum(t.amount_minor) filter (where c.kind in ('rail_clearing', 'topup_clearing')) as went_out
@@ -62,7 +62,7 @@ export const ledgerChecks: readonly Check[] = [
           where $since = '-infinity' and t.kind in ('direct', 'post') group by 1)
         select p.name as subject from clearing_points p left join moved m on m.name = p.name
         where $since = '-infinity' and (p.came_in_minor, p.went_out_minor) <> (coalesce(m.came_in, 0), coalesce(m.went_out, 0))`,
-      'the suspense account holds what open suspense items booked, and nothing else': `
+      'the balance of the suspense account equals the total of open suspense items': `
         with held as (
           select coalesce(sum(case when c.code = 'suspense' then t.amount_minor when d.code = 'suspense' then -t.amount_minor end), 0) as minor
           from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
@@ -71,7 +71,7 @@ export const ledgerChecks: readonly Check[] = [
           select coalesce(sum(case when direction = 'in' then amount_minor else -amount_minor end), 0) as minor
           from suspense_items where transfer_id is not null and resolved_at is null)
         select held.minor || ' held, ' || open.minor || ' in open items' as subject from held, open where held.minor <> open.minor`,
-      'every transfer names two accounts of one currency, and an end is of the accounts and the amount of its hold': `
+      'every transfer has two accounts in one currency, and every post or void has the accounts and the amount of its hold': `
         select t.id::text as subject from ledger_transfers t
           left join ledger_accounts d on d.id = t.debit_account_id left join ledger_accounts c on c.id = t.credit_account_id
           left join ledger_transfers h on h.id = t.pending_id
@@ -81,7 +81,7 @@ export const ledgerChecks: readonly Check[] = [
     },
     I2: {
       // Reads every transfer. Sums of values, because ids of two processes may differ in order from their effects.
-      'what a transfer left available is what the one before it left, and its own change': `
+      'the available balance after every transfer is the previous one plus the change': `
         with moved as (
           select t.customer_account_id as id, t.available_after_minor as left_minor,
             case t.kind when 'post' then 0 when 'void' then t.amount_minor when 'pending' then -t.amount_minor
@@ -99,13 +99,13 @@ export const ledgerChecks: readonly Check[] = [
         select a.code || ': ' || m.left_minor from moved m join ledger_accounts a using (id)
         where m.change_minor = 0 and m.left_minor <> 0 and not exists (
           select from moved o where (o.id, o.left_minor) = (m.id, m.left_minor) and o.change_minor <> 0)`,
-      'a transfer is of the moment of what it moved': `
+      'every transfer has the time of its entry in the audit log': `
         select t.id::text as subject from ledger_transfers t
           left join payments p on t.reference_type in ('payment', 'fee') and p.id = t.reference_id
           left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
         where t.created_at >= $since and t.reference_type in ('payment', 'fee', 'topup', 'deposit', 'suspense')
           and ${subjectsOfTransfer.map((subject) => `not exists (select from audit_log a where (a.subject_id, a.at) = (${subject}, t.created_at))`).join(' and ')}`,
-      "a customer's stored totals are the sum of the transfers": `
+      'the stored totals of every customer equal the sum of the transfers': `
         with ended as (select pending_id from ledger_transfers where pending_id is not null),
         summed as (
           select a.id,
@@ -119,7 +119,7 @@ export const ledgerChecks: readonly Check[] = [
         select a.code as subject from ledger_accounts a join summed s on s.id = a.id
         where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
       /** Counted back from the present totals, at two turns of the month: finds a booking whose time and place differ. */
-      'the opening balance of a statement is the closing balance of the one before': `
+      'the opening balance of every statement equals the closing balance of the previous one': `
         with turns as (select date_trunc('month', $now) as last, date_trunc('month', $now) - interval '1 month' as before),
         moved as (
           select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
@@ -138,7 +138,7 @@ export const ledgerChecks: readonly Check[] = [
           cross join lateral (values (turns.last, s.closing_last, s.moved_last), (turns.before, s.closing_before, s.moved_before)) as turn(at, closing, moved)
         where turn.closing <> s.now_minor - turn.moved`,
       /** Compares opening balances with the sum of everything before. Reads every transfer, so only in a full check. */
-      'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before': `
+      'hourly totals and their opening balances equal the sums of bookings and payments': `
         with counted as (select * from counted_hours where $since = '-infinity'),
         ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},
         expected as (
@@ -150,16 +150,16 @@ export const ledgerChecks: readonly Check[] = [
           full join (select h.* from hour_totals h cross join counted where h.hour >= since and h.hour < through) t
             using (account_id, workspace_id, beneficiary_id, hour, type)
         where (e.entries, e.came_in_minor, e.went_out_minor) is distinct from (t.entries, t.came_in_minor, t.went_out_minor)`,
-      'nothing is available that is not there, and system accounts keep no totals': `
+      'no customer account is overdrawn, and system accounts store no totals': `
         select code as subject from ledger_accounts
         where (kind = 'customer' and posted_credits_minor - posted_debits_minor - pending_debits_minor < 0)
            or (kind <> 'customer' and (posted_credits_minor, posted_debits_minor, pending_debits_minor) <> (0, 0, 0))`,
-      'every account has a ledger account of its own': `
+      'every account has its own ledger account': `
         select a.id::text as subject from accounts a where not exists (select from ledger_accounts l where l.owner_id = a.id)
         union all select l.code from ledger_accounts l where l.kind = 'customer' and not exists (select from accounts a where a.id = l.owner_id)`,
     },
     I3: {
-      'a top-up that succeeded was credited once for each payment under it, whole, to its account, and no other one was': `
+      'every successful top-up was credited in full, once for each payment under it, and no other top-up was credited': `
         select p.id::text as subject from topups p
           left join lateral (
             select count(*) as credits,
@@ -180,7 +180,7 @@ export const ledgerChecks: readonly Check[] = [
           and not exists (select from deposits d where d.id = t.reference_id and d.state = 'credited' and d.amount_minor = t.amount_minor)`,
     },
     I5: {
-      "a payment's hold is its amount from its account: open while it is under way, posted when it was paid, voided when it was not": `
+      'the hold of every payment has its account and amount, and is open, posted or voided as its status requires': `
         with ends as (${ends})
         select p.id::text as subject from payments p
           left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
@@ -190,7 +190,7 @@ export const ledgerChecks: readonly Check[] = [
         union all
         select t.id::text from ledger_transfers t
         where t.kind = 'pending' and t.created_at >= $since and not exists (select from payments p where t.id = case t.reference_type when 'fee' then p.fee_hold_transfer_id else p.hold_transfer_id end and p.id = t.reference_id)`,
-      "a payment's fee is held, booked and given back with it, whole; a late success that is charged is charged its fee": `
+      'every fee is held, posted or released in full with its payment, and a charged late success includes its fee': `
         with ends as (${ends})
         select p.id::text as subject from payments p
           left join ledger_transfers h on h.id = p.fee_hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id
@@ -208,7 +208,7 @@ export const ledgerChecks: readonly Check[] = [
         select t.id::text from ledger_transfers t where t.reference_type = 'fee' and t.created_at >= $since
           and not exists (select from payments p where p.id = t.reference_id and p.fee_minor is not null
             and (t.kind = 'direct' or p.fee_hold_transfer_id = coalesce(t.pending_id, t.id)))`,
-      'a payment that came back was credited once, and no other one was': `
+      'every returned payment was credited once, and no other payment was credited': `
         select p.id::text as subject from payments p
           left join lateral (
             select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
@@ -216,7 +216,7 @@ export const ledgerChecks: readonly Check[] = [
             where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct') as booked on true
         where p.updated_at >= $since
           and ((p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0))`,
-      'a late success is booked once, whole, against the party that bears it, and only when it is resolved': `
+      'every resolved late success is booked once, in full, to the party that bears it, and no unresolved one is booked': `
         select p.id::text as subject from payments p
           left join lateral (
             select count(*) as bookings, coalesce(sum(t.amount_minor), 0) as booked, bool_and(d.owner_id is not distinct from p.account_id) as by_payer
@@ -227,7 +227,7 @@ export const ledgerChecks: readonly Check[] = [
                (b.bookings, b.booked, b.by_payer) is distinct from (1, p.late_success_amount_minor, p.late_success_resolution = 'charged')))`,
     },
     I14: {
-      'the balance that was published last is the true one': `
+      'the last published balance equals the actual balance': `
         select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
         from ledger_accounts a
           join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ${publishing} order by t.id desc limit 1) as moved on true
@@ -239,7 +239,7 @@ export const ledgerChecks: readonly Check[] = [
           and (published.available::bigint, published.held::bigint) <> (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor, a.pending_debits_minor)`,
     },
     I8: {
-      'an adjustment moved what it says, and nothing was adjusted without one': `
+      'every adjustment moved its stated amount, and no balance was corrected without an adjustment': `
         select a.id::text as subject from adjustments a
           left join ledger_transfers t on t.id = a.transfer_id left join ledger_accounts c on c.id = t.customer_account_id
         where a.status = 'posted' and a.kind = 'balance' and (t.reference_id, abs(a.amount_minor), t.credit_account_id = t.customer_account_id, c.owner_id)

@@ -57,8 +57,8 @@ const undone = async (work: (tx: Tx) => Promise<void>): Promise<void> => {
 
 const one = (table: string, where = 'true') => `id = (select id from ${table} where ${where} order by id limit 1)`
 const live = 'revoked_at is null'
-const told = (table: string, names: string) => `every row of ${table} is what the audit log tells about it: .*(${names})`
-const missing = (table: string) => `every row of ${table} is what the audit log tells about it: [0-9a-f-]+: missing`
+const told = (table: string, names: string) => `every row of ${table} matches the audit log: .*(${names})`
+const missing = (table: string) => `every row of ${table} matches the audit log: [0-9a-f-]+: missing`
 
 /** The name of the change, the change, and the breach that `verify` names. */
 const corruptions: readonly (readonly [what: string, change: string, breach: string])[] = [
@@ -96,7 +96,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a planted key',
     `insert into api_keys (id, account_id, workspace_id, grant_id, name, lookup, salt, hash, last_four, created_at) select gen_random_uuid(), account_id, workspace_id, grant_id, name, 'aaaaaaaaaaaa', salt, sha256('mine'), last_four, created_at from api_keys limit 1`,
-    'every row of api_keys is what the audit log tells about it: [0-9a-f-]+: not in the audit log',
+    'every row of api_keys matches the audit log: [0-9a-f-]+: not in the audit log',
   ],
   ['a key taken out', `delete from api_keys where ${one('api_keys')}`, missing('api_keys')],
   [
@@ -137,7 +137,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a grant that never expires',
     `update grants set expires_at = null where ${one('grants', 'expires_at is not null')}`,
-    told('grants', 'expires_at') + '|a member decides since',
+    told('grants', 'expires_at') + '|the start of every right to decide',
   ],
   [
     'a grant without its parent',
@@ -199,7 +199,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'the key of a wallet replaced',
     `update identities set subject_key = '0x0725f2e76b1a2329812474f68ee29c0f43c8d277' where ${one('identities', `provider = 'wallet'`)}`,
-    'an identity is found by what it names',
+    'the lookup key of every identity is derived from its subject',
   ],
   [
     'an identity of another account',
@@ -209,7 +209,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a planted identity',
     `insert into identities (id, account_id, provider, issuer, subject, subject_key, email_verified, created_at) select gen_random_uuid(), account_id, 'google', 'i', 's', 's', false, created_at from identities limit 1`,
-    'every row of identities is what the audit log tells about it: [0-9a-f-]+: not in',
+    'every row of identities matches the audit log: [0-9a-f-]+: not in',
   ],
   [
     'a passkey with another key',
@@ -255,7 +255,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a member who decides since long ago',
     `update members set deciding_since = '2020-01-01' where ${one('members', `deciding_since is not null and role <> 'owner'`)}`,
-    'a member decides since',
+    'the start of every right to decide',
   ],
   [
     'a workspace of another owner',
@@ -362,12 +362,12 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a mandate of another signer',
     `update intent_mandates set signer = '0x0725F2e76b1a2329812474f68EE29c0f43c8D277' where ${one('intent_mandates')}`,
-    'a mandate is what its wallet signed',
+    'every mandate matches the text that its wallet signed',
   ],
   [
     'a mandate with another text',
     `update intent_mandates set message = replace(message, '1,000.00', '9,000.00') where ${one('intent_mandates')}`,
-    'a mandate is what its wallet signed',
+    'every mandate matches the text that its wallet signed',
   ],
   // Payees
   [
@@ -388,17 +388,17 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a payee at another destination',
     `update beneficiaries b set destination_ciphertext = o.destination_ciphertext from beneficiaries o where b.id <> o.id and b.${one('beneficiaries')}`,
-    'where a beneficiary is paid',
+    'the destination of every beneficiary',
   ],
   [
     'a payee with the fingerprint of another',
     `update payees y set fingerprint = sha256('mine') where ${one('payees')}`,
-    'where a beneficiary is paid',
+    'the destination of every beneficiary',
   ],
   [
     'a beneficiary of another payee',
     `update beneficiaries set payee_id = (select id from payees order by id desc limit 1) where ${one('beneficiaries')}`,
-    'where a beneficiary is paid',
+    'the destination of every beneficiary',
   ],
   [
     'an account at a paybill changed',
@@ -413,7 +413,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a name that matches without a check',
     `update beneficiaries set verification = 'match' where ${one('beneficiaries', 'reported_name is null')}`,
-    'the names that a rail reported',
+    'the registered name of every beneficiary',
   ],
   // Approvals
   [
@@ -429,23 +429,23 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a planted decision',
     `insert into approval_decisions (id, approval_id, owning_account_id, account_id, decision, via, decided_at) select gen_random_uuid(), id, account_id, account_id, 'approve', 'credential', created_at from approvals where status = 'pending' limit 1`,
-    'every decision and every void',
+    'approval decisions and their voids',
   ],
   [
     'a decision turned round',
     `update approval_decisions set decision = 'reject' where id = (select d.id from approval_decisions d where decision = 'approve' and via = 'credential' order by id limit 1)`,
-    'every decision and every void',
+    'approval decisions and their voids',
   ],
-  ['a decision un-voided', `delete from approval_voids`, 'every decision and every void'],
+  ['a decision un-voided', `delete from approval_voids`, 'approval decisions and their voids'],
   [
     'an approval with the text of another sum',
     `update approvals set approve_message = regexp_replace(approve_message, 'Amount in minor units: ', 'Amount in minor units: 1') where batch_id is null`,
-    'the text of an approval',
+    'the text of every approval',
   ],
   [
     'a signed decision by another signer',
     `update approval_decisions set signer = '0x0725F2e76b1a2329812474f68EE29c0f43c8D277' where via = 'signature'`,
-    'a decision that a wallet signed',
+    'every signed decision',
   ],
   // Payments, batches, attempts, receipts, events
   [
@@ -489,57 +489,57 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
     told('payments', 'failure_code'),
   ],
   ['a batch of another sum', `update payment_batches set total_minor = total_minor + 1`, told('payment_batches', 'total_minor')],
-  ['a batch of another root', `update payment_batches set merkle_root = repeat('0', 64)`, 'a batch is its items'],
+  ['a batch of another root', `update payment_batches set merkle_root = repeat('0', 64)`, 'the count, total and Merkle root'],
   [
     'an item of another sum',
     `update payments set amount_minor = amount_minor + 1 where ${one('payments', 'batch_id is not null')}`,
-    'a batch is its items',
+    'the count, total and Merkle root',
   ],
   [
     'an item taken out',
     `update payments set batch_id = null, batch_index = null, batch_leaf = null where ${one('payments', 'batch_id is not null')}`,
-    'a batch is its items',
+    'the count, total and Merkle root',
   ],
   [
     'a leaf changed',
     `update payments set batch_leaf = replace(batch_leaf, '"payee":"', '"payee":"Me ') where batch_id is not null`,
-    'a batch is its items',
+    'the count, total and Merkle root',
   ],
   [
     'an attempt of another sum',
     `update rail_attempts set amount_minor = amount_minor + 1 where ${one('rail_attempts')}`,
-    'an attempt is the order',
+    'every attempt matches',
   ],
   [
     'an attempt under another reference',
     `update rail_attempts set reference = '999999999999' where ${one('rail_attempts')}`,
-    'an attempt is the order',
+    'every attempt matches',
   ],
   [
     'an attempt of another payment',
     `update rail_attempts set subject_id = (select id from payments order by id desc limit 1) where ${one('rail_attempts', `kind = 'payment' and subject_id <> (select max(id::text)::uuid from payments)`)}`,
-    'an attempt is the order',
+    'every attempt matches',
   ],
   [
     'a top-up with another receipt',
     `update topups set provider_receipt = 'QWERTYUIOP' where ${one('topups', `status = 'succeeded'`)}`,
     told('topups', 'provider_receipt'),
   ],
-  ['an event taken out', `delete from events where type = 'policy.created'`, 'was published by policy.created'],
+  ['an event taken out', `delete from events where type = 'policy.created'`, 'has a policy.created event'],
   [
     'an event with a wider limit',
     `update events set data = jsonb_set(data::jsonb, '{daily_limit_minor}', '"999999999"')::json where type = 'policy.updated'`,
-    'an event tells of the change',
+    'every event matches the change',
   ],
   [
     'an event with another receipt',
     `update events set data = jsonb_set(data::jsonb, '{provider_receipt}', '"QWERTYUIOP"')::json where type = 'payment.succeeded'`,
-    'an event tells of the change',
+    'every event matches the change',
   ],
   [
     'an event moved to another workspace',
     `update events set workspace_id = gen_random_uuid() where type = 'beneficiary.created'`,
-    'an event tells of the change',
+    'every event matches the change',
   ],
   // Administrators' decisions
   [
@@ -562,11 +562,11 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
     `update suspense_items set amount_minor = amount_minor * 2 where ${one('suspense_items')}`,
     told('suspense_items', 'amount_minor'),
   ],
-  ['a pause lifted', `delete from rail_pauses where cause = 'operator'`, 'rails are paused'],
+  ['a pause lifted', `delete from rail_pauses where cause = 'operator'`, 'paused rails'],
   [
     'a pause that began earlier',
     `update rail_pauses set paused_at = paused_at - interval '1 day' where cause = 'operator'`,
-    'rails are paused',
+    'paused rails',
   ],
   ['a comparison taken out', `delete from reconciliations where ${one('reconciliations')}`, missing('reconciliations')],
   [
@@ -577,7 +577,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a difference taken out',
     `delete from reconciliation_differences where ${one('reconciliation_differences')}`,
-    'as many as it found',
+    'as many differences as it reported',
   ],
   [
     'suspense of another payment',
@@ -588,27 +588,27 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   ...['gen_random_uuid()', 'null'].map((grant): [string, string, string] => [
     `an approval asked for through another grant: ${grant}`,
     `update approvals set initiating_grant_id = ${grant} where ${one('approvals', 'initiating_grant_id is not null')}`,
-    'the request of an approval',
+    'names the grant that requested it',
   ]),
   ...['gen_random_uuid()', 'null'].map((approval): [string, string, string] => [
     `a batch with another approval: ${approval}`,
     `update payment_batches set approval_id = ${approval} where approval_id is not null`,
-    'the request of an approval',
+    'names the grant that requested it',
   ]),
   ...['workspace_id', 'account_id'].map((owner): [string, string, string] => [
-    `an event of a payment moved to another tenant: ${owner}`,
+    `every payment event moved to another tenant: ${owner}`,
     `update events set ${owner} = gen_random_uuid() where ${one('events', `type = 'payment.succeeded'`)}`,
-    'an event of a payment',
+    'every payment event',
   ]),
   ...['pending', 'post', 'void', 'direct'].map((kind): [string, string, string] => [
     `a transfer of another day: ${kind}`,
     `update ledger_transfers set created_at = created_at - interval '1 day' where ${one('ledger_transfers', `kind = '${kind}' and reference_type in ('payment', 'topup')`)}`,
-    'a transfer is of the moment',
+    'every transfer has the time',
   ]),
   ...['pending', 'post', 'void', 'direct'].map((kind): [string, string, string] => [
     `a transfer that left more: ${kind}`,
     `update ledger_transfers set available_after_minor = available_after_minor + 137 where ${one('ledger_transfers', `kind = '${kind}' and available_after_minor is not null`)}`,
-    'what a transfer left',
+    'the available balance after every transfer',
   ]),
   ...['payments', 'topups'].map((table): [string, string, string] => [
     `one that ended on another day: ${table}`,
@@ -618,17 +618,17 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a delivery with another body',
     `update callback_bodies set body_ciphertext = set_byte(body_ciphertext, 20, 255 - get_byte(body_ciphertext, 20)) where ${one('callback_bodies')}`,
-    'a delivery is as it arrived',
+    'every callback is stored as it arrived',
   ],
   [
     'a delivery taken out',
     `delete from callback_deliveries where ${one('callback_deliveries', 'authentic')}`,
-    'a delivery is as it arrived',
+    'every callback is stored as it arrived',
   ],
   [
     'a delivery with another verdict',
     `update callback_deliveries set verdict = 'ignored' where ${one('callback_deliveries', `verdict = 'applied'`)}`,
-    'what a delivery settled',
+    'every settlement by a callback',
   ],
   [
     'two attempts with the provider’s names of each other',
@@ -637,28 +637,28 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
        ends as (select min(id::text)::uuid as one, max(id::text)::uuid as other from told)
      update rail_attempts a set provider_request = t.provider_request, provider_conversation = t.provider_conversation
      from told t, ends e where (a.id, t.id) in ((e.one, e.other), (e.other, e.one))`,
-    'a delivery is as it arrived',
+    'every callback is stored as it arrived',
   ],
   [
     'a guard switched off',
     `update pg_trigger set tgenabled = 'D' where tgname = 'payments_identity'`,
-    'every trigger that guards a table is on',
+    'every trigger that protects a table is enabled',
   ],
   // Zones and checks
   [
     'a workspace in another zone',
     `update workspaces set time_zone = 'UTC' where ${one('workspaces')}`,
-    'the time zone of a workspace',
+    'time zones of every workspace',
   ],
   [
     'a workspace with another zone to come',
     `update workspaces set next_time_zone = 'UTC', next_time_zone_from = now() where ${one('workspaces', `kind = 'team'`)}`,
-    'the time zone of a workspace',
+    'time zones of every workspace',
   ],
   [
     'a zone that was not there',
     `insert into workspace_time_zones (workspace_id, from_at, time_zone) select id, created_at + interval '1 day', 'UTC' from workspaces limit 1`,
-    'the time zone of a workspace',
+    'time zones of every workspace',
   ],
   [
     'a sweep put off',
@@ -669,7 +669,7 @@ const corruptions: readonly (readonly [what: string, change: string, breach: str
   [
     'a planted duplicate check',
     `insert into duplicate_checks (rail, account, passed_by, passed_at) values ('PESALINK', '1', 'me', now())`,
-    'rails are paused',
+    'paused rails',
   ],
 ]
 

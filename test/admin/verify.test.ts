@@ -134,7 +134,7 @@ test.each([
   ],
   [
     'a transfer taken out',
-    "a payment's hold",
+    'the hold of every payment',
     `delete from ledger_transfers where kind = 'post' and reference_type = 'payment' and reference_id = ${paid}`,
   ],
   ...[
@@ -148,7 +148,7 @@ test.each([
        from ledger_transfers where kind = 'post' and reference_type = 'fee' and reference_id = ${paid}`,
     ],
     ['of a payment that has none', `update payments set fee_minor = null, fee_hold_transfer_id = null where id = ${paid}`],
-  ].map(([what = '', change = '']): [string, string, string] => [`a fee that is ${what}`, "a payment's fee", change]),
+  ].map(([what = '', change = '']): [string, string, string] => [`a fee that is ${what}`, 'every fee is held', change]),
   [
     'a balance that was raised',
     'stored totals',
@@ -156,19 +156,19 @@ test.each([
   ],
   [
     'a sum kept for comparisons that was raised',
-    'the sums from which comparisons',
+    'the stored clearing sums',
     'update clearing_points set went_out_minor = went_out_minor + 1',
   ],
   ...['payment', 'made', 'opening'].map((type): [string, string, string] => [
     `a sum that was raised: ${type}`,
-    'the sums of counted hours',
+    'hourly totals',
     `update hour_totals set came_in_minor = came_in_minor + 1 where type = '${type}'`,
   ]),
-  ['a sum that is missing', 'the sums of counted hours', `delete from hour_totals where type = 'topup'`],
-  ['money from nowhere', 'nothing was adjusted without one', `delete from adjustments where status = 'posted'`],
+  ['a sum that is missing', 'hourly totals', `delete from hour_totals where type = 'topup'`],
+  ['money from nowhere', 'no balance was corrected without', `delete from adjustments where status = 'posted'`],
   [
     'a payment given back by one person, without an adjustment',
-    'an outcome that the organisation pays for',
+    'at the expense of the organisation',
     `update payments set status = 'failed', failure_code = 'resolved_by_operator' where status = 'unknown'`,
   ],
   [
@@ -179,11 +179,11 @@ test.each([
   ],
   [
     'a top-up that was never credited',
-    'a top-up that succeeded',
+    'every successful top-up',
     `update topups set status = 'succeeded', received_minor = 1 where status <> 'succeeded'`,
   ],
-  ['a payment paid on paper', "a payment's hold", `update payments set status = 'succeeded' where status = 'unknown'`],
-  ['a payment that came back on paper', 'a payment that came back', `update payments set status = 'returned' where id = ${paid}`],
+  ['a payment paid on paper', 'the hold of every payment', `update payments set status = 'succeeded' where status = 'unknown'`],
+  ['every returned payment on paper', 'every returned payment', `update payments set status = 'returned' where id = ${paid}`],
   [
     'a payment without its events',
     'published statuses of every payment',
@@ -199,36 +199,44 @@ test.each([
     'published statuses of every payment',
     `update events set transaction = pg_current_xact_id() where type = 'payment.created' and payment_id = ${paid}`,
   ],
-  ['a counter that was lowered', 'a usage counter', 'update usage_counters set used_minor = used_minor - 1 where used_minor > 0'],
-  ['a counter that is missing', 'a usage counter', `delete from usage_counters where period = 'month'`],
+  [
+    'a counter that was lowered',
+    'every usage counter',
+    'update usage_counters set used_minor = used_minor - 1 where used_minor > 0',
+  ],
+  ['a counter that is missing', 'every usage counter', `delete from usage_counters where period = 'month'`],
   ...['rail_attempts', 'callback_deliveries', 'approvals', 'usage_counters', 'spending_totals'].map(
     (table): [string, string, string] => [
       `rows of ${table} under another account`,
-      'names the account whose money it is',
+      'has the same account',
       `update ${table} set account_id = gen_random_uuid()`,
     ],
   ),
   [
     'decisions under another account',
-    'names the account whose money it is',
+    'has the same account',
     'update approval_decisions set owning_account_id = gen_random_uuid()',
   ],
-  ['an approval without its decisions', 'the status of an approval agrees', 'delete from approval_decisions'],
+  ['an approval without its decisions', 'the status of every approval agrees', 'delete from approval_decisions'],
   [
     'an approval that had stopped counting when its payment was sent',
-    'sent on fewer approvals',
+    'fewer valid approvals',
     `insert into approval_voids (decision_id, owning_account_id, reason, voided_at) select id, owning_account_id, 'approver', '2020-01-01' from approval_decisions where decision = 'approve'`,
   ],
-  ['a payment sent by a grant that had ended', 'by a grant, that had ended', `update grants set revoked_at = '2020-01-01'`],
+  [
+    'a payment sent by a grant that had ended',
+    'under a mandate or a grant that had ended',
+    `update grants set revoked_at = '2020-01-01'`,
+  ],
   [
     'an open approval by an account that may not decide',
-    'an approval that lost what it rested on',
+    'a decision is voided if its approver',
     `insert into approval_decisions (id, approval_id, owning_account_id, account_id, decision, via, decided_at)
      select gen_random_uuid(), p.approval_id, p.account_id, gen_random_uuid(), 'approve', 'credential', p.created_at from payments p where p.status = 'pending_approval'`,
   ],
   [
     'a request of a member who left',
-    'asked for by someone who may still ask',
+    'a pending approval is cancelled',
     `with old as (update approvals set updated_at = '2020-01-01' where status = 'pending') update members set status = 'suspended'`,
   ],
   [
@@ -238,12 +246,12 @@ test.each([
   ],
   [
     'a payment that hangs',
-    'a payment ends, or is unknown',
+    'every payment ends or becomes unknown',
     `update payments set status = 'processing', updated_at = '2020-01-01' where status = 'unknown'`,
   ],
   [
     'a delivery that was not processed',
-    'a top-up ends within an hour after it expires',
+    'every top-up ends within an hour',
     `update callback_deliveries set processed_at = null, received_at = '2020-01-01'`,
   ],
   [
@@ -253,7 +261,7 @@ test.each([
   ],
   [
     'a child that outlived its parent',
-    'nothing below a revoked grant lives',
+    'descendants and API keys of a revoked grant',
     `update grants set revoked_at = null where parent_grant_id is not null`,
   ],
   [
@@ -263,64 +271,64 @@ test.each([
   ],
   [
     'a payment of a frozen workspace',
-    'a stopped workspace made',
+    'a frozen workspace created',
     `update events e set type = 'workspace.frozen' where id = (select id from events where type = 'policy.created' and workspace_id = (select workspace_id from payments limit 1) limit 1)`,
   ],
   [
     'a payment by a session that had ended',
-    'by a session or a grant after its end',
+    'no session or grant was used',
     `update audit_log set action = 'session.revoke', subject_id = credential_id, at = at - interval '1 hour'
      where id = (select min(id::text)::uuid from audit_log where credential_id = (select credential_id from audit_log where action = 'payment.create' and credential_kind = 'session' limit 1))`,
   ],
   [
     'a key of a suspended member',
-    'a suspended member has delegated nothing since',
+    'a suspended member created no grant after the suspension',
     `with suspended as (update members set status = 'suspended' where account_id = (select account_id from grants where revoked_at is null limit 1) returning id),
        suspension as (insert into audit_log (id, transaction, at, action, subject_id) select gen_random_uuid(), '3'::xid8, now(), 'member.update', id from suspended returning 1)
      update grants set frozen_at = frozen_at where exists (select from suspension)`,
   ],
   [
     'a person whose key went where they were invited',
-    'no key and no agent accepted an invitation',
+    'no key or agent accepted an invitation',
     `update audit_log set grant_id = gen_random_uuid() where action = 'invitation.accept'`,
   ],
   [
     'a token that a dead grant gave',
-    'no token was made from a credential that had ended',
+    'no token was issued from a credential that had ended',
     `update dashboard_tokens set grant_id = (select id from grants where revoked_at is not null limit 1), created_at = created_at + interval '1 day'`,
   ],
   [
     'a key without a trace',
-    'every row of api_keys is what the audit log tells about it: .*not in the audit log',
+    'every row of api_keys matches the audit log: .*not in the audit log',
     `update audit_log set subject_id = null where subject_type = 'api_key'`,
   ],
-  ['an event taken out', 'was published by payment.created', `delete from events where type = 'payment.created'`],
+  ['an event taken out', 'has a payment.created event', `delete from events where type = 'payment.created'`],
   [
     'a payment without an initiator',
-    'everything that a payment names exists',
+    'every record that a payment refers to exists',
     `update payments set initiator_account_id = gen_random_uuid() where id = ${paid}`,
   ],
   [
     'a key that was moved to another payment',
-    'every row of payments is what the audit log tells about it: .*idempotency_key',
+    'every row of payments matches the audit log: .*idempotency_key',
     `update payments set idempotency_key = 'moved', request_hash = 'any' where id = ${paid}`,
   ],
-  ['a destination under a lost key', 'every sealed value', `update beneficiaries set destination_key_id = 'lost'`],
+  ['a destination under a lost key', 'every encrypted value', `update beneficiaries set destination_key_id = 'lost'`],
   [
     'an audit row that was changed',
-    'a row that it sealed was changed',
+    'a sealed row was changed',
     `update audit_log set after = '{"harmless": true}' where id = ${anAudit}`,
   ],
-  ['an audit row taken out', 'and there are', `delete from audit_log where id = ${anAudit}`],
+  ['an audit row taken out', 'rows, but .* exist', `delete from audit_log where id = ${anAudit}`],
   ['a seal taken out', 'a seal before it is missing', 'delete from audit_seals where sequence = 1'],
   [
     'a changed node of the tree over all seals',
-    'a node of the tree that proofs are made of was changed',
+    'a node of the proof tree was changed',
     `update audit_seal_nodes set hash = sha256('mine') where level = 0 and place = 0`,
   ],
   [
     'a seal that was replaced',
-    'its hash was not made with our secret',
+    'its hash was not computed with our secret',
     `update audit_seals set hash = sha256('forged') where sequence = 1`,
   ],
 ] as const)('%s is found', async (_what, promise, statement) => {
@@ -330,7 +338,7 @@ test.each([
 
 test('an audit row that was inserted afterwards is found, at any place', async () => {
   const copy = `insert into audit_log (id, transaction, at, action) select gen_random_uuid(), transaction, at, 'payment.create' from audit_log where id = ${anAudit}`
-  expect((await breachesAfter(copy)).join('\n')).toContain('and there are')
+  expect((await breachesAfter(copy)).join('\n')).toContain(' exist')
 })
 
 test('only the seals are named whose rows are not those that they sealed', async () => {
@@ -339,11 +347,11 @@ test('only the seals are named whose rows are not those that they sealed', async
   const removed =
     'delete from audit_log where (transaction, id) = (select through_transaction, through_id from audit_seals where sequence = 2)'
   const first = 'select transaction, at, action from audit_log order by transaction, id limit 1'
-  const sealsOf = async (change: string) => (await breachesAfter(change)).filter((breach) => /seal \d+ .*it sealed/.test(breach))
+  const sealsOf = async (change: string) => (await breachesAfter(change)).filter((breach) => /seal \d+ .*it covers/.test(breach))
   const [seal] = await service.deps.db.query<{ sequence: bigint }>('select max(sequence) as sequence from audit_seals')
   expect(Number(seal?.sequence)).toBeGreaterThanOrEqual(2)
 
-  expect(await sealsOf(`with added as (${first}) ${inserted}`)).toEqual([expect.stringMatching(/seal 1 .*and there are more/)])
+  expect(await sealsOf(`with added as (${first}) ${inserted}`)).toEqual([expect.stringMatching(/seal 1 .*but more exist/)])
   const both = await sealsOf(`with added as (${first}), gone as (${removed}) ${inserted}`)
   expect(both).toEqual([expect.stringContaining('seal 1 '), expect.stringContaining('seal 2 ')])
   const three = `select a.* from (${first}) a, generate_series(1, 3)`
@@ -352,7 +360,7 @@ test('only the seals are named whose rows are not those that they sealed', async
 })
 
 test('a check that was stopped behind a seal goes on with the next one', async () => {
-  const check = checks.find(({ promise }) => promise.startsWith('the audit log is what was sealed'))
+  const check = checks.find(({ promise }) => promise.startsWith('no row of the audit log was changed'))
   const seals = await service.deps.db.query<{ id: Uuid }>('select through_id as id from audit_seals order by sequence limit 2')
   const [first, second] = seals.map(({ id }) => id)
   const facts = { ...factsOf(service.deps), sealedThrough: '0' }
@@ -381,7 +389,7 @@ test('a chain that was computed again with write access alone is found, and so i
   const recomputed = `update audit_seals set digest = sha256('rows of mine'), hash = sha256('rows of mine') where sequence = ${last}`
   expect((await breachesAfter(recomputed)).join('\n')).toContain(`seal ${last}`)
   const forged = `update audit_seals set hash = sha256(digest) where sequence = ${last}`
-  expect((await breachesAfter(forged)).join('\n')).toContain('its hash was not made with our secret')
+  expect((await breachesAfter(forged)).join('\n')).toContain('its hash was not computed with our secret')
   const unknown = `update audit_seals set hash = sha256(digest), key_id = 'unknown' where sequence = ${last}`
   expect((await breachesAfter(unknown)).join('\n')).toContain('its secret unknown is not configured')
 })
@@ -392,15 +400,15 @@ test('a recent check covers what changed since the last check, and leaves older 
   const since = service.clock.now()
   const later = new Date(since.getTime() + 1_000).toISOString()
   const before = new Date(since.getTime() - 1_000).toISOString()
-  expect((await breachesWith({ since }, change(later))).join('\n')).toContain('hold is its amount')
-  expect((await breachesWith({ since }, change(before))).join('\n')).not.toContain('hold is its amount')
-  expect((await breachesAfter(change(before))).join('\n')).toContain('hold is its amount')
+  expect((await breachesWith({ since }, change(later))).join('\n')).toContain('the hold of every payment')
+  expect((await breachesWith({ since }, change(before))).join('\n')).not.toContain('the hold of every payment')
+  expect((await breachesAfter(change(before))).join('\n')).toContain('the hold of every payment')
   const [seal] = await service.deps.db.query<{ sequence: bigint }>(
     'select sequence from audit_seals order by sequence desc limit 1',
   )
   const forged = `update audit_seals set hash = sha256(digest) where sequence = ${seal?.sequence}`
   const sealedAt = new Date(since.getTime() - 86_400_000)
-  expect((await breachesWith({ since: sealedAt }, forged)).join('\n')).toContain('its hash was not made with our secret')
+  expect((await breachesWith({ since: sealedAt }, forged)).join('\n')).toContain('its hash was not computed with our secret')
 })
 
 test('the next check begins at the last one that found nothing; after a week, or a breach, everything is checked again', async () => {
@@ -482,7 +490,7 @@ test('a broken promise, and all after it, are looked at again by a check that go
   await db.query(
     `insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments) values ${counter}`,
   )
-  const broken = 'a usage counter is the sum and the number of the payments that it counts'
+  const broken = 'every usage counter equals the sum and the number of the payments that it counts'
   const onResult = ({ invariant }: { invariant: string }) => {
     if (invariant === 'I10') throw new Error('stopped')
   }
@@ -520,8 +528,8 @@ test('a seal that was kept outside is compared: a different or missing seal is a
   const broken = async (head: { sequence: number; hash: Buffer }) =>
     (await findBreaches(service, service.deps.db, { head })).join('\n')
   expect(await broken({ sequence: seal, hash: Buffer.from(hash, 'hex') })).toBe('')
-  expect(await broken({ sequence: seal, hash: Buffer.alloc(32, 1) })).toContain('is not the one that was kept')
-  expect(await broken({ sequence: seal + 1, hash: Buffer.from(hash, 'hex') })).toContain('is not there')
+  expect(await broken({ sequence: seal, hash: Buffer.alloc(32, 1) })).toContain('differs from the stored one')
+  expect(await broken({ sequence: seal + 1, hash: Buffer.from(hash, 'hex') })).toContain('is missing')
 })
 
 test('the database refuses to change or delete audit rows, seals and transfers', async () => {
@@ -540,7 +548,7 @@ test('audit rows that are not sealed are found', async () => {
   await signIn(service.api)
   expect(await findBreaches(service)).toEqual([])
   service.clock.advance(601)
-  expect((await findBreaches(service)).join('\n')).toContain('sealed up to ten minutes ago')
+  expect((await findBreaches(service)).join('\n')).toContain('sealed within ten minutes')
   await service.deps.jobs.sweep()
   await service.settle()
   expect(await findBreaches(service)).toEqual([])

@@ -80,7 +80,9 @@ export const isLedgerSound = async (service: TestService): Promise<boolean> => {
   const lines = await trialBalance(service.deps.db)
   const debits = lines.reduce((sum, line) => sum + line.debitsMinor, 0n)
   const credits = lines.reduce((sum, line) => sum + line.creditsMinor, 0n)
-  const drift = ledgerChecks.find(({ promise }) => promise === "a customer's stored totals are the sum of the transfers")
+  const drift = ledgerChecks.find(
+    ({ promise }) => promise === 'the stored totals of every customer equal the sum of the transfers',
+  )
   const drifted = await drift?.find(service.deps.db, { ...factsOf(service.deps), sealedThrough: '0' })
   return debits === credits && drifted?.length === 0
 }

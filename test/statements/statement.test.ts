@@ -308,7 +308,7 @@ test('verify finds a booking that was slipped in before a statement that has end
       throw Object.assign(new Error('undone'), { breaches: await findBreaches(service, tx) })
     })
     .catch((error: Error & { breaches?: string[] }) => error.breaches)
-  expect(breaches).toEqual(expect.arrayContaining([expect.stringMatching(/opening balance of a statement/)]))
+  expect(breaches).toEqual(expect.arrayContaining([expect.stringMatching(/opening balance of every statement/)]))
 })
 
 test('periods that are over keep their days, sums and zone, whatever number of times the workspace changes its time zone since', async () => {

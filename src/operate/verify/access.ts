@@ -31,10 +31,10 @@ const approversWhenSent = `(
 
 export const accessChecks = sqlChecks({
   I15: {
-    'no payment was made by a grant after it was revoked': `
+    'no grant made a payment after it was revoked': `
       select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
     // Ordered by transaction: the stopped account's lock puts transactions in the order of their effects.
-    'a stopped workspace made no payment and approved none': `
+    'a frozen workspace created no payment and approved none': `
       with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
       select published as subject from (
         select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
@@ -45,22 +45,22 @@ export const accessChecks = sqlChecks({
             and workspace_id in (select workspace_id from stopped)) as placed
         window earlier as (partition by workspace_id order by place)) as published
       where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
-    'nothing was let through by a session or a grant after its end': `
+    'no session or grant was used after it ended': `
       with ended as (${endedCredentials})
       select a.subject_id::text as subject from ended e join audit_log a on a.credential_id = e.id
       where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}
       union all
       select a.subject_id::text from ended e join audit_log a on a.grant_id = e.id
       where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}`,
-    'a suspended member has delegated nothing since': `
+    'a suspended member created no grant after the suspension': `
       select made.subject_id::text as subject from members m
         join lateral (select max(transaction) as transaction from audit_log where subject_id = m.id and action = 'member.update') as suspended on true
         join grants g on g.workspace_id = m.workspace_id and g.account_id = m.account_id
         join audit_log made on made.subject_id = g.id and made.action = 'grant.create'
       where m.status = 'suspended' and made.transaction > suspended.transaction`,
-    'no key and no agent accepted an invitation for its person': `
+    'no key or agent accepted an invitation': `
       select subject_id::text as subject from audit_log where action = 'invitation.accept' and grant_id is not null`,
-    'no token was made from a credential that had ended': `
+    'no token was issued from a credential that had ended': `
       select 'access token ' || t.id as subject from oauth_access_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}
       union all
       select 'dashboard token ' || t.id from dashboard_tokens t join sessions s on s.id = t.session_id where t.created_at > s.revoked_at + ${lockWait}
@@ -68,13 +68,13 @@ export const accessChecks = sqlChecks({
       select 'dashboard token ' || t.id from dashboard_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}`,
   },
   I5: {
-    'every account has one personal workspace, and every workspace its owning account as an active owner': `
+    'every account has exactly one personal workspace, and every workspace has its owning account as an active owner': `
       select a.id::text as subject from accounts a
       where a.holder_of_workspace_id is null and (select count(*) from workspaces w where w.owning_account_id = a.id and w.kind = 'personal') <> 1
       union all
       select w.id::text from workspaces w where not exists (
         select from members m where m.workspace_id = w.id and m.account_id = w.owning_account_id and m.role = 'owner' and m.status = 'active')`,
-    'what holds a balance of a team is that team’s alone, and no person': `
+    'an account that holds the balance of a team belongs only to that team, and no person can sign in to it': `
       select a.id::text as subject from accounts a
       where a.holder_of_workspace_id is not null and (
         not exists (select from workspaces w where w.id = a.holder_of_workspace_id and w.balance_account_id = a.id)
@@ -85,7 +85,7 @@ export const accessChecks = sqlChecks({
       union all
       select w.id::text from workspaces w where w.balance_account_id is not null
         and (w.kind <> 'team' or not exists (select from accounts a where a.id = w.balance_account_id and a.holder_of_workspace_id = w.id))`,
-    'nothing below a revoked grant lives, no live grant belongs to an account that left, and no key outlives its grant': `
+    'descendants and API keys of a revoked grant have ended, and no former member has an active grant': `
       select g.id::text as subject from grants g
       where g.revoked_at is null and (
         exists (select from grants above where above.id = any(g.ancestor_ids) and above.revoked_at is not null)
@@ -93,7 +93,7 @@ export const accessChecks = sqlChecks({
       union all
       select k.id::text from api_keys k join grants g on g.id = k.grant_id
       where g.revoked_at is not null and ${keyIsActive('k', 'g.revoked_at')}`,
-    'nothing that a revoked grant linked, derived or opened lives on, but the last way into an account': `
+    'identities, sessions and grants that a revoked grant created have ended, except the last sign-in method of an account': `
       select 'identity ' || i.id as subject from identities i join grants g on g.id = i.linked_by_grant_id
       where g.revoked_at is not null and exists (select from identities o where o.account_id = i.account_id and o.id <> i.id)
       union all
@@ -106,51 +106,51 @@ export const accessChecks = sqlChecks({
       union all
       select 'grant ' || g.id from grants g where 'account.manage' = any(g.permissions)
         and num_nonnulls(g.per_payment_limit_minor, g.daily_limit_minor, g.monthly_limit_minor, g.total_limit_minor, g.approval_threshold_minor, g.payment_types, g.beneficiary_ids) > 0`,
-    'a closed account has no session, no grant and no money': `
+    'a closed account has no active session and no active grant': `
       select a.id::text as subject from accounts a
       where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)
         or exists (select from grants g where g.account_id = a.id and g.revoked_at is null))`,
   },
   I10: {
-    'a nonce that a mandate was signed over is used up': `
+    'the nonce of every mandate is consumed': `
       select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
   },
   I7: {
-    'every sealed value can be opened with a key that is configured': `
+    'every encrypted value has a configured key': `
       select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($encryption_keys)
       union all select 'topup ' || id from topups where phone_key_id <> all ($encryption_keys)
       union all select 'deposit ' || id from deposits where body_key_id <> all ($encryption_keys)
       union all select 'delivery ' || id from callback_bodies where body_key_id <> all ($encryption_keys)`,
-    'every payee can be found by a secret that is configured': `
+    'every payee fingerprint has a configured secret': `
       select id::text as subject from payees where fingerprint_key_id <> all ($token_secrets)`,
   },
   // The foundations of a payment: at the time its send was recorded, or now if it is not yet sent.
   I17: {
-    'no payment was sent on fewer approvals than it needed, without those that had stopped counting': `
+    'no payment was sent with fewer valid approvals than it required': `
       select t.subject_id::text as subject from rail_attempts t join payments p on p.id = t.subject_id join approvals a on a.id = p.approval_id
       where t.created_at >= $since and t.state <> 'not_sent' and ${approversWhenSent} < a.required_approvals`,
-    'no payment was sent by a mandate, or by a grant, that had ended': `
+    'no payment was sent under a mandate or a grant that had ended': `
       select t.subject_id::text as subject from rail_attempts t join payments p on p.id = t.subject_id
       left join intent_mandates m on m.id = p.mandate_id left join grants g on g.id = p.grant_id
       where t.created_at >= $since and t.state <> 'not_sent' and (m.revoked_at < t.created_at or g.revoked_at < t.created_at)`,
-    'an approval that lost what it rested on is voided while its payment is not yet sent': `
+    'a decision is voided if its approver loses eligibility before the payment is sent': `
       select d.id::text as subject from payments p cross join lateral ${currentDecisions('p.approval_id')} as d
       where p.status = 'pending_approval' and d.decision = 'approve' and ${lostBy('d', 'p')} is not null`,
-    'what waits for an approval was asked for by someone who may still ask for it, or is cancelled within an hour': `
+    'a pending approval is cancelled within an hour after its requester loses the right to request it': `
       select p.id::text as subject from approvals a join payments p on p.id = a.payment_id
       where a.status = 'pending' and a.updated_at < $now - interval '1 hour' and not ${mayStillRequest('p')}`,
-    'a mandate is active only while its account has the wallet that signed it': `
+    'a mandate is active only while the wallet that signed it is linked to its account': `
       select id::text as subject from intent_mandates where status = 'active' and not ${walletIsLinked('account_id', 'signer')}`,
   },
   I8: {
-    'an outcome that the organisation pays for was agreed to as an adjustment of that sum': `
+    'every outcome at the expense of the organisation has a posted adjustment of the same amount': `
       select p.id::text as subject from payments p
       cross join lateral (values
         ('payment_failed', p.failure_code = 'resolved_by_operator', p.amount_minor),
         ('late_success_written_off', p.late_success_resolution = 'written_off', p.late_success_amount_minor)) as cost(kind, decided, amount_minor)
       where p.updated_at >= $since and cost.decided and not exists (
         select from adjustments a where a.payment_id = p.id and a.kind = cost.kind and a.status = 'posted' and a.amount_minor = cost.amount_minor)`,
-    'an outcome waits for a second administrator only while its payment may still have it': `
+    'an outcome waits for a second administrator only while it is still possible for the payment': `
       select a.id::text as subject from adjustments a join payments p on p.id = a.payment_id
       where a.status = 'pending'
         and case a.kind when 'payment_failed' then p.status <> 'unknown' else p.late_success_resolution is not null end`,

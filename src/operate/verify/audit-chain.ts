@@ -26,13 +26,13 @@ type Verdict = { fault: string } | { vouched: boolean }
 
 const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: readonly string[], tree: Grown): Verdict => {
   if (seal.sequence !== (before?.sequence ?? 0) + 1) return { fault: 'a seal before it is missing' }
-  if (lines.length > seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are more` }
-  if (lines.length < seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
-  if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a row that it sealed was changed' }
-  if (!tree.digest.equals(seal.digest)) return { fault: 'its digest is not the root over the seals up to it' }
+  if (lines.length > seal.rows) return { fault: `it covers ${seal.rows} rows, but more exist` }
+  if (lines.length < seal.rows) return { fault: `it covers ${seal.rows} rows, but ${lines.length} exist` }
+  if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a sealed row was changed' }
+  if (!tree.digest.equals(seal.digest)) return { fault: 'its digest is not the Merkle root of the seals up to it' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
   if (!mac) return { vouched: false }
-  return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not made with our secret' }
+  return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not computed with our secret' }
 }
 
 /**
@@ -67,7 +67,7 @@ const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
       if ('fault' in verdict) broken.push(`${name}: ${verdict.fault}`)
       else unvouched = verdict.vouched ? [] : [...unvouched, `${name}: its secret ${seal.keyId} is not configured`]
       if (!tree.completed.every(({ level, place, hash }) => stored.get(`${level}/${place}`)?.equals(hash)))
-        broken.push(`${name}: a node of the tree that proofs are made of was changed`)
+        broken.push(`${name}: a node of the proof tree was changed`)
       before = seal
       count += seal.rows
     }
@@ -80,22 +80,22 @@ const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
 export const auditChainChecks: readonly Check[] = [
   {
     invariant: 'I8',
-    promise: 'the audit log is what was sealed: no row was changed, added or taken out since',
+    promise: 'no row of the audit log was changed, added or removed after it was sealed',
     find: findBrokenSeals,
   },
   {
     invariant: 'I8',
-    promise: 'the head of the audit log that was kept outside is still in its chain',
+    promise: 'the audit log still contains the head that was stored elsewhere',
     find: async (db, { head }) => {
       if (!head) return []
       const [seal] = await readSealsAfter(db, head.sequence - 1, 1)
-      if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is not there`]
-      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} is not the one that was kept`]
+      if (seal?.sequence !== head.sequence) return [`seal ${head.sequence} is missing`]
+      return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} differs from the stored one`]
     },
   },
   ...sqlChecks({
     I8: {
-      'the audit log is sealed up to ten minutes ago': `
+      'rows of the audit log are sealed within ten minutes': `
         select count(*) || ' rows since ' || min(at) as subject from audit_log
           where at < $now - interval '10 minutes' and (transaction, id) > (
             select through_transaction, through_id from audit_seals

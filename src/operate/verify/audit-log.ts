@@ -197,7 +197,7 @@ const expiringTables = ['sessions', 'payments', 'topups', 'oauth_clients']
 
 export const auditLogCheck = (table: string, audited: AuditedTable): Check => ({
   invariant: 'I21',
-  promise: `every row of ${table} is what the audit log tells about it`,
+  promise: `every row of ${table} matches the audit log`,
   find: async (db, facts) => {
     const found = await findInPages<Page>(db, facts, pageSql(table, audited), (rows) =>
       rows.flatMap((row) => breachesOf(audited, row)),

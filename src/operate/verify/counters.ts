@@ -28,7 +28,7 @@ const counted = `
 
 export const counterChecks = sqlChecks({
   I9: {
-    'a usage counter is the sum and the number of the payments that it counts': `
+    'every usage counter equals the sum and the number of the payments that it counts': `
       with counted as (${counted})
       select k.subject || ' ' || k.subject_id || ' ' || k.period || ' ' || k.period_start as subject
       from usage_counters k left join counted c on c.id = k.subject_id and c.period = k.period and c.start = k.period_start
@@ -40,7 +40,7 @@ export const counterChecks = sqlChecks({
         -- A policy counts from the month in which it was last altered.
         and not exists (select from spending_policies s join workspaces w on w.id = s.workspace_id
                         where s.id = c.id and c.start < date_trunc('month', s.updated_at at time zone ${zoneAtUpdate})::date)`,
-    "an owner's totals of a day are the sum and the number of the payments that count in it": `
+    'the daily totals of every workspace equal the sum and the number of the payments counted that day': `
       with counted as (
         select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id,
           coalesce(grant_id, '${noGrant}') as grant_id, rail, payment_type,
@@ -50,7 +50,7 @@ export const counterChecks = sqlChecks({
       select coalesce(t.workspace_id, c.workspace_id) || ' ' || coalesce(t.day, c.day) as subject
       from spending_totals t full join counted c using (workspace_id, day, payee_id, grant_id, rail, payment_type)
       where (coalesce(t.used_minor, 0), coalesce(t.payments, 0)) <> (coalesce(c.used, 0), coalesce(c.payments, 0))`,
-    'no mandate has given more than was signed for': `
+    'no mandate was used beyond its signed limits': `
       select m.id::text as subject from intent_mandates m join usage_counters k on k.subject_id = m.id and k.period = 'total'
       where k.used_minor > m.max_total_minor or k.payments > m.max_payments`,
   },

@@ -21,7 +21,7 @@ const stored = `greatest($since, $retained + interval '1 day')`
 // Reads the events once, and encodes each row's id once. Searched row by row, each row would read all events of its type. With
 // 600,000 events that took a second a row, and encoded its id for each of them.
 const inEvents = published.map(({ table, kind, type }) => [
-  `every row of ${table} was published by ${type}`,
+  `every row of ${table} has a ${type} event`,
   `with published as materialized (
      select data->>'id' as id from events where type = '${type}' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through),
    named as materialized (select t.id, ${typeIdSql(kind, 't.id')} as name from ${table} t where t.created_at > ${stored})
@@ -31,13 +31,13 @@ const inEvents = published.map(({ table, kind, type }) => [
 const traces = sqlChecks({
   I8: {
     ...Object.fromEntries(inEvents),
-    'every row of payments was published by payment.created': `
+    'every row of payments has a payment.created event': `
       with published as materialized (
         select payment_id from events where type = 'payment.created' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through)
       select p.id::text as subject from payments p
       where p.created_at > ${stored} and not exists (select from published where published.payment_id = p.id)`,
     // References without a foreign key, because that would lock the other row with every payment.
-    'everything that a payment names exists, and so does every payment that an event refers to': `
+    'every record that a payment refers to exists, and so does every payment that an event refers to': `
       select p.id::text as subject from payments p
       where p.created_at >= $since and (
         not exists (select from workspaces w cross join lateral ${balanceAccountsSql('w')} as holder(id) where w.id = p.workspace_id and holder.id = p.account_id)
@@ -57,7 +57,7 @@ const newestOf = (rail: string): string => `(
 /** Rows that the log describes otherwise than by their id. */
 const otherwise = sqlChecks({
   I21: {
-    'every decision and every void of one is in the audit log, and each of its entries has its row': `
+    'approval decisions and their voids match the audit log in both directions': `
       select d.id::text as subject from approval_decisions d where d.decided_at >= $since and not exists (
         select from payments p join intent_mandates m on m.id = p.mandate_id where d.via = 'mandate' and p.approval_id = d.approval_id and m.signature = d.signature)
         and not exists (select from audit_log a where d.via <> 'mandate' and a.subject_id = d.approval_id and a.action = 'approval.' || d.decision and a.at = d.decided_at
@@ -72,27 +72,27 @@ const otherwise = sqlChecks({
       select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
       where v.voided_at >= $since and not exists (
         select from audit_log a where a.subject_id = d.approval_id and a.at = v.voided_at and a.action in ('approval.decision_voided', 'approval.text_changed'))`,
-    'the text of an approval is about its payment and ends when it says': `
+    'the text of every approval states its payment, amount and expiry': `
       select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
       where a.updated_at >= $since and (position('Approval: ' || ${typeIdSql('approval', 'a.id')} in a.approve_message) = 0
         or position('Expires: ' || to_char(a.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') in a.approve_message) = 0
         or (a.batch_id is null and (position('Payment: ' || ${typeIdSql('payment', 'p.id')} in a.approve_message) = 0
           or position('Amount in minor units: ' || p.amount_minor || ' ' || p.currency || E'\\n' in a.approve_message) = 0)))`,
-    'every version of a policy is as the audit log has it': `
+    'every version of a policy matches the audit log': `
       select v.policy_id || ' ' || v.version as subject from spending_policy_versions v where not exists (
         select from audit_log a where a.subject_id = v.policy_id and a.subject_type = 'policy' and a.after->>'version' = v.version::text
           and (a.after::jsonb - '{pending_change,status,updated_at,changed_by,warnings,usage}'::text[])
             = (v.document - '{pending_change,status,updated_at,changed_by,warnings,usage}'::text[]))`,
-    'a member decides since their role was given or changed, and an agent may act for a day longer than its tokens at most': `
+    'the start of every right to decide is in the audit log, and the grant of every agent ends within a day after its tokens': `
       select m.id::text as subject from members m where m.deciding_since <> m.created_at and not exists (
         select from audit_log a where a.subject_id = m.id and a.at = m.deciding_since)
       union all
       select g.id::text from grants g join oauth_grants o on o.grant_id = g.id
       where g.expires_at > o.expires_at + interval '1 day' or o.expires_at > o.ends_at or g.expires_at is null`,
-    'an identity is found by what it names': `
+    'the lookup key of every identity is derived from its subject': `
       select id::text as subject from identities where subject_key <> case
         when provider <> 'wallet' then subject when chain_id is null then lower(subject) else 'eip155:' || chain_id || ':' || lower(subject) end`,
-    'the names that a rail reported are those of the checks that found them': `
+    'the registered name of every beneficiary comes from a name check': `
       select b.id::text as subject from beneficiaries b cross join lateral (
         select name, checked_at from beneficiary_verifications v where v.beneficiary_id = b.id order by v.id desc limit 1) as v
       where b.name_checked_at = v.checked_at and v.name is not null and b.reported_name is null
@@ -102,7 +102,7 @@ const otherwise = sqlChecks({
       select b.id::text from beneficiaries b where b.reported_name is not null
         and exists (select from beneficiary_verifications v where v.beneficiary_id = b.id)
         and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
-    'rails are paused, duplicate checks passed and keys of receipts retired as the audit log says': `
+    'paused rails, passed duplicate checks and retired receipt keys match the audit log': `
       select rail as subject from rail_pauses where cause = 'operator' and ${newestOf('rail')} is distinct from 'admin.pause_rail'
         or cause = 'operator' and not exists (select from audit_log a where lower(a.action) = 'admin.pause_rail' and (a.after->>'rail', a.at) = (rail, paused_at))
       union all

@@ -50,7 +50,7 @@ const isOwnDestination = (row: Destination, facts: CheckFacts): boolean => {
 }
 
 const destinations = ofRows<Destination>(
-  'where a beneficiary is paid is what its payee was made of',
+  'the destination of every beneficiary matches its payee',
   `select t.id, t.workspace_id as "workspaceId", t.payment_rail as rail, t.destination_ciphertext as ciphertext, t.destination_key_id as "keyId",
          t.destination_mask as mask, t.bank_code as "bankCode", t.account_reference as "accountReference", y.fingerprint
        from beneficiaries t left join payees y on y.id = t.payee_id and y.workspace_id = t.workspace_id where t.id > $1`,
@@ -83,7 +83,7 @@ const isOwnAttempt = (attempt: Attempt, facts: CheckFacts): boolean => {
 }
 
 const attempts = ofRows<Attempt>(
-  'an attempt is the order of its payment or top-up, under the names that follow from it',
+  'every attempt matches its payment or top-up, and its ids are derived from it',
   `select t.id, t.order_id as "orderId", t.reference, t.generation, t.send, t.subject_id as "subjectId", t.kind, s.account_id as "accountId",
          s.workspace_id as "workspaceId", s.key as "idempotencyKey", coalesce((t.account_id, t.amount_minor) = (s.account_id, s.amount_minor)
            and t.rail = coalesce(s.rail, t.rail), false) as "isOfSubject"
@@ -97,7 +97,7 @@ const attempts = ofRows<Attempt>(
 type Batch = { id: Uuid; root: string; count: number; leaves: string[]; isSum: boolean }
 
 const batches = ofRows<Batch>(
-  'a batch is its items: their number, their sum, and the root over their leaves',
+  'the count, total and Merkle root of every batch match its items',
   `select t.id, t.merkle_root as root, t.items_count as count, i.leaves, coalesce(i.sum, 0) = t.total_minor and i.agree as "isSum"
        from payment_batches t cross join lateral (
          select sum(p.amount_minor), coalesce(array_agg(p.batch_leaf order by p.batch_index), '{}') as leaves,
@@ -131,14 +131,14 @@ const utc = (column: string): string => `to_char(${column} at time zone 'UTC', '
 
 const mandates = signedTexts(
   'intent_mandates',
-  'a mandate is what its wallet signed',
+  'every mandate matches the text that its wallet signed',
   `array['Terms digest: ' || t.terms_digest, 'Nonce: ' || t.nonce, 'Valid until: ' || ${utc('t.expires_at')}]`,
   'where t.id > $1 and t.created_at >= $since',
 )
 
 const decisions = signedTexts(
   'approval_decisions',
-  'a decision that a wallet signed is about its approval, and is what was signed',
+  'every signed decision matches its signed text and its approval',
   `array['Decision: ' || t.decision, 'Approval: ' || ${typeIdSql('approval', 't.approval_id')}]`,
   `where t.id > $1 and t.via = 'signature' and t.decided_at >= $since`,
 )
@@ -166,7 +166,7 @@ const breachesOfBodies = async (db: Db, facts: CheckFacts, rows: readonly Delive
 
 const deliveries: Check = {
   invariant: 'I21',
-  promise: 'a delivery is as it arrived, and names its order as the provider had named it',
+  promise: 'every callback is stored as it arrived and names its own attempt',
   find: (db, facts) =>
     findInPages<Delivery>(
       db,
@@ -214,7 +214,7 @@ const breachesAmong = async (db: Db, events: readonly Event[]): Promise<string[]
 
 const events: Check = {
   invariant: 'I21',
-  promise: 'an event tells of the change that was made with it',
+  promise: 'every event matches the change in the same transaction',
   find: (db, facts) =>
     findInPages<Event>(
       db,

@@ -19,12 +19,12 @@ const booked = `booked as (
 
 export const receiptChecks = sqlChecks({
   I3: {
-    'a receipt in one direction is of one payment, top-up, deposit or open item in suspense, however it is printed': `
+    'every receipt, regardless of case, belongs to one payment, top-up, deposit or open suspense item per direction': `
       with ${books}, ${booked}
       select provider || ' ' || direction || ' ' || receipt as subject from booked group by provider, direction, receipt having count(*) > 1`,
   },
   I22: {
-    'a claim of a receipt is of what was booked under it': `
+    'every receipt claim matches a booking under that receipt': `
       select c.provider || ' ' || c.direction || ' ' || c.receipt_key as subject from receipt_claims c
       where c.claimed_at >= $since and not exists (
         select from payments p where c.owner_kind = 'payment' and p.id = c.owner_id
@@ -35,7 +35,7 @@ export const receiptChecks = sqlChecks({
           and d.state = 'credited' and upper(d.receipt) = c.receipt_key and d.amount_minor = c.amount_minor
         union all select from suspense_items s where c.owner_kind = 'suspense' and s.id = c.owner_id and s.transfer_id is not null
           and upper(s.provider_receipt) = c.receipt_key and s.amount_minor = c.amount_minor)`,
-    'what came in by a deposit is credited or waits in suspense': `
+    'every deposit is credited or in suspense': `
       with ${books}, ${booked}
       select d.id::text as subject from deposits d
       where d.settled_at >= $since and d.state in ('suspense', 'known') and not exists (

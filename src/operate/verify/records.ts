@@ -10,19 +10,19 @@ const zoneChanges = `changes as (
 
 export const recordChecks = sqlChecks({
   I8: {
-    'an event of a payment is of its workspace and its account': `
+    'every payment event has the workspace and the account of its payment': `
       select e.id::text as subject from events e join payments p on p.id = e.payment_id left join workspaces w on w.id = p.workspace_id
       where e.created_at >= $since and e.transaction > $sealed_through and (e.workspace_id is distinct from p.workspace_id
         or (w.id is not null and e.account_id in (p.account_id, w.owning_account_id, w.balance_account_id)) is not true)`,
-    'every sweep is due within its interval, and no check of these promises is in the future': `
+    'every sweep is due within its interval, and no verification is dated in the future': `
       select name as subject from schedules where next_run_at > now() + make_interval(secs => every_seconds) + interval '1 minute'
       union all select name from verify_points where at > greatest($now, now()) + interval '1 minute'`,
   },
   I21: {
-    'every trigger that guards a table is on': `
+    'every trigger that protects a table is enabled': `
       select t.tgrelid::regclass || '.' || t.tgname as subject from pg_trigger t join pg_class c on c.oid = t.tgrelid
       where not t.tgisinternal and t.tgenabled in ('D', 'R') and c.relnamespace = current_schema()::regnamespace`,
-    'the request of an approval came from the grant that it names, and a batch has the approval that is about it': `
+    'every approval names the grant that requested it, and every batch names its approval': `
       select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
       where a.updated_at >= $since and (case when p.grant_id is not null then p.grant_id is distinct from a.initiating_grant_id else exists (
         select from audit_log l join sessions s on s.id = l.credential_id join identities i on i.id = s.identity_id
@@ -31,7 +31,7 @@ export const recordChecks = sqlChecks({
       union all
       select b.id::text from payment_batches b where b.updated_at >= $since and b.approval_id is distinct from (
         select a.id from payments p join approvals a on a.payment_id = p.id where p.batch_id = b.id and p.batch_index = 0)`,
-    'the time zone of a workspace is the one that was set, and so are those before': `
+    'the current and the former time zones of every workspace match the audit log': `
       with ${zoneChanges}
       select w.id::text as subject from workspaces w
         left join changes c on c.id = w.id and c.age = 1
@@ -44,13 +44,13 @@ export const recordChecks = sqlChecks({
       select z.workspace_id::text from workspace_time_zones z join workspaces w on w.id = z.workspace_id
       where z.from_at <> w.created_at and not exists (
         select from changes c where c.id = z.workspace_id and (c.decides_from, c.zone) = (z.from_at, z.time_zone))`,
-    'what a delivery settled was settled by it': `
+    'every settlement by a callback has that callback': `
       select l.subject_id::text as subject from audit_log l join rail_attempts a on a.subject_id = l.subject_id
       where l.at >= $since and l.credential_kind = 'rail:delivery' and l.action in ('payment.succeeded', 'payment.failed', 'payment.returned', 'topup.succeeded', 'topup.failed')
         and exists (select from callback_deliveries d where d.attempt_id = a.id)
         and not exists (select from rail_attempts o join callback_deliveries d on d.attempt_id = o.id
           where o.subject_id = l.subject_id and d.processed_at = l.at and d.verdict = 'applied')`,
-    'the differences of a comparison are as many as it found': `
+    'every reconciliation has as many differences as it reported': `
       select r.id::text as subject from reconciliations r
       where r.created_at >= $since and r.differences <> (select count(*) from reconciliation_differences d where d.reconciliation_id = r.id)`,
   },

@@ -8,7 +8,7 @@ import { typeIdSql } from './audit-log.ts'
 const stored = 'greatest($since, $retained)'
 
 const published = 'the published statuses of every'
-const follow = 'follow the table of transitions'
+const follow = 'follow the allowed transitions'
 
 /** Events with their data. Use it materialized: otherwise whole documents go through joins and sorts. */
 const later = (resource: Resource, name = `data->>'id'`): string => `
@@ -28,7 +28,7 @@ const moves = Object.fromEntries(
       { resource: 'mandate', table: 'intent_mandates', isLastTrue: false },
     ] as const
   ).map(({ resource, table, isLastTrue }) => [
-    `${published} ${resource} ${follow}${isLastTrue ? ', and the last one is its status' : ''}`,
+    `${published} ${resource} ${follow}${isLastTrue ? ' and end with its status' : ''}`,
     `with records as materialized (
        select id, status as current, updated_at, ${typeIdSql(resource, 't.id')} as name from ${table} t where updated_at >= $since),
      later as materialized (${later(resource)}),
@@ -74,9 +74,9 @@ const wasSeparated = (workspace: string): string =>
 
 export const stateChecks = sqlChecks({
   I5: {
-    [`${published} payment ${follow}, begin with its creation, and the last one is its status`]: paymentMoves,
+    [`${published} payment ${follow}, start with its creation and end with its status`]: paymentMoves,
     ...moves,
-    'the status of an approval agrees with its payment and with its decisions': `
+    'the status of every approval agrees with its payment and its decisions': `
       select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
         cross join lateral (
           select count(distinct d.account_id) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
@@ -88,26 +88,26 @@ export const stateChecks = sqlChecks({
          or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,
   },
   I6: {
-    'a payment ends, or is unknown, within an hour after it was released or was due, and within an hour after its approval expired': `
+    'every payment ends or becomes unknown within an hour after its release, its due time or the expiry of its approval': `
       select id::text as subject from payments where status = 'processing' and updated_at < $now - interval '1 hour'
       union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $now - interval '1 hour'
       union all select p.id::text from payments p where p.status = 'scheduled' and (p.execute_at < $now - interval '1 hour' or p.hold_transfer_id is not null)
       union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,
-    'a payment that is processing is in the queue or has an attempt under way; one that has ended has none': `
+    'every processing payment is queued or has an active attempt, and no ended payment has an active attempt': `
       select p.id::text as subject from payments p
       where p.status = 'processing' and p.dispatch_due_at is null
         and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'resolved'))
       union all
       select p.id::text from rail_attempts a join payments p on p.id = a.subject_id
       where a.state in ('sending', 'submitted', 'lost') and p.status not in ${underWayPaymentsSql}`,
-    'a top-up ends within an hour after it expires, unless its money waits for a person, and deliveries of providers are processed within an hour': `
+    'every top-up ends within an hour after its expiry unless its money is in suspense, and every callback is processed within an hour': `
       select t.id::text as subject from topups t where t.status = 'pending' and t.expires_at < $now - interval '1 hour'
         and not exists (select from suspense_items s where s.subject_id = t.id and s.resolved_at is null)
       union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
       where d.processed_at is null and d.received_at < $now - interval '1 hour'`,
   },
   I13: {
-    'every row that follows from a payment or a top-up names the account whose money it is': `
+    'every row that belongs to a payment or a top-up has the same account': `
       select a.id::text as subject from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id
       where a.updated_at >= $since and a.account_id <> coalesce(p.account_id, t.account_id)
       union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
@@ -122,7 +122,7 @@ export const stateChecks = sqlChecks({
         left join intent_mandates m on m.id = k.subject_id join workspaces w on w.id in (g.workspace_id, s.workspace_id, m.workspace_id)
       where k.account_id <> ${balanceAccountSql('w')}
       union all select t.workspace_id::text from spending_totals t join workspaces w on w.id = t.workspace_id where t.account_id <> ${balanceAccountSql('w')}`,
-    'a payment has one live attempt at most, and every one before it is proven not to have been sent': `
+    'every payment has at most one active attempt, and every earlier attempt is proven unsent': `
       select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
       union all
       select a.subject_id::text from rail_attempts a join rail_attempts later on later.subject_id = a.subject_id and later.created_at > a.created_at
