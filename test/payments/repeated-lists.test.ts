@@ -143,7 +143,7 @@ test('a balance that does not suffice is said once with both sums, also beside o
   const short = await sendCsv(someone, `${salaries}Chebet,0722000103,300\n`)
   expect([short.status, short.body.error]).toEqual([402, 'insufficient_funds'])
   expect(short.body.details).toMatchObject({ total_minor: '60000', available_minor: '50000', items: [] })
-  expect(short.body.message).toContain('the list needs KES 600.00, and KES 500.00 is available')
+  expect(short.body.message).toContain('the batch needs KES 600.00, and KES 500.00 is available')
   const wrong = await sendCsv(someone, `${salaries}Chebet,07220001,300\nDaudi,0722000104,900\n`)
   expect(wrong.status).toBe(400)
   expect(wrong.body.details).toMatchObject({ total_minor: '150000', available_minor: '50000' })

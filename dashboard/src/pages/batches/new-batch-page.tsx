@@ -178,7 +178,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
                 {preview ? tList('pay_this') : tList('check')}
               </Submit>
               <Button variant="quiet" onClick={() => (list.repeats ? navigate(newList) : draft.set(noDraft))}>
-                {tList('another')}
+                {list.repeats ? tList('upload') : tList('another')}
               </Button>
             </div>
           }

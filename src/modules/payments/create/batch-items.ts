@@ -94,8 +94,8 @@ const shortOf = (
       ...(maySee && { available_minor: formatMinor(available) }),
     },
     sentence: maySee
-      ? `The balance does not suffice: the list needs ${needed}, and ${displayAmount(available, currency)} is available.`
-      : `The balance does not suffice for ${needed}.`,
+      ? `Insufficient balance: the batch needs ${needed}, and ${displayAmount(available, currency)} is available.`
+      : `Insufficient balance for ${needed}.`,
   }
 }
 
