@@ -99,7 +99,8 @@ const checkReceipts = async (name: string, text: string, workspaceId: string, op
       findings.push(bad(`receipt ${String(receipt.payment?.id)}`, `${check}: ${says}`))
     if (!isOurs) findings.push(bad(`receipt ${String(receipt.payment?.id)}`, 'it is of another workspace'))
   }
-  if (holds(findings)) findings.push(ok(name, `${lines.length} ${lines.length === 1 ? 'receipt holds' : 'receipts hold'}`))
+  if (holds(findings))
+    findings.push(ok(name, `${lines.length} ${lines.length === 1 ? 'receipt is valid' : 'receipts are valid'}`))
   if (open > 0)
     findings.push(unchecked(name, `${open} checks of its receipts could not be made here: check those receipts one by one`))
   return findings

@@ -12,7 +12,7 @@ const usage = `Checks a payment's receipt, or an archive of evidence with all it
 
   --rpc 1=https://rpc.example,8453=https://…   asks these chains about signatures of contract wallets on them; without it none is asked
 
-RECEIPT.json may be - for standard input, or an archive such as evidence-2026-01-01-2026-12-31.zip. The exit status is 0 when every check holds, 1 when one fails, 2 when nothing could be checked.`
+RECEIPT.json may be - for standard input, or an archive such as evidence-2026-01-01-2026-12-31.zip. Exit status: 0 if every check passes, 1 if one fails, 2 if nothing could be checked.`
 
 /** Why nothing can be checked with these arguments. */
 const problemOf = (args: readonly string[], file: string | undefined): string | undefined => {
@@ -80,8 +80,8 @@ export const run = async (args: readonly string[], { say, read }: Terminal): Pro
       ? verifyArchive(bytes, options)
       : verifyReceipt(readJson(utf8(bytes), file), options))
     for (const { check, result, says } of findings) say(`${marks[result]}${check}: ${says}`)
-    const rest = findings.some(({ result }) => result === 'unchecked') ? ' What is marked ? was not checked.' : ''
-    say(holds(findings) ? `The ${what} holds.${rest}` : `The ${what} does NOT hold.`)
+    const rest = findings.some(({ result }) => result === 'unchecked') ? ' Checks marked ? were skipped.' : ''
+    say(holds(findings) ? `The ${what} is valid.${rest}` : `The ${what} is NOT valid.`)
     return holds(findings) ? 0 : 1
   } catch (error) {
     say(`Nothing was checked: ${error instanceof Error ? error.message : String(error)}`)

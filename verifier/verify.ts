@@ -44,7 +44,7 @@ const checkPayee = ({ payment, beneficiary }: Receipt): Finding => {
 }
 
 /**
- * Every check of a receipt, in words. The receipt holds when none of them is `bad`; what was `unchecked` is not proven.
+ * All checks of a receipt, in words. The receipt is valid if none is `bad`. An `unchecked` one proves nothing.
  * Makes no request, but to the chains that the caller named: the keys are the caller's to get from a place that it trusts.
  */
 export const verifyReceipt = async (

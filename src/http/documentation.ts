@@ -55,7 +55,7 @@ const check = async (archive) => {
     const good = holds(findings)
     const list = document.createElement('ul')
     for (const { check: name, result: kind, says } of findings) list.append(line('li', marks[kind] + ' ' + name + ': ' + says))
-    show(line('h2', 'The ' + what + (good ? ' holds' : ' does not hold')), list)
+    show(line('h2', 'The ' + what + (good ? ' is valid' : ' is not valid')), list)
   } catch (error) {
     show(line('h2', 'Nothing was checked'), line('p', String(error.message ?? error)))
   }

@@ -149,8 +149,8 @@ test('has the period’s approvals with their signatures, policies, changes, act
 
 test('holds, in the form of the program that everyone can run, and says so of each file', async () => {
   const { status, text } = await verify(await archiveOf(files))
-  expect(text).toContain('ok   receipts.jsonl: 5 receipts hold')
-  expect(text).toContain('The evidence holds.')
+  expect(text).toContain('ok   receipts.jsonl: 5 receipts are valid')
+  expect(text).toContain('The evidence is valid.')
   expect(status).toBe(0)
 })
 
@@ -280,6 +280,6 @@ test('each payment that was made or booked in the period has one receipt, on whi
   const receipts = linesOf('receipts', content).map(({ payment }) => payment.id)
   expect(receipts.toSorted()).toEqual([paidBefore, returned, onTwoPages, made].toSorted())
   const { status, text } = await verify(await archiveOf(content))
-  expect(text).toContain('ok   receipts.jsonl: 4 receipts hold')
+  expect(text).toContain('ok   receipts.jsonl: 4 receipts are valid')
   expect(status).toBe(0)
 }, 60_000)

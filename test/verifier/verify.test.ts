@@ -450,12 +450,12 @@ describe('the file that the service serves', () => {
   test('verifies a receipt in a bare Node, without this repository, offline or asking the issuer for its keys', async () => {
     for (const node of nodes) {
       const offline = await run(node, 'receipt.json', '--jwks', 'keys.json')
-      expect([offline.status, offline.output], offline.output).toEqual([0, expect.stringContaining('The receipt holds.')])
+      expect([offline.status, offline.output], offline.output).toEqual([0, expect.stringContaining('The receipt is valid.')])
       const asked = await run(node, 'receipt.json', '--issuer', issuer())
       expect([asked.status, asked.output]).toEqual([0, expect.stringContaining(`issued by ${issuer()}`)])
       for (const { output } of [offline, asked])
-        expect(/^\? /m.test(output), output).toBe(output.endsWith('The receipt holds. What is marked ? was not checked.\n'))
-      expect(asked.output).toMatch(/\nThe receipt holds\.\n$/)
+        expect(/^\? /m.test(output), output).toBe(output.endsWith('The receipt is valid. Checks marked ? were skipped.\n'))
+      expect(asked.output).toMatch(/\nThe receipt is valid\.\n$/)
     }
   })
 
@@ -464,7 +464,7 @@ describe('the file that the service serves', () => {
     forged.payment.amount_minor = '1'
     await writeFile(join(folder, 'forged.json'), JSON.stringify(forged))
     const refused = await run(process.execPath, 'forged.json', '--jwks', 'keys.json')
-    expect([refused.status, refused.output]).toEqual([1, expect.stringMatching(/BAD {2}signature[\s\S]*does NOT hold/)])
+    expect([refused.status, refused.output]).toEqual([1, expect.stringMatching(/BAD {2}signature[\s\S]*is NOT valid/)])
     const why = async (...args: string[]) => {
       const { status, output } = await run(process.execPath, ...args)
       return [status, output.split('\n')[0]]

@@ -28,11 +28,11 @@ export const receiptFlows = (world: World): void => {
         mimeType: 'application/json',
         buffer: Buffer.from(JSON.stringify(receipt)),
       })
-      await page.getByRole('heading', { name: 'The receipt holds' }).waitFor()
+      await page.getByRole('heading', { name: 'The receipt is valid' }).waitFor()
       await expect.poll(() => page.textContent('#result')).toContain('Wanjiru Kamau')
       expect(await world.inspector.inBothThemes(page)).toEqual([])
       await checkText(JSON.stringify({ ...receipt, payment: { ...receipt.payment, amount_minor: '24000000' } }))
-      await page.getByRole('heading', { name: 'The receipt does not hold' }).waitFor()
+      await page.getByRole('heading', { name: 'The receipt is not valid' }).waitFor()
       await checkText('not JSON')
       await page.getByRole('heading', { name: 'Nothing was checked' }).waitFor()
       expect(sent.filter((line) => !line.startsWith('GET ') || line.includes(id))).toEqual([])
