@@ -106,7 +106,7 @@ const parsedBy = <T>(parse: (text: string) => T) =>
 export const keyRing = parsedBy(parseKeyRing)
 export const tariff = parsedBy(parseTariff)
 
-/** A key that never changes: everything made with it must stay the same for ever. */
+/** A key that never changes: everything made with it must stay the same forever. */
 export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be exactly one key, which is never rotated')
 
 /** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is not a push service. */

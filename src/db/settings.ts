@@ -33,7 +33,7 @@ const ofDirect: Settings = {
   enable_sort: 'on',
 }
 
-/** Only `verify` has a longer timeout. It reads whole tables: it sorts and joins in memory, with plans for the actual values. */
+/** Only `verify` has a longer timeout, because it reads whole tables. It sorts and joins in memory, with plans for the actual values. */
 const longestRequestMs = 60_000
 const plansOf = (statementTimeoutMs: number): Settings =>
   statementTimeoutMs > longestRequestMs

@@ -44,7 +44,7 @@ const scopeOf: ScopeOf = (request, key) => {
   return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
-/** The key of a request that moves money holds for every credential. */
+/** The key of a request that moves money applies to every credential. */
 const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
 const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {

@@ -38,7 +38,7 @@ export type WorkerRunner = ReturnType<typeof createWorkerRunner>
 type WorkerOptions = {
   worker: Worker
   logger: Logger
-  /** Maximum pause before a failed row is taken again. */
+  /** Maximum pause before a failed row is retried. */
   longestPauseMs?: number
   /** `failures`: successive failures of this row. */
   onFailure: (key: string, failures: number, error: unknown) => void

@@ -127,7 +127,7 @@ export type StatementSummary = {
   through: Uuid | null
 }
 
-/** For a workspace, the balances are those of the account, and mean nothing. */
+/** For a workspace, the balances are those of the account and must be ignored. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> =>
   only(await db.query<StatementSummary>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
 

@@ -25,7 +25,7 @@ export const conflictReasons = {
     'It looks like the payment in `details.existing_payment_id`. If a second payment is intended, send that ID in `duplicate_of`.',
   provider_receipt: 'Another record already has this receipt; `details.id` contains its ID.',
   rail_may_answer:
-    'The rail was not asked about the payment yet, or may still answer. `details.from` is the time from which a person may decide.',
+    'The service has not asked the rail about the payment yet, or the rail may still answer. `details.from` is the time from which a person may decide.',
   revoked: 'It is already revoked.',
   rotated: 'The key is already rotated.',
   self: 'Administrators cannot do this to their own account.',

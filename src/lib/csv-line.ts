@@ -1,4 +1,4 @@
-/** First characters that make a cell a formula for a spreadsheet; a plain number is none. */
+/** Spreadsheets read a cell that begins with one of these characters as a formula, unless it is a plain number. */
 const formula = /^[=+\-@\t\r]/
 const number = /^-?\d+(\.\d+)?$/
 /** Many locales separate cells by `;` or tab, even inside quotes: the text after one may begin a formula. */

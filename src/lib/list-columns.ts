@@ -125,7 +125,7 @@ export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` 
   return name === '__proto__' ? null : `metadata.${name}`
 }
 
-/** The last column of a list of unpaid rows. It is ours, and ignored if the list is sent again. */
+/** The last column of an export of unpaid rows. If that file is uploaded again, the column is ignored. */
 export const reasonTitle = 'Why it was not paid'
 export const isReason = (title: string): boolean => titleKey(title) === titleKey(reasonTitle)
 

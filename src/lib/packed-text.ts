@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-// Packs texts that are kept for ever and never searched. Postgres compresses only rows above two kilobytes, each by itself, and
+// Packs texts that are kept forever and never searched. Postgres compresses only rows above two kilobytes, each by itself, and
 // such texts are mostly field names. With a dictionary of these, texts take a tenth to a fifth.
 
 /**

@@ -90,7 +90,7 @@ const readSaved = async (folder: string, boot: string | null): Promise<{ saved: 
 }
 
 /**
- * An attempt that its file does not name was never sent. Any process on the machine can say so once the time to send has passed.
+ * An attempt that its file does not name was never sent. Once the time to send has passed, any process on the machine can report it as unsent.
  * `installation` separates the data of two databases. Undefined, with a warning, if nothing can be written.
  */
 export const openSendLog = async (

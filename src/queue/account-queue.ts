@@ -45,7 +45,7 @@ export type AccountQueueOptions<Entry, Result> = {
 
 /** A larger batch is not faster. */
 export const maxInBatch = 64
-/** Successive times that a lock may be contended before its line waits for it. */
+/** How often a lock may be contended in a row before its line waits for it. */
 const maxPassed = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }

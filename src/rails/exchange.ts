@@ -14,7 +14,7 @@ export type Exchange =
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
-/** Asked on an open connection, right before the first byte. On false nothing is sent. */
+/** Called on an open connection, right before the first byte. If it returns false, nothing is sent. */
 export type Permission = { withinMs: number; take: () => Promise<boolean> }
 
 export type ExchangeRequest = {

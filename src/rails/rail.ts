@@ -178,7 +178,7 @@ export type ProviderRails<P extends Provider> = {
   deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
   identity: string
-  /** The organisation's numbers by which each rail moves money. Another number's statement does not list them. */
+  /** The organisation's numbers that each rail pays from. The statement of another number does not list these payments. */
   numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
 }
 

@@ -27,7 +27,7 @@ export const approvals = pgTable(
     separationOfDuties: boolean().notNull(),
     /** `signature`: only approvals that a passkey or a wallet signed count. */
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** The grant behind the request: the request's own, or the one that linked its session's sign-in method. It cannot decide. */
+    /** The grant behind the request: the request's own, or the one that linked its session's sign-in method. This grant cannot decide. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
     /** The beneficiary's name in the signed text: a later rename does not change what was asked. */

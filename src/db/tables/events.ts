@@ -114,7 +114,7 @@ export const auditSealNodes = pgTable(
   (t) => [primaryKey({ columns: [t.level, t.place] })],
 )
 
-/** The public keys of RECEIPT_KEYS that may have signed. They stay published for ever, with their times. */
+/** The public keys of RECEIPT_KEYS that may have signed. They stay published forever, with their times. */
 export const signingKeys = pgTable('signing_keys', {
   id: text().primaryKey(),
   /** Ed25519, 32 bytes. */

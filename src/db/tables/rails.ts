@@ -37,7 +37,7 @@ export const suspenseItems = pgTable(
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),
     resolvedBy: text(),
-    /** The outcome of an amount that one administrator may not move alone. It counts once another one sends the same. */
+    /** An outcome for an amount above one administrator's limit. It takes effect when a second administrator sends the same outcome. */
     proposedOutcome: text({ enum: suspenseOutcomes }),
     proposedBy: text(),
     createdAt: instant().notNull(),

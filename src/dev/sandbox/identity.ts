@@ -14,7 +14,7 @@ const unlisted = { config: { internal: true, access: 'public' as const }, schema
 /** A person with an account at every simulated provider, in the form of a link of the page. */
 type SandboxPerson = { name: string; email: string; unverified?: string }
 
-/** The people on the page. One has a never verified address: sign-in must not trust it. */
+/** The people on the page. The address of one person was never verified, so sign-in must not trust it. */
 const people: readonly SandboxPerson[] = [
   { name: 'Amina Otieno', email: 'amina@example.com' },
   { name: 'Brian Kamau', email: 'brian@example.com' },
@@ -28,7 +28,7 @@ const digestOf = ({ email }: SandboxPerson): Buffer => createHash('sha256').upda
 const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).readBigUInt64BE(0).toString().padStart(20, '0')}`
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
 
-/** `publicUrl`, `selfUrl`: the provider's address for browsers and for this process. Both name one server. */
+/** `publicUrl`, `selfUrl`: the address of one provider, for browsers and for this process. */
 type Place = { publicUrl: string; selfUrl: string; clock: Clock }
 
 const codeSeconds = 60

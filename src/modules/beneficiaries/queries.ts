@@ -12,7 +12,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { ListBeneficiaries } from './schema.ts'
 
-/** A freeze belongs to the payee, so it holds under every name; the freeze of a paybill holds for each account at it. */
+/** A freeze belongs to the payee, so it applies under every name. Freezing a paybill applies to each account at it. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
 /** A sealed destination that is moved to another row or workspace cannot be opened. */

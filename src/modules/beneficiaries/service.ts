@@ -256,7 +256,7 @@ const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (or
     .where(and(eq(workspaces.owningAccountId, at.owner), isNull(workspaces.balanceAccountId))),
 )
 
-/** Overwrites the destinations of a closed account, whose balance can pay nothing. A team with a balance of its own goes on. */
+/** Overwrites the destinations of a closed account, whose balance can pay nothing. A team with its own balance continues. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {

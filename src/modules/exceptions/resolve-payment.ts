@@ -112,7 +112,7 @@ const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRe
   if (from && from <= tx.at) return
   const message = from
     ? `The rail was asked about this payment and may still answer: decide from ${isoTime(from)} on.`
-    : 'The rail was not asked about this payment yet: the service asks it by itself, within a minute while its jobs run.'
+    : 'The service has not asked the rail about this payment yet. It asks automatically within a minute, while its jobs run.'
   throw conflict(message, 'rail_may_answer', { from: isoTimeOrNull(from) })
 }
 

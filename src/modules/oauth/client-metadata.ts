@@ -17,8 +17,8 @@ const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,
 const maxUriLength = 2000
 
 /**
- * Schemes that a browser or the system's own programs run or show. Others may be an application's: RFC 8252 (7.1) asks for its
- * maker's domain name, but editors have names without a dot (`cursor`, `vscode`).
+ * Schemes that a browser or the system's own programs run or show. Any other scheme may belong to an application.
+ * RFC 8252 (7.1) asks for a domain name, but editors use schemes without a dot (`cursor`, `vscode`).
  */
 const notPrivateUse = new Set(
   (

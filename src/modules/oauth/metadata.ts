@@ -13,7 +13,7 @@ const typeOf = ([value, description]: Field) => {
 
 type FieldsAt = (publicUrl: string, resource: ProtectedResource) => Readonly<Record<string, Field>>
 
-/** One schema: it is the same at every address. */
+/** The same document at every address. */
 const documentOf = (id: string, fieldsAt: FieldsAt) => ({
   schema: z
     .object(Object.fromEntries(Object.entries(fieldsAt('', '')).map(([name, field]) => [name, typeOf(field)])))

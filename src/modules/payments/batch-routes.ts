@@ -130,7 +130,7 @@ const registerCreate = (app: App, deps: Deps): void => {
         ignored: list?.ignored ?? [],
         dryRun,
         ...write,
-        // A dry run has no effect that a key could guard.
+        // A dry run has no effect, so it needs no idempotency key.
         once: dryRun ? null : write.once,
       })
       return sendText(reply, { status: dryRun ? 200 : 201, text: answer.text }, replayed)

@@ -176,7 +176,7 @@ const obstacleOf = async (
       charges.filter(({ period, periodStart }) => period === 'day' || (period === 'month' && periodStart !== month)),
       amountMinor,
     )
-    // The payment's limits go by the balance that its workspace has now.
+    // The payment's limits depend on the balance that its workspace has now.
     moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day }, charges })
   }
   return undefined

@@ -118,7 +118,7 @@ export const readEarlierHolders = async (
   })
 }
 
-/** Another holder of each receipt, in the same order. The receipts are locked. */
+/** The conflicting holder of each receipt, in the order of the receipts, which are locked. */
 export const findReceiptHolders = async (
   tx: Tx,
   asked: readonly (ReceiptName & { except: Uuid })[],

@@ -11,15 +11,15 @@ import { fileURLToPath } from 'node:url'
 /** Tests that break real servers, and the document with the same steps for a person. */
 export const exercises = [
   {
-    name: 'backup and restore to a moment',
-    does: 'Takes a base backup of a running server and archives its log; pays on; restores to a moment between two payments; runs after-restore.',
+    name: 'backup and point-in-time restore',
+    does: 'Takes a base backup of a running server and archives its log; sends more payments; restores to a time between two payments; runs after-restore.',
     file: 'test/faults/base-backup.merge.test.ts',
     tests: ['restored to a moment, has what was acknowledged before it, and what was paid after it is not paid again'],
     document: 'docs/operations.md, "Restore to a moment"',
   },
   {
-    name: 'a copy from an earlier moment',
-    does: 'Starts the service on a copy; finds at the provider what was paid since; ends every payment by the statement.',
+    name: 'an older copy',
+    does: 'Starts the service on an older copy; finds the later payments at the provider; ends every payment from the statement.',
     file: 'test/faults/restore.merge.test.ts',
     tests: [
       'restored to an earlier moment: what was paid since is found at the provider, nothing is paid twice, and the books agree again',
@@ -28,7 +28,7 @@ export const exercises = [
   },
   {
     name: 'failover',
-    does: 'Promotes a standby that lagged, and one that is synchronous.',
+    does: 'Promotes a lagging standby, then a synchronous one.',
     file: 'test/faults/failover.merge.test.ts',
     tests: [
       'a standby that lagged is promoted: the loss is noticed within five seconds, no waiting payment is paid twice, and a person resumes',
@@ -48,7 +48,7 @@ export const exercises = [
   },
   {
     name: 'a full disk',
-    does: 'Fills the disk of the tables, then that of the log; makes room; repeats the refused requests.',
+    does: 'Fills the disk of the tables, then the disk of the write-ahead log; frees space; repeats the rejected requests.',
     file: 'test/faults/server.merge.test.ts',
     tests: [
       'with a full disk, requests get 503, nothing is half done, and the same requests succeed when there is space again',
@@ -57,15 +57,15 @@ export const exercises = [
     document: 'docs/runbooks/disk-full.md',
   },
   {
-    name: 'a key that leaked',
-    does: 'Takes a new key into the ring, seals everything again by rotate-keys, and removes the old one.',
+    name: 'a leaked key',
+    does: 'Adds a new key to the ring, encrypts everything again with rotate-keys, and removes the old key.',
     file: 'test/admin/command.test.ts',
     tests: ['rotate-keys encrypts and fingerprints everything with the current keys, so the old ones can be removed'],
     document: 'docs/runbooks/lost-encryption-key.md',
   },
   {
-    name: 'a lost or a wrong key',
-    does: 'Starts without a key under which data are stored, and with another one under its name.',
+    name: 'a lost or wrong key',
+    does: 'Starts without a key that encrypted stored data, and with a different key under its name.',
     file: 'test/start/refusals.test.ts',
     tests: ['does not start without a key under which data are stored, or with another one under its name'],
     document: 'docs/runbooks/lost-encryption-key.md',

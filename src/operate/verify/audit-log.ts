@@ -12,7 +12,7 @@ export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null;
 
 /** A table whose rows must match the audit log. A name in the log is compared if the row has it too. */
 export type AuditedTable = {
-  /** The actions that create a row. None: rows without entries are right. */
+  /** The actions that create a row. If absent, rows need no entry. */
   made?: readonly AuditAction[]
   /** The column with the account that made it. */
   owner?: string

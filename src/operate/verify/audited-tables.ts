@@ -39,7 +39,7 @@ const pending = (value: unknown): Fields => {
   })
 }
 
-/** Columns that an earlier release leaves behind when a change ends. They mean nothing. */
+/** Columns that an earlier release leaves behind when a change ends, without meaning. */
 const pendingColumns = Object.entries({
   pending_version: 'to_jsonb(t.pending_change_version)',
   pending_terms: "t.pending_change_result -> 'terms'",

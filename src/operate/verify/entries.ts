@@ -54,7 +54,7 @@ const newestOf = (rail: string): string => `(
   select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail}
   order by a.transaction desc, a.id desc limit 1)`
 
-/** Rows that the log describes otherwise than by their id. */
+/** Rows that the audit log describes by other columns than their id. */
 const otherwise = sqlChecks({
   I21: {
     'approval decisions and their voids match the audit log in both directions': `

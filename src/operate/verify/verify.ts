@@ -63,12 +63,12 @@ const namesDigest = createHash('sha256')
   .update(JSON.stringify(checks.map(({ promise }) => promise)))
   .digest('hex')
 
-/** The position at which a check continues: after a promise, and after a row of the next promise. */
+/** The position at which a check resumes: after a promise, and after a row of the next promise. */
 type ResumePoint = { kept: string; row?: Uuid | undefined }
 
 /**
  * Checks the data against every promise, while the service runs. Queries run one after the other while pages are read, on a second
- * connection if the pool has one. A check that goes on repeats queries whose results were not reported.
+ * connection if the pool has one. A resumed check repeats queries whose results were not reported.
  */
 export async function* verify(
   db: Db,

@@ -160,7 +160,7 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** Passkeys for approvals. They do not sign in. */
+/** Passkeys for approvals, not for sign-in. */
 const Passkeys = () => (
   <List
     title={tAccount('passkeys')}

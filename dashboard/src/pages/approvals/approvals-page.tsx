@@ -104,7 +104,7 @@ const useOpenApproval = (items: readonly InboxItem[]) => {
     openIn(items.find(({ approval }) => approval.id === id)?.workspace.id ?? workspace.id, `/approvals/${id}`)
 }
 
-/** Selects an approval. One that needs a closer look must be opened first. */
+/** Selects an approval. An approval with serious warnings must be opened first. */
 const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review }) => {
   const fits = fitsBulk(approval)
   const what = subjectWords(approval)

@@ -263,7 +263,7 @@ type TermsProps = {
   endsAt: string | null
 }
 
-/** The terms in four lines: allowed, not allowed, limits and end. They follow the choices below. */
+/** The terms in four lines: allowed, not allowed, limits and end. The lines change with the choices below. */
 const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: TermsProps) => {
   const pays = chosen.includes('payment.create')
   const { new_payees = 'require_approval', ...amounts } = controls ?? {}

@@ -133,7 +133,7 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
 
 const percent = (used: string, limit: string): string => `${Math.floor(share(used, limit) * 100)} %`
 
-/** Needs that this person can resolve, decisions first, and others that are only worth a look. Both most urgent first. */
+/** Tasks that this person can complete, decisions first, then items for information. Each group begins with the most urgent. */
 const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   const { account, workspace, currency, can } = useSession()
   const reader: Reader = {

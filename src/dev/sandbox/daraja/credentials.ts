@@ -29,7 +29,7 @@ export const createCredentials = (secretOf: SecretOf) => {
   return {
     options,
     till: '5174379',
-    /** Undefined if the credential was made for another environment. Caches the last one, because clients repeat it. */
+    /** Undefined if the credential was made for another environment. Caches the last credential, because clients repeat it. */
     decryptCredential: (credential: string): string | undefined => {
       if (opened?.credential === credential) return opened.password
       try {
