@@ -98,7 +98,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   }
 }
 
-/** The workers continue to serve by themselves when they are asked to end. */
+/** When told to end, the workers finish their requests on their own. */
 const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Leave> => {
   const stop = await startWorkers(
     count,

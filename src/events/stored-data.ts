@@ -3,7 +3,7 @@
 /** A resource as REST returned it. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** `changes` with an id are the whole resource. */
+/** If `changes` has an id, it is the whole resource. */
 export const withChanges = (snapshot: Fields, changes: Fields | null): Fields =>
   changes !== null && 'id' in changes ? changes : { ...snapshot, ...changes }
 

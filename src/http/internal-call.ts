@@ -15,7 +15,7 @@ export type InternalCall = {
 }
 export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeconds: number | undefined; body: unknown }
 
-/** A call names its caller by 32 random bytes, valid once and in this process: from outside the header means nothing. */
+/** A call names its caller by 32 random bytes, valid once and in this process: the header of an outside request has no effect. */
 const header = 'internal-call'
 const announced = new Map<string, Acting>()
 const callers = new WeakMap<object, Acting>()

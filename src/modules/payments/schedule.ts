@@ -123,7 +123,7 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Paramet
 
 /**
  * Decides and sends what is due together: one payment, or all items of a batch. Each is decided as if requested now, with what
- * the earlier ones leave. Locks make it happen once: a payment that another process executed is no longer scheduled. The time is
+ * the earlier ones leave. Locks make each payment run once: a payment that another process executed is no longer scheduled. The time is
  * read behind the locks too, so a clock that was set back sends nothing early. `standing`: of the mandate that the payments name.
  */
 const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateSignatureStatus): Promise<void> => {

@@ -58,7 +58,7 @@ const insertWorkspace = (
   return id
 }
 
-/** Setting the shown zone again changes nothing: days before an older change stay. The zone in effect undoes a coming one. */
+/** Setting the shown zone again changes nothing: days before an older change stay. Setting the zone in effect cancels a planned change. */
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   if ((workspace.nextTimeZone ?? workspace.timeZone) === to) return {}
   const timeZone = effectiveTimeZone(workspace, at)
