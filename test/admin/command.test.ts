@@ -213,7 +213,7 @@ test(
     const broken = await spawnAdmin('verify')
     await service.deps.db.query('delete from usage_counters where used_minor = 7')
     expect(broken.code).toBe(1)
-    expect(broken.stdout).toMatch(/BROKEN I9 {3}a usage counter is the sum.*\n +policy .* day 2026-03-04/)
+    expect(broken.stdout).toMatch(/BROKEN I9 {3}every usage counter equals the sum.*\n +policy .* day 2026-03-04/)
   },
 )
 
