@@ -46,7 +46,7 @@ export const measure = async ({ url, connections, turn, isLeft }: Load, seconds:
       const sent = performance.now()
       const status = await turn(connection, at).catch((reason) => void failed.push(reason))
       if (status !== undefined) (status < 400 ? took : refused).push(performance.now() - sent)
-      // An ended connection fails at once, and timers wait for a pause.
+      // An ended connection fails at once, and would fill the turn of the event loop.
       else await wait(10)
     }
     connection.close()
