@@ -33,7 +33,7 @@ export const start = async (program: readonly string[], url: string, env: Env = 
   const all = { ...process.env, PORT: new URL(url).port, ...env }
   const child = spawn(process.execPath, program, { env: all, stdio: ['ignore', 'ignore', 'inherit'] })
   while (!(await fetch(url + ready).catch(() => undefined))?.ok) {
-    if (child.exitCode !== null || performance.now() - began > 60_000) throw new Error(`${program.at(-1)} did not get ready`)
+    if (child.exitCode !== null || performance.now() - began > 180_000) throw new Error(`${program.at(-1)} did not get ready`)
     await wait(10)
   }
   const stop = async () => {
