@@ -44,7 +44,7 @@ export type DetailName =
 export type ErrorDetails = Partial<Record<DetailName, unknown>>
 export type FieldError = { path: string; message: string }
 
-/** What a request that may pass in a second lacked: the label of its metric, and the caller's sentence. */
+/** The label of a metric for each temporary failure, and the caller's sentence. */
 export const shortages = {
   busy: 'Too many requests are under way. Try again.',
   queue_full: 'Too many requests wait already. Try again.',

@@ -33,9 +33,23 @@ export const localMs = (at: number, timeZone: string): LocalMs => {
 
 export const offsetMs = (at: number, timeZone: string): number => localMs(at, timeZone) - at
 
-/** "2026-03-04 12:00:00": the time on a local wall clock. */
-export const localDateTime = (at: Date, timeZone: string): string =>
-  new Date(localMs(at.getTime(), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
+const hourMs = 3_600_000
+
+/** The offset of a UTC hour, or NaN if it changes within: no zone has two changes in one hour. `hour`: the zone and the hour's number. */
+const offsetOfHour = memoised((hour) => {
+  const [timeZone = '', number] = hour.split(' ')
+  const from = Number(number) * hourMs
+  const offset = offsetMs(from, timeZone)
+  return offset === offsetMs(from + hourMs, timeZone) ? offset : Number.NaN
+}, 600)
+
+/** "2026-03-04 12:00:00": the time on a local wall clock. An export has two for each payment, mostly of the same hours. */
+export const localDateTime = (at: Date, timeZone: string): string => {
+  const instant = at.getTime()
+  const offset = offsetOfHour(`${timeZone} ${Math.floor(instant / hourMs)}`)
+  const local = Number.isNaN(offset) ? localMs(instant, timeZone) : instant + offset
+  return new Date(local).toISOString().slice(0, 19).replace('T', ' ')
+}
 
 type Unit = { startOfNext: (local: number) => number; name: (local: number) => string }
 
