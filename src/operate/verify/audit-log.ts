@@ -45,7 +45,7 @@ export const typeIdSql = (kind: IdKind, column: string): string =>
 /** The row's columns, beside what its table's line adds and the row's entries in order. */
 type Page = Record<string, unknown> & { id: Uuid; more: Fields | null; log: Entry[] | null }
 
-const pageSize = 500
+const pageSize = 200
 const pagesPerReport = 20
 
 /** Reads all rows after `$1` in pages, up to the maximum of breaches. The database reads the next page while one is checked. */
