@@ -119,7 +119,7 @@ test('a failed statement is marked as failed, without its bound values', async (
 test('a collector that takes nothing is reported once, and nothing else fails', async () => {
   expect(warnings).toEqual([])
   await collector.close()
-  // As many as the library sends at once, without a wait for its timer, and twice.
+  // The library sends 512 spans at once, without a wait for its timer: two such groups.
   for (const _ of Array.from({ length: 2 * 512 })) await inSpan('a job', {}, async () => undefined)
   await expect.poll(() => warnings.length).toBeGreaterThan(0)
   await running.flush().catch(() => undefined)

@@ -48,23 +48,29 @@ const read = statement('payments.past', 'record')`
 
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
+const lookOf = ({ beneficiary_id, amount_minor, account_reference }: Lookalike): string =>
+  `${beneficiary_id} ${amount_minor} ${account_reference ?? ''}`
+
 /**
  * For each request, in the same order: the payee's usual amount, and the newest counted payment that looks the same. A payment
  * with an unknown outcome comes first, however old: repeating it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
+  // Equal items of a batch are looked up once: each would read all equal items of an earlier batch.
+  const distinct = new Map(requests.map((request) => [lookOf(request), request]))
+  const [looks, asked] = [[...distinct.keys()], [...distinct.values()]]
   const rows = await db.query<Row>(read, [
-    ...fieldsOf(requests, 'beneficiary_id', 'amount_minor'),
-    requests.map(({ account_reference: reference }) => reference ?? null),
-    requests.map(() => since),
+    ...fieldsOf(asked, 'beneficiary_id', 'amount_minor'),
+    asked.map(({ account_reference: reference }) => reference ?? null),
+    asked.map(() => since),
   ])
-  const past = requests.map((): PayeePast => ({ earlier: null, typicalAmountMinor: null }))
+  const past = new Map<string | undefined, PayeePast>()
   for (const { n, paymentId, createdAt, isUnknown, lastPaid } of rows) {
     const earlier = paymentId === null ? null : { paymentId, createdAt, isUnknown }
-    past[n - 1] = { earlier, typicalAmountMinor: typicalAmount(lastPaid) }
+    past.set(looks[n - 1], { earlier, typicalAmountMinor: typicalAmount(lastPaid) })
   }
-  return past
+  return requests.map((request) => past.get(lookOf(request)) ?? { earlier: null, typicalAmountMinor: null })
 }
 
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
