@@ -286,7 +286,7 @@ export const reconciliationFlows = (world: World): void => {
     await dialog.getByLabel('Amount').fill('500')
     await dialog.getByLabel('Note').fill('the sweep of Monday')
     await dialog.getByRole('button', { name: 'Record movement' }).click()
-    await page.getByText('Named: the next comparison expects it').waitFor()
+    await page.getByText('Recorded. The next comparison expects it.').waitFor()
     await page.getByText(/^M-PESA, the sweep of Monday, .*the next comparison expects it$/).waitFor()
     await page.getByText('A transfer to our bank, KES\u00a0500.00').waitFor()
     expect(await world.inspector.inBothThemes(page)).toEqual([])
