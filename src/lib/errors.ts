@@ -48,11 +48,11 @@ export type FieldError = { path: string; message: string }
 export const shortages = {
   busy: 'Too many requests are under way. Try again.',
   queue_full: 'Too many requests wait already. Try again.',
-  connection_timeout: 'No database connection was free in time. Try again.',
+  connection_timeout: 'The service is busy. Try again.',
   lock_timeout: 'Another request locked the same records for too long. Try again.',
-  statement_timeout: 'The database took too long for this request. Try again.',
+  statement_timeout: 'The request took too long. Try again.',
   contention: 'Other requests changed the same records at the same time. Try again.',
-  database: 'The database cannot serve this request now. Try again.',
+  database: 'The service is temporarily unavailable. Try again.',
 } as const
 export type Shortage = keyof typeof shortages
 

@@ -33,13 +33,13 @@ const recover = () => service.deps.db.query('drop trigger fail_for_a_test on pay
 
 describe('a database that cannot write now gives 503 and leaves nothing half done', () => {
   test.each([
-    ['a full disk', '53100', 'database', 'The database cannot serve this request now. Try again.'],
-    ['no memory', '53200', 'database', 'The database cannot serve this request now. Try again.'],
-    ['too many connections', '53300', 'connection_timeout', 'No database connection was free in time. Try again.'],
+    ['a full disk', '53100', 'database', 'The service is temporarily unavailable. Try again.'],
+    ['no memory', '53200', 'database', 'The service is temporarily unavailable. Try again.'],
+    ['too many connections', '53300', 'connection_timeout', 'The service is busy. Try again.'],
     ['a lock time-out', '55P03', 'lock_timeout', 'Another request locked the same records for too long. Try again.'],
-    ['a statement time-out', '57014', 'statement_timeout', 'The database took too long for this request. Try again.'],
+    ['a statement time-out', '57014', 'statement_timeout', 'The request took too long. Try again.'],
     ['a deadlock each time', '40P01', 'contention', 'Other requests changed the same records at the same time. Try again.'],
-    ['a server that shuts down', '57P01', 'database', 'The database cannot serve this request now. Try again.'],
+    ['a server that shuts down', '57P01', 'database', 'The service is temporarily unavailable. Try again.'],
   ])('%s', async (name, code, reason, sentence) => {
     const counted = async () => {
       const metrics = await (await fetch(`${service.operatorUrl}/metrics`)).text()
