@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { openRunFolder } from '../harness/run-folder.ts'
+import { startTestServer } from '../harness/server.ts'
 import { mutants } from './list.ts'
 import type { Mutant } from './mutant.ts'
 
@@ -27,17 +30,34 @@ const makeCopy = async (): Promise<string> => {
       recursive: true,
       filter: (path) => !path.includes('node_modules'),
     }).catch(() => undefined)
-  for (const name of ['node_modules', 'client/node_modules', 'dashboard/node_modules'])
-    await symlink(join(root, name), join(folder, name)).catch(() => undefined)
+  for (const name of ['node_modules', 'client/node_modules', 'dashboard/node_modules']) {
+    const packages = await readdir(join(root, name)).catch(() => [])
+    if (packages.length > 0) await mkdir(join(folder, name), { recursive: true })
+    // Programs with a bug are built into the copy's own cache.
+    for (const each of packages)
+      if (!each.startsWith('.cache')) await symlink(join(root, name, each), join(folder, name, each)).catch(() => undefined)
+  }
   return folder
 }
 
+const importsIn = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/ from '(\.[^']+\.ts)'/g)].map(([, path = '']) => join(dirname(file), path))
+
+/** Whether a suite starts programs, which are then built with the bug. */
+const startsPrograms = (file: string, seen = new Set<string>()): boolean => {
+  if (file.endsWith('/test/harness/programs.ts')) return true
+  if (seen.has(file) || !file.includes('/test/')) return false
+  seen.add(file)
+  return importsIn(file).some((path) => startsPrograms(path, seen))
+}
+
 /** Whether the suite fails. A suite that hangs has detected the bug too. */
-const isNoticed = (folder: string, suite: string): Promise<boolean> =>
+const isNoticed = (folder: string, suite: string, env: Record<string, string>): Promise<boolean> =>
   new Promise((resolve) => {
     const vitest = join(root, 'node_modules/vitest/vitest.mjs')
     const child = spawn(process.execPath, [vitest, 'run', suite, '--bail=1', '--maxWorkers=1', '--reporter=dot'], {
       cwd: folder,
+      env: { ...process.env, ...env },
       stdio: 'ignore',
       detached: true,
     })
@@ -64,14 +84,19 @@ const own = mutants.filter(({ file }, index) =>
   part === undefined ? file.includes(chosen) : index % Number(parts) === Number(part) - 1,
 )
 const folder = await makeCopy()
+const files = await openRunFolder()
+const server = await startTestServer(files.postgres)
 const survivors: Mutant[] = []
 try {
+  const shared = { TEST_DATABASE_URL: server.adminUrl }
   for (const [suite, ofSuite] of Map.groupBy(own, (mutant) => mutant.suite)) {
-    if (await isNoticed(folder, suite)) throw new Error(`${suite} fails without a bug: nothing can be learned from it`)
+    const needsBuilds = startsPrograms(join(folder, suite))
+    if (await isNoticed(folder, suite, shared)) throw new Error(`${suite} fails without a bug: nothing can be learned from it`)
     for (const mutant of ofSuite) {
       const from = performance.now()
       const restore = await plant(folder, mutant)
-      const noticed = await isNoticed(folder, suite)
+      const isBuilt = needsBuilds || !mutant.file.startsWith('src/')
+      const noticed = await isNoticed(folder, suite, isBuilt ? shared : { ...shared, TEST_BUILDS: 'off' })
       await restore()
       if (!noticed) survivors.push(mutant)
       const seconds = Math.round((performance.now() - from) / 1000)
@@ -80,6 +105,8 @@ try {
   }
   console.log(`${own.length - survivors.length} of ${own.length} were noticed`)
 } finally {
+  await server.stop()
+  await files.remove()
   await rm(folder, { recursive: true, force: true })
 }
 process.exitCode = survivors.length === 0 ? 0 : 1
