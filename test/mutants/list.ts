@@ -179,10 +179,10 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/policy/calendar.test.ts',
   },
   {
-    bug: 'the right to send does not look at the payment',
+    bug: 'what never had the right to send proves that nothing was sent, even after a restore',
     file: 'src/modules/sending/send.ts',
-    find: "(select status from payments where id = a.subject_id) = 'processing'",
-    replace: 'true',
+    find: "if (attempt.state === 'resolved' && attempt.fingerprint === null) return",
+    replace: '',
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {
@@ -524,8 +524,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an order of another payee that the database has lost counts as this one',
     file: 'src/modules/sending/process-deliveries.ts',
-    find: 'receiver !== undefined && (isDoubtful(attempt) ||',
-    replace: 'receiver !== undefined && (!isDoubtful(attempt) ||',
+    find: '(isOtherPayee && isDoubtful(attempt))',
+    replace: '(isOtherPayee && !isDoubtful(attempt))',
     suite: 'test/rails-flows/losses.test.ts',
   },
   {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { inTx, type Statement } from '../../src/db/client.ts'
 import { Refusal } from '../../src/lib/errors.ts'
 import { parseId } from '../../src/lib/ids.ts'
+import { markWaitingUnknown } from '../../src/modules/exceptions/pauses-service.ts'
 import { resolvePayment } from '../../src/modules/exceptions/resolve-payment.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { retryDeliveries } from '../../src/modules/sending/process-deliveries.ts'
@@ -82,8 +83,8 @@ const happensAfter = (name: string, happens: () => Promise<void>) => {
     return rows
   }) as typeof query
 }
-const happensBefore = (name: string, happens: () => Promise<void>) => {
-  const { db } = service.deps
+const happensBefore = (name: string, happens: () => Promise<void>, where = service) => {
+  const { db } = where.deps
   const { query } = db
   db.query = (async (statement: Statement | string, values?: readonly unknown[]) => {
     if (typeof statement !== 'string' && statement.name === name) {
@@ -257,6 +258,19 @@ describe('the right to send', () => {
     expect(ordersTo(service, phone)).toHaveLength(0)
     expect((await paymentOf(person, id)).status).toBe('failed')
     expect(await balanceOf(person)).toEqual(untouched)
+  })
+
+  test('a payment that is declared unknown after a restore, between recording its attempt and taking the right, is not sent', async () => {
+    const restored = await startService()
+    const payer = await signIn(restored.api)
+    await credit(restored, payer.accountId, 1_000_000n)
+    const id = await pay(payer, toPhone())
+    const declare = async () => void (await markWaitingUnknown(restored.deps.db, shellOperator('tester')))
+    happensBefore('attempts.claim', declare, restored)
+    await restored.settle()
+    expect((await paymentOf(payer, id)).status).toBe('unknown')
+    expect(ordersTo(restored, phone)).toHaveLength(0)
+    await restored.close()
   })
 
   test('a top-up that expires between recording its attempt and taking the right sends no prompt', async () => {

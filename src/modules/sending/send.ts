@@ -110,6 +110,8 @@ const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Pr
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
+  // Its payment was declared unknown after a restore: an earlier send, which the database forgot, may have arrived.
+  if (attempt.state === 'resolved' && attempt.fingerprint === null) return
   // An attempt that was marked lost meanwhile may have been sent: only evidence ends it.
   if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
