@@ -8,7 +8,7 @@ export { holds, verifyReceipt } from './verify.ts'
 const usage = `Checks a payment's receipt, or an archive of evidence with all its receipts.
 
   node verify-receipt.mjs RECEIPT.json --issuer https://payments.example   asks that service for its public keys
-  node verify-receipt.mjs RECEIPT.json --jwks KEYS.json                    asks nobody: the keys are in the file
+  node verify-receipt.mjs RECEIPT.json --jwks KEYS.json                    makes no request: the keys are in the file
 
   --rpc 1=https://rpc.example,8453=https://…   asks these chains about signatures of contract wallets on them; without it none is asked
 

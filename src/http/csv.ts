@@ -10,7 +10,7 @@ export type Column<Row> = readonly [name: string, value: (row: Row) => string | 
 export const wantsCsv = (request: FastifyRequest): boolean => prefers(request, 'text/csv', 'application/json')
 
 // A page is made in one turn of the event loop. Each quick collection of garbage finds about one page alive, and keeps it until a
-// full collection, which stops the event loop: with pages of 200 payments these came twice as often.
+// full collection, which stops the event loop. Pages of 200 payments kept twice as much.
 const pageSize = 64
 
 /** Rows older than `before`, newest first. */

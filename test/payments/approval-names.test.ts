@@ -123,7 +123,7 @@ test('a text from an earlier release gets the name under the label that it has',
   expect(after.filter((line) => !before.includes(line))).toEqual([
     'Name at the rail: WANJIRU N**** K**** (DOES NOT MATCH)',
     'Warning: The rail reports another name for this number: WANJIRU N**** K****.',
-    expect.stringMatching(/^Text updated at: \d{4}-/),
+    expect.stringMatching(/^Text made again: \d{4}-/),
   ])
   expect(after.filter((line) => line.startsWith('Registered name'))).toEqual([])
 })

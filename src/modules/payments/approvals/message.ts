@@ -69,12 +69,14 @@ export type ReportedName = {
 
 /** Labels of the lines that change when a name check ends. */
 const labels = {
+  renewed: 'Text updated at: ',
   name: 'Registered name: ',
   differing: 'Payees with a different registered name: ',
   checking: 'Registered names being checked: ',
 }
 /** Texts from 0.3.0 and earlier keep their labels, so a process of that release can renew them too. */
 const earlierLabels: typeof labels = {
+  renewed: 'Text made again: ',
   name: 'Name at the rail: ',
   differing: "Payees whose name differs from the rail's: ",
   checking: 'Names at the rail being checked: ',
@@ -146,19 +148,17 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     ],
   })
 
-const renewedLabel = 'Text updated at: '
-const earlierRenewedLabel = 'Text made again: '
-
 const linesOf = (text: string): string[] =>
-  text.split('\n').filter((line) => !line.startsWith(renewedLabel) && !line.startsWith(earlierRenewedLabel))
+  text.split('\n').filter((line) => !line.startsWith(labels.renewed) && !line.startsWith(earlierLabels.renewed))
 
 export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
 /** The text with some lines changed and a new time, so a text that was signed never comes back. */
-const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
-  linesOf(message)
-    .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${renewedLabel}${isoTime(at)}`] : change(line)))
-    .join('\n')
+const renewed = (message: string, at: Date, change: (line: string) => string[]): string => {
+  const lines = linesOf(message)
+  const { renewed: label } = labelsOf(lines)
+  return lines.flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${label}${isoTime(at)}`] : change(line))).join('\n')
+}
 
 /** The same text with the registered name as it is now, and its warning. A different name always warns. */
 export const withRegisteredName = (message: string, name: ReportedName, at: Date): string => {
