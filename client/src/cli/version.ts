@@ -1,2 +1,2 @@
 /** Version in package.json: a test compares them. */
-export const version = '0.3.0'
+export const version = '0.4.0'
