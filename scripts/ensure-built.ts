@@ -19,11 +19,11 @@ const hashOf = async (paths: readonly string[], version: string): Promise<string
   const files = (await Promise.all(paths.map((path) => filesIn(join(root, path))))).flat().sort()
   const contents = await Promise.all(files.map((path) => readFile(path)))
   const hash = createHash('sha256').update(version)
-  for (const [at, path] of files.entries())
+  for (const [index, path] of files.entries())
     hash
       .update(relative(root, path))
       .update('\0')
-      .update(contents[at] ?? '')
+      .update(contents[index] ?? '')
       .update('\0')
   return hash.digest('hex')
 }

@@ -19,7 +19,7 @@ export const readJson = (text: string, what: string): unknown => {
   return value
 }
 
-export const isArchive = (bytes: Uint8Array): boolean => [0x50, 0x4b, 0x03, 0x04].every((byte, at) => bytes[at] === byte)
+export const isArchive = (bytes: Uint8Array): boolean => [0x50, 0x4b, 0x03, 0x04].every((byte, index) => bytes[index] === byte)
 
 const broken = () => new TypeError('The archive is not a whole ZIP file')
 
@@ -29,17 +29,21 @@ export const entriesOf = (bytes: Bytes): Map<string, Entry> => {
   const end = bytes.length - 22
   if (end < 0 || view.getUint32(end, true) !== 0x06054b50) throw broken()
   const entries = new Map<string, Entry>()
-  let at = view.getUint32(end + 16, true)
+  let offset = view.getUint32(end + 16, true)
   for (let left = view.getUint16(end + 10, true); left > 0; left -= 1) {
-    if (view.getUint32(at, true) !== 0x02014b50) throw broken()
-    const [packed, size] = [view.getUint32(at + 20, true), view.getUint32(at + 24, true)]
-    const [nameLength, extra, comment] = [28, 30, 32].map((place) => view.getUint16(at + place, true)) as [number, number, number]
-    const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
+    if (view.getUint32(offset, true) !== 0x02014b50) throw broken()
+    const [packed, size] = [view.getUint32(offset + 20, true), view.getUint32(offset + 24, true)]
+    const [nameLength, extra, comment] = [28, 30, 32].map((place) => view.getUint16(offset + place, true)) as [
+      number,
+      number,
+      number,
+    ]
+    const name = new TextDecoder().decode(bytes.subarray(offset + 46, offset + 46 + nameLength))
     if (entries.has(name)) throw new TypeError(`The archive has "${name.slice(0, 100)}" twice`)
-    const local = view.getUint32(at + 42, true)
+    const local = view.getUint32(offset + 42, true)
     const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true)
-    entries.set(name, { method: view.getUint16(at + 10, true), packed: bytes.subarray(start, start + packed), size })
-    at += 46 + nameLength + extra + comment
+    entries.set(name, { method: view.getUint16(offset + 10, true), packed: bytes.subarray(start, start + packed), size })
+    offset += 46 + nameLength + extra + comment
   }
   return entries
 }

@@ -35,8 +35,8 @@ const erc6492 = '6492'.repeat(16)
 /** ERC-6492 wraps the signature of a wallet that is not deployed yet: `(factory, call, signature)`. */
 const unwrapped = (hex: string): string => {
   if (!hex.endsWith(erc6492)) return hex
-  const at = Number.parseInt(hex.slice(128, 192), 16) * 2
-  return hex.slice(at + 64, at + 64 + Number.parseInt(hex.slice(at, at + 64), 16) * 2)
+  const start = Number.parseInt(hex.slice(128, 192), 16) * 2
+  return hex.slice(start + 64, start + 64 + Number.parseInt(hex.slice(start, start + 64), 16) * 2)
 }
 
 const askChain = async (

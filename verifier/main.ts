@@ -64,7 +64,7 @@ export const run = async (args: readonly string[], { say, read }: Terminal): Pro
   const issuer = named('--issuer')?.replace(/\/$/, '')
   const jwks = named('--jwks')
   const rpc = named('--rpc')
-  const [file] = args.filter((arg, at) => !arg.startsWith('--') && !args[at - 1]?.startsWith('--'))
+  const [file] = args.filter((arg, index) => !arg.startsWith('--') && !args[index - 1]?.startsWith('--'))
   const problem = problemOf(args, file)
   if (problem !== undefined || file === undefined) {
     say(`${problem}\n\n${usage}`)

@@ -52,15 +52,15 @@ const maxNamed = 20
 export const rowsText = (faults: readonly Pick<RowFault, 'row' | 'about'>[]): string => {
   const parts: string[] = []
   const ordered = faults.toSorted((one, other) => one.row - other.row)
-  for (let at = 0; at < ordered.length; ) {
-    let end = at
-    const { row = 0, about = null } = ordered[at] ?? {}
-    while (about === null && ordered[end + 1]?.about === null && ordered[end + 1]?.row === row + end + 1 - at) end += 1
+  for (let index = 0; index < ordered.length; ) {
+    let end = index
+    const { row = 0, about = null } = ordered[index] ?? {}
+    while (about === null && ordered[end + 1]?.about === null && ordered[end + 1]?.row === row + end + 1 - index) end += 1
     const last = ordered[end]?.row ?? row
     parts.push(
-      about === null ? (end - at > 1 ? `${row} to ${last}` : end > at ? `${row}, ${last}` : `${row}`) : `${row} (${about})`,
+      about === null ? (end - index > 1 ? `${row} to ${last}` : end > index ? `${row}, ${last}` : `${row}`) : `${row} (${about})`,
     )
-    at = end + 1
+    index = end + 1
   }
   const named = parts.length > maxNamed ? [...parts.slice(0, maxNamed), `${parts.length - maxNamed} more`] : parts
   const text = named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`

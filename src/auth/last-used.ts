@@ -8,13 +8,13 @@ type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 const staleAfterMs = 60_000
 
 /** A locked row is skipped until the next use: a timestamp must not wait for a payment, or deadlock with a revocation. */
-const touch = (kind: Used, at: number): string => `
+const touch = (kind: Used, first: number): string => `
   used_${kind} as (
-    select t.id, u.at from unnest($${at}::uuid[], $${at + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
+    select t.id, u.at from unnest($${first}::uuid[], $${first + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
     where t.last_used_at is null or t.last_used_at < u.at for no key update of t skip locked),
   noted_${kind} as (update ${kind} t set last_used_at = u.at from used_${kind} u where t.id = u.id)`
 const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants', 'members']
-const touchAll = statement('auth.last_used')`with ${kinds.map((kind, at) => touch(kind, 1 + 2 * at)).join(',')} select 1`
+const touchAll = statement('auth.last_used')`with ${kinds.map((kind, index) => touch(kind, 1 + 2 * index)).join(',')} select 1`
 
 export const createLastUsed = (query: Query, logger: Logger) => {
   const waiting: Record<Used, Map<Uuid, Date>> = {

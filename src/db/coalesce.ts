@@ -51,7 +51,7 @@ export const coalesce = <Key, Value>(options: CoalesceOptions<Key, Value>): ((ke
   const answer = async (batch: readonly Waiting<Key, Value>[]) => {
     try {
       const answers = await query(batch.map(({ key }) => key))
-      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Value)
+      for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Value)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     } finally {

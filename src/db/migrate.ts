@@ -50,9 +50,9 @@ export const migrate = async (url: string, options: MigrateOptions = {}): Promis
 
 const upTo = (migrations: readonly Migration[], last: string | undefined): readonly Migration[] => {
   if (last === undefined) return migrations
-  const at = migrations.findIndex(({ tag }) => tag === last)
-  if (at === -1) throw new Error(`there is no migration ${last}`)
-  return migrations.slice(0, at + 1)
+  const index = migrations.findIndex(({ tag }) => tag === last)
+  if (index === -1) throw new Error(`there is no migration ${last}`)
+  return migrations.slice(0, index + 1)
 }
 
 export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migrationsFolder): (() => Promise<boolean>) => {

@@ -62,7 +62,7 @@ const element = (value: unknown): string => {
 const rowsOf = (columns: Columns) => {
   const names = columns.map(([, column]) => nameOf(column))
   // unnest flattens a list of lists, so each inner list is sent as text.
-  const lists = columns.map(([, column], at) => `unnest($${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[])`)
+  const lists = columns.map(([, column], index) => `unnest($${index + 1}::${isList(column) ? 'text' : column.getSQLType()}[])`)
   return {
     names,
     typed: columns.map(([, column]) => `x.${nameOf(column)}${isList(column) ? `::${column.getSQLType()}` : ''}`),
@@ -149,7 +149,7 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
   const update = writeOf(table, names.join('-'), () => {
     const columns = columnsIn(table, (key) => names.some((name) => name === key))
     const { names: columnNames, typed, from, send } = rowsOf([['id', table.id], ...columns])
-    const set = columnNames.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
+    const set = columnNames.flatMap((column, index) => (index === 0 ? [] : `${column} = ${typed[index]}`)).join(', ')
     const text = `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`
     return { query: nameStatement(`${getTableName(table)}.update-${names.join('-')}`, text, 'pool'), send }
   })

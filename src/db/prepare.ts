@@ -106,7 +106,7 @@ const byKey =
 /** Runs `text` for each of a list of keys; the text names a key's parts `key.…`. */
 const forEachKey = (types: Readonly<Record<string, string>>, text: string): string => {
   const names = Object.keys(types).map((name) => `"${name}"`)
-  const lists = Object.values(types).map((type, at) => `$${at + 1}::${type.endsWith('[]') ? 'text' : type}[]`)
+  const lists = Object.values(types).map((type, index) => `$${index + 1}::${type.endsWith('[]') ? 'text' : type}[]`)
   const parts = Object.entries(types).map(
     ([name, type]) => `sent."${name}"${type.endsWith('[]') ? `::${type} as "${name}"` : ''}`,
   )
@@ -145,10 +145,10 @@ const readerOf = (name: string, fields: object, from: number): ((row: readonly u
     if (row.length !== leaves.length + from) throw new Error(`${name} answers ${row.length - from} columns, not ${leaves.length}`)
     const record: Record<string, unknown> = {}
     for (const group of groups) record[group] = {}
-    for (let at = 0; at < leaves.length; at += 1) {
-      const { group, name: field, decoder } = leaves[at] as Leaf
+    for (let index = 0; index < leaves.length; index += 1) {
+      const { group, name: field, decoder } = leaves[index] as Leaf
       const place = group === null ? record : (record[group] as Record<string, unknown>)
-      const value = row[from + at]
+      const value = row[from + index]
       place[field] = decoder === null || value === null ? value : decoder.mapFromDriverValue(value)
     }
     return record

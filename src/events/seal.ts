@@ -163,7 +163,7 @@ export const readSealedRows = async (db: Db, before: SealPlace | undefined, seal
   const all = await readSealed(db, before, last, expected + 1)
   // Some seals have more rows than they sealed: one more row is read for each, which shows it.
   if (all.length > expected)
-    return Promise.all(seals.map((seal, at) => readSealed(db, seals[at - 1] ?? before, seal, seal.rows + 1)))
+    return Promise.all(seals.map((seal, index) => readSealed(db, seals[index - 1] ?? before, seal, seal.rows + 1)))
   let next = 0
   return seals.map((seal) => {
     const from = next

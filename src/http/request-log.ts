@@ -53,7 +53,7 @@ export const registerRequestLog = (app: App, logger: Logger): void => {
 const pathOf = ({ routeOptions, url }: FastifyRequest): string => {
   const sent = url.split('?')[0]?.split('/') ?? []
   const segments = (routeOptions.url ?? '').split('/')
-  return segments.map((name, at) => (name.startsWith(':') && parseAnyId(sent[at] ?? '') ? sent[at] : name)).join('/')
+  return segments.map((name, index) => (name.startsWith(':') && parseAnyId(sent[index] ?? '') ? sent[index] : name)).join('/')
 }
 
 const isRecorded = ({ method, routeOptions: { config } }: FastifyRequest, status: number): boolean =>

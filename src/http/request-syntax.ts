@@ -67,11 +67,11 @@ const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toL
  */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]?.toLowerCase() ?? ''
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
     const title = named.get(name)
     if (title === undefined) continue
-    const value = rawHeaders[at + 1] ?? ''
+    const value = rawHeaders[index + 1] ?? ''
     const before = seen.get(name)
     if (before !== undefined && before !== value)
       throw invalidFields({ path: title, message: 'is sent more than once, with different values: send one' })
@@ -138,9 +138,9 @@ const refuseUnreadBody = (request: FastifyRequest): void => {
 /** A path with a NUL names nothing; a parameter is refused by its name. */
 const refuseNul = (url: string): void => {
   if (!url.includes('%00')) return
-  const at = url.indexOf('?')
-  if (at === -1 || url.slice(0, at).includes('%00')) throw new Refusal('not_found')
-  const parameters = Object.entries(parse(url.slice(at + 1)))
+  const index = url.indexOf('?')
+  if (index === -1 || url.slice(0, index).includes('%00')) throw new Refusal('not_found')
+  const parameters = Object.entries(parse(url.slice(index + 1)))
   const [name = 'query'] = parameters.find((each) => each.join('').includes('\u0000')) ?? []
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }

@@ -64,8 +64,8 @@ const rewritten = (text: string, from: Notation, to: Notation, padding: number):
   let bits = 0
   let held = padding
   let length = 0
-  for (let at = 0; at < from.places.length; at += 1) {
-    const value = from.values[text.charCodeAt(from.places[at] ?? 0)] ?? none
+  for (let index = 0; index < from.places.length; index += 1) {
+    const value = from.values[text.charCodeAt(from.places[index] ?? 0)] ?? none
     if (value === none) return undefined
     bits = (bits << from.bits) | value
     held += from.bits

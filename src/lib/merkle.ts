@@ -64,7 +64,7 @@ export const treeOf = (leaves: readonly Bytes[], join = nodeHash): ReadNode => {
     for (let known = levels.length - 1; known < level; known += 1) {
       const below = levels[known] ?? []
       const pairs = Math.floor(below.length / 2)
-      levels.push(Array.from({ length: pairs }, (_, at) => join(below[2 * at] as Bytes, below[2 * at + 1] as Bytes)))
+      levels.push(Array.from({ length: pairs }, (_, index) => join(below[2 * index] as Bytes, below[2 * index + 1] as Bytes)))
     }
     const hash = levels[level]?.[index]
     if (!hash) throw new RangeError('there is no such node')

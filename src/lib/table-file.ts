@@ -21,7 +21,7 @@ const workbooks = [
   [0xd0, 0xcf, 0x11, 0xe0],
 ]
 
-const beginsWith = (bytes: Uint8Array, first: readonly number[]): boolean => first.every((byte, at) => bytes[at] === byte)
+const beginsWith = (bytes: Uint8Array, first: readonly number[]): boolean => first.every((byte, index) => bytes[index] === byte)
 
 const decoderOf = (charset: string): InstanceType<typeof TextDecoder> | null => {
   try {
@@ -93,9 +93,9 @@ const notAlone: Problem = { problem: 'is not CSV: in a cell, more text follows t
 /** A quotation mark is text unless it begins its cell. */
 const readCell = (text: string, start: number, separator: string): { text: string; end: number } | Problem => {
   const endAfter = (from: number): number => {
-    let at = from
-    while (at < text.length && text[at] !== separator && text[at] !== '\n' && text[at] !== '\r') at += 1
-    return at
+    let index = from
+    while (index < text.length && text[index] !== separator && text[index] !== '\n' && text[index] !== '\r') index += 1
+    return index
   }
   let open = start
   while (text[open] !== separator && (text[open] === ' ' || text[open] === '\t')) open += 1
@@ -117,16 +117,16 @@ const readCell = (text: string, start: number, separator: string): { text: strin
  */
 export const readRows = (text: string, maxRows = maxLines): TableRow[] | Problem => {
   const named = sepLine.exec(text)
-  let at = named?.[0].length ?? 0
+  let index = named?.[0].length ?? 0
   const separator = named?.[1] ?? separatorOf(text)
   const rows: TableRow[] = []
-  for (let number = 1; at < text.length; number += 1) {
+  for (let number = 1; index < text.length; number += 1) {
     if (number > maxLines || rows.length > maxRows) return tooLong(Math.min(maxLines, maxRows))
-    const start = at
+    const start = index
     const cells: string[] = []
     let [width, place] = [0, 0]
     for (let isOpen = true; isOpen; place += 1) {
-      const cell = readCell(text, at, separator)
+      const cell = readCell(text, index, separator)
       if ('problem' in cell) return cell
       if (cell.text.length > maxCellLength)
         return { problem: `has more than ${maxCellLength} characters in a cell of row ${number}` }
@@ -134,11 +134,11 @@ export const readRows = (text: string, maxRows = maxLines): TableRow[] | Problem
       if (cell.text !== '') width = place + 1
       if (place < maxColumns) cells.push(cell.text)
       isOpen = text[cell.end] === separator
-      at = cell.end + 1
+      index = cell.end + 1
     }
     if (width > maxColumns) return { problem: `has ${width} columns: at most ${maxColumns} are read` }
     if (width > 0) rows.push({ number, cells })
-    if (text[at - 1] === '\r' && text[at] === '\n') at += 1
+    if (text[index - 1] === '\r' && text[index] === '\n') index += 1
   }
   return rows
 }

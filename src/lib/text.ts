@@ -36,9 +36,9 @@ export const shownOnly = (text: string): string => text.replace(everyHidden, '')
 /** The first invisible character, and the text before it: `"Acme" is followed by U+200B`. */
 export const hiddenProblem = (text: string): string => {
   const kept = text.replace(joiners, (found) => '_'.repeat(found.length)).replace(selectors, (found) => '_'.repeat(found.length))
-  const at = kept.search(hidden)
-  const code = (kept.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-  const before = text.slice(Math.max(0, at - 20), at)
+  const index = kept.search(hidden)
+  const code = (kept.codePointAt(index) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const before = text.slice(Math.max(0, index - 20), index)
   return `has a character that is not shown (U+${code}) ${before === '' ? 'at its beginning' : `after "${before}"`}: leave it out`
 }
 

@@ -6,7 +6,7 @@ export type Address = `0x${string}`
 /** EIP-55: a letter is uppercase if the hash of the digits has a digit of 8 or more there. */
 export const checksummed = (digits: string): Address => {
   const hash = Buffer.from(keccak_256(digits)).toString('hex')
-  const letters = [...digits].map((digit, at) => (Number.parseInt(hash[at] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
+  const letters = [...digits].map((digit, index) => (Number.parseInt(hash[index] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
   return `0x${letters.join('')}`
 }
 

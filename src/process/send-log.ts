@@ -116,9 +116,9 @@ const openFile = (folder: string, first: Buffer) => {
   const id = newId()
   const descriptor = openSync(join(folder, id), 'wx', 0o600)
   let end = 0
-  const put = (bytes: Buffer, at: number) => {
-    if (writeSync(descriptor, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('a line was cut off')
-    end = Math.max(end, at + bytes.length)
+  const put = (bytes: Buffer, offset: number) => {
+    if (writeSync(descriptor, bytes, 0, bytes.length, offset) !== bytes.length) throw new Error('a line was cut off')
+    end = Math.max(end, offset + bytes.length)
   }
   try {
     put(first, 0)

@@ -200,8 +200,8 @@ const declaredBefore = (
   // A migration for the time after the upgrade may remove anything that the newest version's tables do not declare.
   const newest = migrations[index]?.afterUpgrade ? tags.length - 1 : Math.max(1, ...lasts)
   const besides = createdIn(migrations.slice(0, newest + 1).flatMap(statementsOf))
-  for (let at = newest; at >= 0; at -= 1) {
-    const found = declared(tags[at] ?? '')
+  for (let index = newest; index >= 0; index -= 1) {
+    const found = declared(tags[index] ?? '')
     if (found) return new Set([...found, ...besides])
   }
   return besides

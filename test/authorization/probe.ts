@@ -66,8 +66,8 @@ const atOnce = 8
 
 export const probeAll = async (service: TestService, rows: readonly Row[], credential: Credential): Promise<Probed[]> => {
   const probed: Probed[] = []
-  for (let at = 0; at < rows.length; at += atOnce) {
-    probed.push(...(await Promise.all(rows.slice(at, at + atOnce).map((row) => probe(service, row, credential)))))
+  for (let index = 0; index < rows.length; index += atOnce) {
+    probed.push(...(await Promise.all(rows.slice(index, index + atOnce).map((row) => probe(service, row, credential)))))
   }
   return probed
 }

@@ -52,48 +52,60 @@ const openVersion = async (size: Run['size'], operations: Run['operations'], pro
 }
 
 /**
- * P0: every operation, and a payment until it is booked, by a commit and by this version in turn: ratios of the costs. Prints a
- * table for the changelog, with the spread of processor time.
+ * P0: every operation, and a payment until it is booked, by this version and by each commit in turn: ratios of the costs. Prints
+ * a table for the changelog with the spread of processor time, for each commit.
  */
-export const measureAgainst = async (commit: string, size: Run['size']): Promise<void> => {
+export const measureAgainst = async (commits: readonly string[], size: Run['size']): Promise<void> => {
   await ensureBundled()
-  const release = await checkOut(commit, commit, { built: true })
+  const releases = await Promise.all(commits.map((commit) => checkOut(commit, commit, { built: true })))
   const operations = operationsOf((await describeService()).routes)
-  const before = await openVersion(size, operations, release.start)
   const now = await openVersion(size, operations)
+  const versions = [now]
+  for (const { start } of releases) versions.push(await openVersion(size, operations, start))
   try {
-    const samples = new Map<string, { before: Cost; now: Cost }[]>()
+    /** The costs of each round, of this version and then of each commit. */
+    const samples = new Map<string, Cost[][]>()
     // The first round warms up.
     for (let round = 0; round <= size.rounds; round += 1) {
       const seconds = round === 0 ? size.warm : size.seconds
       const note = async (name: string, ask: (version: typeof now) => Promise<Cost>) => {
-        const pair = { before: await ask(before), now: await ask(now) }
-        if (round > 0) samples.set(name, [...(samples.get(name) ?? []), pair])
+        const costs: Cost[] = []
+        for (const version of versions) costs.push(await ask(version))
+        if (round > 0) samples.set(name, [...(samples.get(name) ?? []), costs])
       }
       for (const [name, operation] of Object.entries(operations))
         await note(name, (version) => version.ask(name, operation.kind, seconds))
       await note('a payment until it is booked', (version) => version.book(2 * seconds))
       say(`round ${round} of ${size.rounds}`)
     }
-    say(`| Operation | processor time, this ÷ ${commit} | least … most | Node | Postgres | statements | blocks | log, bytes |`)
-    say('|---|---|---|---|---|---|---|---|')
-    const both = ({ nodeMs, postgresMs }: Cost) => nodeMs + postgresMs
-    for (const [name, all] of samples) {
-      // Only one of the two has the operation.
-      const pairs = all.filter((pair) => Number.isFinite(both(pair.now) + both(pair.before)))
-      if (pairs.length === 0) continue
-      const ratios = pairs.map((pair) => both(pair.now) / both(pair.before))
-      const cells = measures.map((measure) => {
-        const of = (version: 'before' | 'now') => median(pairs.map((pair) => pair[version][measure]))
-        return `${of('before').toPrecision(3)} → ${of('now').toPrecision(3)}`
-      })
-      const ratio = median(ratios)
-      const shown = ratio > 1.1 ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2)
-      say(`| ${name} | ${shown} | ${Math.min(...ratios).toFixed(2)} … ${Math.max(...ratios).toFixed(2)} | ${cells.join(' | ')} |`)
-    }
+    for (const [index, commit] of commits.entries()) say(tableOf(commit, index + 1, samples))
   } finally {
-    await before.stop()
-    await now.stop()
-    release.remove()
+    for (const version of versions) await version.stop()
+    for (const release of releases) release.remove()
   }
+}
+
+const tableOf = (commit: string, index: number, samples: ReadonlyMap<string, readonly Cost[][]>): string => {
+  const lines = [
+    `| Operation | processor time, this ÷ ${commit} | least … most | Node | Postgres | statements | blocks | log, bytes |`,
+    '|---|---|---|---|---|---|---|---|',
+  ]
+  const both = ({ nodeMs, postgresMs }: Cost) => nodeMs + postgresMs
+  for (const [name, rounds] of samples) {
+    const pairs = rounds.flatMap(({ 0: now, [index]: before }) => (now && before ? [{ before, now }] : []))
+    // Only one of the two has the operation.
+    const known = pairs.filter((pair) => Number.isFinite(both(pair.now) + both(pair.before)))
+    if (known.length === 0) continue
+    const ratios = known.map((pair) => both(pair.now) / both(pair.before))
+    const cells = measures.map((measure) => {
+      const of = (version: 'before' | 'now') => median(known.map((pair) => pair[version][measure]))
+      return `${of('before').toPrecision(3)} → ${of('now').toPrecision(3)}`
+    })
+    const ratio = median(ratios)
+    const shown = ratio > 1.1 ? `**${ratio.toFixed(2)}**` : ratio.toFixed(2)
+    lines.push(
+      `| ${name} | ${shown} | ${Math.min(...ratios).toFixed(2)} … ${Math.max(...ratios).toFixed(2)} | ${cells.join(' | ')} |`,
+    )
+  }
+  return lines.join('\n')
 }

@@ -8,14 +8,14 @@ import { forEach, say } from './connection.ts'
 import type { Scene } from './operation-list.ts'
 import { type Bench, startProvider, startService } from './processes.ts'
 
-export const range = (length: number): number[] => Array.from({ length }, (_, at) => at)
+export const range = (length: number): number[] => Array.from({ length }, (_, index) => index)
 const plenty = '900000000000000'
 
 /** `paid`: the payees that it has paid. The first payment to a payee costs more. */
 export type Caller = Scene & { paid: readonly string[]; refreshToken: string }
 
 /** A caller with 20 payees, 8 to 40 payments, six keys. */
-const furnish = async (bench: Bench, open: Client, at: number, admin: string, client: OAuthClient): Promise<Caller> => {
+const furnish = async (bench: Bench, open: Client, index: number, admin: string, client: OAuthClient): Promise<Caller> => {
   const person = await signIn(open)
   const send = async (path: string, body?: object, { api }: { api: Client } = person) => {
     const answer = await api.call(body ? 'POST' : 'GET', path, { body, key: randomUUID() })
@@ -27,7 +27,7 @@ const furnish = async (bench: Bench, open: Client, at: number, admin: string, cl
   await bench.query(credit, [parseId('account', person.accountId)])
   const payees: string[] = []
   for (const number of range(22)) {
-    const destination = { payment_rail: 'MPESA_B2C', destination: `2547${10_000_000 + ((at * 100 + number) % 90_000_000)}` }
+    const destination = { payment_rail: 'MPESA_B2C', destination: `2547${10_000_000 + ((index * 100 + number) % 90_000_000)}` }
     payees.push((await send('/v1/beneficiaries', { type: 'supplier', display_name: `Supplier ${number}`, ...destination })).id)
   }
   const [asking = '', renamed = '', ...others] = payees
@@ -56,7 +56,7 @@ const furnish = async (bench: Bench, open: Client, at: number, admin: string, cl
     ...{ paid: others.slice(0, 8), beneficiaries: others[0] ?? '', asking, renamed, payments, approvals },
     'payment-batches': (await send('/v1/payment-batches', { items: [asked], duplicates_intended: true })).id,
     invitations: (await send('/v1/workspaces/current/invitations', { role: 'viewer' })).id,
-    topups: (await send('/v1/topups/initiate', { amount_minor: '10000', phone_number: `2547${10_000_000 + at}` })).id,
+    topups: (await send('/v1/topups/initiate', { amount_minor: '10000', phone_number: `2547${10_000_000 + index}` })).id,
   }
 }
 
@@ -81,8 +81,8 @@ export const prepareCallers = async (bench: Bench, counts: readonly number[]) =>
   const client = await registerClient(open, { grant_types })
   const groups: Caller[][] = counts.map(() => [])
   for (const [group, made] of groups.entries())
-    await forEach(service.url, range(counts[group] ?? 0), async (at) => {
-      made.push(await furnish(bench, open, group * 100_000 + at, admin, client))
+    await forEach(service.url, range(counts[group] ?? 0), async (index) => {
+      made.push(await furnish(bench, open, group * 100_000 + index, admin, client))
       if (made.length === counts[group]) say(`${made.length} callers have their records`)
     })
   await untilBooked(bench)

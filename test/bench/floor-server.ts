@@ -12,7 +12,7 @@ app.get('/one/:id', async (request) => {
   return (await pool.query({ name: 'one', text: 'select * from bench.rows where id = $1', values: [id] })).rows[0]
 })
 
-const columns = Array.from({ length: 12 }, (_, at) => `c${at + 1}`)
+const columns = Array.from({ length: 12 }, (_, index) => `c${index + 1}`)
 const item = { type: 'object', properties: Object.fromEntries(columns.map((name) => [name, { type: 'string' }])) }
 const schema = { response: { 200: { type: 'object', properties: { data: { type: 'array', items: item } } } } }
 app.get('/page/:name', { schema }, async (request) => {

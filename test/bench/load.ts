@@ -25,7 +25,7 @@ export type Run = {
 export type Load = {
   url: string
   connections: number
-  turn: (connection: Connection, at: number) => Promise<number>
+  turn: (connection: Connection, index: number) => Promise<number>
   isLeft?: () => boolean
 }
 
@@ -40,11 +40,11 @@ export const measure = async ({ url, connections, turn, isLeft }: Load, seconds:
   const [took, refused, failed]: [number[], number[], unknown[]] = [[], [], []]
   const began = performance.now()
   const goesOn = isLeft ?? (() => performance.now() < began + seconds * 1000)
-  const send = async (_: unknown, at: number) => {
+  const send = async (_: unknown, index: number) => {
     const connection = openConnection(url)
     while (goesOn()) {
       const sent = performance.now()
-      const status = await turn(connection, at).catch((reason) => void failed.push(reason))
+      const status = await turn(connection, index).catch((reason) => void failed.push(reason))
       if (status !== undefined) (status < 400 ? took : refused).push(performance.now() - sent)
       // An ended connection fails at once, and would fill the turn of the event loop.
       else await wait(10)

@@ -15,9 +15,13 @@ export const measureMachine = async (run: Run): Promise<void> => {
     notes.note('ms until ready', service.readyMs, '≤ 1000')
     notes.note('MB when idle', residentMb(service.pid), '≤ 150')
     const open = async (count: number) => {
-      const streams = range(count).map((at) => {
+      const streams = range(count).map((index) => {
         const stream = openConnection(service.url)
-        const request = { method: 'GET', path: '/v1/notifications/stream', credential: writers[at % writers.length]?.key ?? '' }
+        const request = {
+          method: 'GET',
+          path: '/v1/notifications/stream',
+          credential: writers[index % writers.length]?.key ?? '',
+        }
         stream.send(request).catch(() => undefined)
         return stream
       })
@@ -74,7 +78,10 @@ export const measureWaits = async (run: Run): Promise<void> => {
   }
   const batchOf = (count: number, query = '') => {
     const payees = [caller?.asking, ...(caller?.paid ?? [])]
-    const items = range(count).map((at) => ({ beneficiary_id: payees[at % payees.length], amount_minor: `${at + 10}00` }))
+    const items = range(count).map((index) => ({
+      beneficiary_id: payees[index % payees.length],
+      amount_minor: `${index + 10}00`,
+    }))
     return request('POST', `/v1/payment-batches${query}`, { items, duplicates_intended: true })
   }
   // The first round warms up.
@@ -92,7 +99,7 @@ export const measureWaits = async (run: Run): Promise<void> => {
     await during('its cancellation', request('POST', `/v1/payment-batches/${other.id}/cancel`))
     await during('a receipt', request('GET', `/v1/payments/${caller?.payments}/receipt`))
     await during('a search without hits', request('GET', '/v1/payments?q=nothing-has-this'))
-    const lines = range(10_000).map((at) => `MANY${round}X${at},2026-03-04 20:00:00,Completed,${at + 1}.00,`)
+    const lines = range(10_000).map((index) => `MANY${round}X${index},2026-03-04 20:00:00,Completed,${index + 1}.00,`)
     const statement = ['Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn', ...lines, ''].join('\n')
     const upload = { source: `portal-${round}.csv`, statement }
     await during("a provider's statement of 10,000 lines", request('POST', '/v1/admin/reconciliations', upload, caller?.admin))

@@ -4,7 +4,7 @@ import { costOf, prepared, type Run, requesting } from './load.ts'
 import type { Operation, Scene } from './operation-list.ts'
 import { linesOf, type Sample } from './results.ts'
 
-const columns = range(12).map((at) => `c${at + 1}`)
+const columns = range(12).map((index) => `c${index + 1}`)
 const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length
 
 const scenesOf = ({ readers, writers }: Run, { kind }: Operation): readonly Scene[] => (kind === 'write' ? writers : readers)

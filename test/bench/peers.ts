@@ -13,9 +13,9 @@ const packages = ['better-auth@1.7.5', '@better-auth/api-key@1.7.5', 'oidc-provi
 
 /** A token for each connection, because our server waits before it answers. */
 const rotating = (url: string, path: string, client_id: string, tokens: string[]): Load => {
-  const turn: Load['turn'] = async (connection, at) => {
-    const form = { grant_type: 'refresh_token', refresh_token: tokens[at] ?? '', client_id }
-    tokens[at] = (await jsonOf(connection, { method: 'POST', path, form })).refresh_token
+  const turn: Load['turn'] = async (connection, index) => {
+    const form = { grant_type: 'refresh_token', refresh_token: tokens[index] ?? '', client_id }
+    tokens[index] = (await jsonOf(connection, { method: 'POST', path, form })).refresh_token
     return 200
   }
   return { url, connections: tokens.length, turn }

@@ -49,8 +49,8 @@ export const linesOf = (rows: readonly Row[]): string[] => {
     return `${name} | ${marked(of('ratio'), `≥ ${goal}`)} of ${kind} (${shown(of('byTime'))}) | ${ms}`
   })
   const height = Math.ceil(cells.length / 4)
-  const line = (at: number) => [0, 1, 2, 3].map((column) => cells[column * height + at] ?? ' | | ').join(' | ')
-  return cells.slice(0, height).map((_, at) => line(at))
+  const line = (index: number) => [0, 1, 2, 3].map((column) => cells[column * height + index] ?? ' | | ').join(' | ')
+  return cells.slice(0, height).map((_, index) => line(index))
 }
 
 const page = new URL('../../docs/performance.md', import.meta.url)
@@ -64,8 +64,8 @@ export const save = async (part: string, size: Run['size'], lines: readonly stri
   say(found.join('\n'))
   const before = (await readFile(page, 'utf8')).split('\n')
   const isOwn = (line: string) => line.startsWith(`| ${part} | `)
-  const at = before.findIndex(isOwn)
-  if (at < 0) throw new Error(`docs/performance.md has no line for ${part}`)
+  const index = before.findIndex(isOwn)
+  if (index < 0) throw new Error(`docs/performance.md has no line for ${part}`)
   const rest = before.filter((line) => !isOwn(line))
-  await writeFile(page, [...rest.slice(0, at), ...found, ...rest.slice(at)].join('\n'))
+  await writeFile(page, [...rest.slice(0, index), ...found, ...rest.slice(index)].join('\n'))
 }

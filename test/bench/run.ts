@@ -14,7 +14,7 @@ import { openBench, startFloor, startService } from './processes.ts'
 import { Notes, save } from './results.ts'
 
 // Each part writes its lines of the table in docs/performance.md. Default: all parts, two hours on a quiet machine. `against
-// <commit>` compares with another version, and prints.
+// <commit> …` compares with other versions, and prints.
 
 const parts: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   operations: measureOperations,
@@ -29,9 +29,9 @@ const sizes = { rounds: '8', seconds: '1', warm: '5', callers: '1500', payments:
 const options = Object.entries(sizes).map(([name, value]) => [name, { type: 'string', default: value }] as const)
 const { values, positionals } = parseArgs({ allowPositionals: true, options: Object.fromEntries(options) })
 const size = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)])) as Run['size']
-const [against, commit] = positionals
-if (against === 'against' && commit !== undefined) {
-  await measureAgainst(commit, { ...size, callers: Math.min(size.callers, 300) })
+const [against, ...commits] = positionals
+if (against === 'against' && commits.length > 0) {
+  await measureAgainst(commits, { ...size, callers: Math.min(size.callers, 300) })
   process.exit()
 }
 const wanted = Object.keys(parts).filter((part) => positionals.length === 0 || positionals.includes(part))

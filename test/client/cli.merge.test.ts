@@ -214,9 +214,9 @@ describe('with an API key', () => {
     ])
     const names = ['pay', 'approvals', 'top-up', 'verify-receipt']
     const helps = names.map((name) => payments([name, '--help'], nowhere))
-    for (const [at, help] of helps.entries()) {
+    for (const [index, help] of helps.entries()) {
       expect(await help.ended).toBe(0)
-      expect(help.out()).toMatch(new RegExp(`^payments ${names[at]} .*\n\n\\S`))
+      expect(help.out()).toMatch(new RegExp(`^payments ${names[index]} .*\n\n\\S`))
     }
   })
 

@@ -64,8 +64,8 @@ export const createWindows = (browser: () => Browser, own: () => string): Window
   const idle: Window[] = []
   return {
     take: async (hasWallet) => {
-      const at = idle.findLastIndex((window) => window.hasWallet === hasWallet)
-      const [window] = at === -1 ? [] : idle.splice(at, 1)
+      const index = idle.findLastIndex((window) => window.hasWallet === hasWallet)
+      const [window] = index === -1 ? [] : idle.splice(index, 1)
       return window ?? open(browser(), own(), hasWallet)
     },
     release: async (window) => {

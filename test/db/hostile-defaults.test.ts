@@ -60,8 +60,8 @@ const payAll = async (database: TestDatabase, through?: NonNullable<Parameters<t
     const stream = await openStream(person.api)
     const payees = [await newBeneficiary(person.api), await newBeneficiary(person.api, { destination: '254722000702' })]
     const paid = await Promise.all(
-      Array.from({ length: 50 }, (_, at) =>
-        person.api.post('/v1/payments', { beneficiary_id: payees[at % 2], amount_minor: '1000' }, { key: `payment ${at}` }),
+      Array.from({ length: 50 }, (_, index) =>
+        person.api.post('/v1/payments', { beneficiary_id: payees[index % 2], amount_minor: '1000' }, { key: `payment ${index}` }),
       ),
     )
     await service.settle()

@@ -277,10 +277,10 @@ test('what was paid to a payee is read from an index of paid payments: those tha
     'payment_batches.lines',
     'payment_batches.payees',
   ]
-  for (const [at, plan] of (await plansOf(names, skip)).entries()) {
+  for (const [index, plan] of (await plansOf(names, skip)).entries()) {
     const conditions = conditionsIn('payments_paid', plan)
-    expect([names[at], conditions[0], conditions.filter((condition) => !condition.includes('payee_id ='))]).toEqual([
-      names[at],
+    expect([names[index], conditions[0], conditions.filter((condition) => !condition.includes('payee_id ='))]).toEqual([
+      names[index],
       expect.any(String),
       [],
     ])

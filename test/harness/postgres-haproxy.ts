@@ -8,8 +8,8 @@ type Member = { port: number; restPort: number }
 /** haproxy with the file of `deploy/`, before a cluster's members: one port that leads to the primary. */
 export const startHaproxy = async (members: readonly Member[]) => {
   const port = await freePort()
-  const settings = ['ONE', 'TWO', 'THREE'].flatMap((name, at): [string, string][] => {
-    const member = members[at]
+  const settings = ['ONE', 'TWO', 'THREE'].flatMap((name, index): [string, string][] => {
+    const member = members[index]
     return [
       [`POSTGRES_${name}`, `127.0.0.1:${member?.port ?? 1}`],
       [`PATRONI_${name}`, String(member?.restPort ?? 1)],

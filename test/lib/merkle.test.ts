@@ -57,9 +57,9 @@ describe('inclusion', () => {
         const node = tree(size)
         const path = inclusionPath(index, size, node)
         const proof = { leaf: leafHash(`leaf ${index}`), index, size, root: rootOf(size, node) }
-        const changed = path.map((hash, at) => {
+        const changed = path.map((hash, index) => {
           const copy = Uint8Array.from(hash)
-          if (at === b % path.length) copy[byte] = (copy[byte] ?? 0) ^ 1
+          if (index === b % path.length) copy[byte] = (copy[byte] ?? 0) ^ 1
           return copy
         })
         expect(provesInclusion({ ...proof, path: changed })).toBe(false)
@@ -98,7 +98,7 @@ describe('consistency', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 200 }), fc.nat(), fc.nat(), (size, a, b) => {
         const before = 1 + (a % (size - 1))
-        const rewritten = treeOf(contents(size).map((content, at) => leafHash(at === b % before ? 'rewritten' : content)))
+        const rewritten = treeOf(contents(size).map((content, index) => leafHash(index === b % before ? 'rewritten' : content)))
         const from = { size: before, root: rootOf(before, tree(size)) }
         const to = { size, root: rootOf(size, rewritten) }
         expect(provesConsistency({ from, to, path: consistencyPath(before, size, rewritten) })).toBe(false)

@@ -278,8 +278,8 @@ test('a change that weakens a policy is mailed to the other approvers; a batch t
     approval_threshold_minor: '200000',
   })
   expect(change.status).toBe(202)
-  const items = ['254700000003', '254722000111'].map((destination, at) => ({
-    ...{ display_name: `Payee ${at}`, payment_rail: 'MPESA_B2C', destination, amount_minor: '2000' },
+  const items = ['254700000003', '254722000111'].map((destination, index) => ({
+    ...{ display_name: `Payee ${index}`, payment_rail: 'MPESA_B2C', destination, amount_minor: '2000' },
   }))
   const failing = answered(
     await of.owner.api.post('/v1/payment-batches', { name: 'Wages', items: items.map((item) => ({ ...item, type: 'person' })) }),

@@ -138,7 +138,7 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
       const { pool } = service.deps.db
       const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
       const written = Promise.all(
-        Array.from({ length: 5 }, (_, at) => person.api.patch('/v1/workspaces/current', { name: `W ${at}` })),
+        Array.from({ length: 5 }, (_, index) => person.api.patch('/v1/workspaces/current', { name: `W ${index}` })),
       )
       while (pool.waitingCount === 0) await service.api.get('/healthz')
       for (const start = performance.now(); performance.now() - start < 300; ) await service.api.get('/healthz')

@@ -19,9 +19,9 @@ const quantile = (q: number, buckets: { le: number; count: number }[]): number =
   const sorted = buckets.sort((one, other) => one.le - other.le)
   const total = sorted.at(-1)?.count ?? 0
   if (total === 0) return Number.NaN
-  const at = sorted.findIndex(({ count }) => count >= q * total)
-  const { le = Number.NaN } = sorted[at] ?? {}
-  return le === Number.POSITIVE_INFINITY ? (sorted[at - 1]?.le ?? Number.NaN) : le
+  const index = sorted.findIndex(({ count }) => count >= q * total)
+  const { le = Number.NaN } = sorted[index] ?? {}
+  return le === Number.POSITIVE_INFINITY ? (sorted[index - 1]?.le ?? Number.NaN) : le
 }
 
 /**
@@ -30,11 +30,11 @@ const quantile = (q: number, buckets: { le: number; count: number }[]): number =
  */
 export const evaluate = (expression: string, before: readonly Sample[], after: readonly Sample[]): Vector => {
   const tokens = expression.match(/"[^"]*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|=~|==|[{}()[\],=<>*/]|\S/g) ?? []
-  let at = 0
-  const next = () => tokens[at++] ?? ''
-  const take = (token: string): boolean => tokens[at] === token && at++ >= 0
+  let index = 0
+  const next = () => tokens[index++] ?? ''
+  const take = (token: string): boolean => tokens[index] === token && index++ >= 0
   const expect = (token: string) => {
-    if (!take(token)) throw new Error(`${expression}: ${token} is missing before ${tokens[at]}`)
+    if (!take(token)) throw new Error(`${expression}: ${token} is missing before ${tokens[index]}`)
   }
 
   const selector = (name: string): { found: Vector; range: boolean } => {
@@ -139,6 +139,6 @@ export const evaluate = (expression: string, before: readonly Sample[], after: r
     return take('or') ? [...left, ...or()] : left
   }
   const answer = or()
-  if (at < tokens.length) throw new Error(`${expression}: ${tokens.slice(at).join(' ')} was not read`)
+  if (index < tokens.length) throw new Error(`${expression}: ${tokens.slice(index).join(' ')} was not read`)
   return answer
 }

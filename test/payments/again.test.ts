@@ -12,15 +12,15 @@ const scene = async () => {
   const owner = await signIn(service.api)
   await credit(service, owner.accountId, 10_000_000n)
   const payees = [await newBeneficiary(owner.api), await newBeneficiary(owner.api), await newBeneficiary(owner.api)]
-  const items = payees.map((beneficiary_id, at) => ({
+  const items = payees.map((beneficiary_id, index) => ({
     ...{
       beneficiary_id,
-      amount_minor: `${(at + 1) * 10_000}`,
-      narrative: `Wages ${at}`,
+      amount_minor: `${(index + 1) * 10_000}`,
+      narrative: `Wages ${index}`,
       purpose_code: 'SALA',
       payment_type: 'salary',
     },
-    metadata: { employee: `E${at}` },
+    metadata: { employee: `E${index}` },
   }))
   const batch = answered(await owner.api.post(path, { name: 'November', items }), 201)
   const itemsOf = async (id: string): Promise<Json[]> =>

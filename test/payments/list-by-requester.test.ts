@@ -34,7 +34,7 @@ const pagesOf = async (query: string): Promise<string[]> => {
   return found
 }
 
-const asked = [10, 11, ...Array.from({ length: 28 }, (_, at) => 5973 + at)]
+const asked = [10, 11, ...Array.from({ length: 28 }, (_, index) => 5973 + index)]
 const amounts = (numbers: readonly number[]) => numbers.map((n) => String(1000 + n))
 
 test('every page of what a key asked for is complete, and in order, however far back it is', async () => {

@@ -740,7 +740,9 @@ describe('what a statement shows and the service does not book', () => {
     const cells = columns.split(',')
     const amounts = [cells.indexOf('Paid In'), cells.indexOf('Withdrawn')]
     const values = line.split(',')
-    const more = values.map((value, at) => (amounts.includes(at) && value !== '' ? value.replace(/(\d+)\./, '1501.') : value))
+    const more = values.map((value, index) =>
+      amounts.includes(index) && value !== '' ? value.replace(/(\d+)\./, '1501.') : value,
+    )
     const [paidIn = 0, withdrawn = 0] = amounts
     const back = more.with(paidIn, '1501.00').with(withdrawn, '')
     return reconcile([columns, more.join(','), ...(undone ? [back.join(',')] : [])].join('\n'))

@@ -74,11 +74,12 @@ describe('the account number of a deposit', () => {
     for (let round = 0; round < 50; round += 1) {
       const code = newDepositCode()
       expect(code).toMatch(/^[1-9]\d{8}$/)
-      for (let at = 0; at < 9; at += 1) {
+      for (let index = 0; index < 9; index += 1) {
         for (const digit of '0123456789')
-          if (digit !== code[at]) expect(readDepositCode(code.slice(0, at) + digit + code.slice(at + 1))).toBeUndefined()
-        const [one = '', two = ''] = code.slice(at, at + 2)
-        if (at < 8 && one !== two) expect(readDepositCode(code.slice(0, at) + two + one + code.slice(at + 2))).toBeUndefined()
+          if (digit !== code[index]) expect(readDepositCode(code.slice(0, index) + digit + code.slice(index + 1))).toBeUndefined()
+        const [one = '', two = ''] = code.slice(index, index + 2)
+        if (index < 8 && one !== two)
+          expect(readDepositCode(code.slice(0, index) + two + one + code.slice(index + 2))).toBeUndefined()
       }
     }
   })

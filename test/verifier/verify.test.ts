@@ -222,9 +222,9 @@ describe('what even the service cannot sign without being found', () => {
     alter(client)
     passkey.client_data = Buffer.from(JSON.stringify(client)).toString('base64url')
   }
-  const alterBytes = (holder: Json, name: string, at: number, value: number) => {
+  const alterBytes = (holder: Json, name: string, index: number, value: number) => {
     const bytes = Buffer.from(holder[name], 'base64url')
-    bytes[at] = value
+    bytes[index] = value
     holder[name] = bytes.toString('base64url')
   }
   const forgeries: readonly (readonly [string, string, string, (document: Json) => void])[] = [

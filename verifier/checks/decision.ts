@@ -25,7 +25,7 @@ const mismatch = ({ payment }: Receipt, { payment: facts, grants }: Evaluation):
 /** Everything that the receipt records is what was found again. A version that decided earlier may record fewer fields. */
 const agrees = (recorded: unknown, again: unknown): boolean => {
   if (Array.isArray(recorded))
-    return Array.isArray(again) && recorded.length === again.length && recorded.every((one, at) => agrees(one, again[at]))
+    return Array.isArray(again) && recorded.length === again.length && recorded.every((one, index) => agrees(one, again[index]))
   if (typeof recorded !== 'object' || recorded === null) return recorded === again
   const found = new Map(Object.entries(typeof again === 'object' && again !== null ? again : {}))
   return Object.entries(recorded).every(([name, value]) => agrees(value, found.get(name)))

@@ -45,7 +45,7 @@ const verifies = async ({ public_key: key }: PasskeyProof, signature: Bytes, sig
 const siteOf = (message: string): string => message.slice(0, message.indexOf(' '))
 
 const same = (one: Bytes, other: Uint8Array): boolean =>
-  one.length === other.length && one.every((byte, at) => byte === other[at])
+  one.length === other.length && one.every((byte, index) => byte === other[index])
 
 /** What is wrong with the page that the passkey was used on, or with the text that it signed. */
 const contextProblem = async (clientData: Bytes, authenticator: Bytes, message: string): Promise<string | undefined> => {

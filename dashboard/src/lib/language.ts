@@ -59,7 +59,7 @@ export const readTexts = async <Texts extends Readonly<Record<keyof Texts, Text>
     rich: (key: keyof Texts, values: Readonly<Record<string, ReactNode>>): ReactNode[] =>
       formOf(key, values)
         .split(/\{(\w+)\}/)
-        .map((part, at) => (at % 2 === 0 ? part : createElement(Fragment, { key: part }, values[part]))),
+        .map((part, index) => (index % 2 === 0 ? part : createElement(Fragment, { key: part }, values[part]))),
   }
 }
 

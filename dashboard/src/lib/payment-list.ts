@@ -148,7 +148,10 @@ export const correctedFiles = ({ columns, rows }: PaymentList, reasons: Readonly
   const titles = columns.map(({ title }) => title)
   const wrong = rows.filter(({ number }) => reasons.has(number))
   const width = Math.max(titles.length, ...wrong.map(({ cells }) => cells.length))
-  const wide = (cells: readonly string[], last: string) => [...Array.from({ length: width }, (_, at) => cells[at] ?? ''), last]
+  const wide = (cells: readonly string[], last: string) => [
+    ...Array.from({ length: width }, (_, index) => cells[index] ?? ''),
+    last,
+  ]
   const right = rows.filter(({ number }) => !reasons.has(number))
   return {
     payable: csvHeader(titles) + right.map(({ cells }) => csvLine(cells)).join(''),

@@ -159,9 +159,9 @@ type MoneyProps = FieldProps & {
 /** Place after as many digits as before the caret: separators come and go during typing. */
 const caretAfter = (grouped: string, before: string): number => {
   let left = before.replaceAll(',', '').length
-  let at = 0
-  for (; at < grouped.length && left > 0; at += 1) if (grouped[at] !== ',') left -= 1
-  return at
+  let index = 0
+  for (; index < grouped.length && left > 0; index += 1) if (grouped[index] !== ',') left -= 1
+  return index
 }
 
 /** Takes an amount as people write it. `parseMajor` turns it into minor units. */

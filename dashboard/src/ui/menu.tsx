@@ -38,8 +38,8 @@ export const Menu = ({ label, button, children, up = false, right = false }: Men
   }
   const move = (step: number) => {
     const items = itemsOf(list.current)
-    const at = document.activeElement instanceof HTMLElement ? items.indexOf(document.activeElement) : -1
-    items.at((at + step) % items.length)?.focus()
+    const index = document.activeElement instanceof HTMLElement ? items.indexOf(document.activeElement) : -1
+    items.at((index + step) % items.length)?.focus()
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the list inside

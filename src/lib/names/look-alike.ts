@@ -22,7 +22,7 @@ export type Shape = { inOrder: string; sorted: string; numbers: string; letters:
 
 const lettersOf = (word: string): number => {
   let letters = 0
-  for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31)
+  for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31)
   return letters
 }
 

@@ -47,8 +47,8 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     waiting = []
     if (dropped > 0) deps.logger.warn({ requests: dropped }, 'requests are missing from the request log')
     dropped = 0
-    for (let at = 0; at < rows.length; at += maxInStatement) {
-      await insert(rows.slice(at, at + maxInStatement))
+    for (let index = 0; index < rows.length; index += maxInStatement) {
+      await insert(rows.slice(index, index + maxInStatement))
     }
   }
   const flush = () => {

@@ -111,7 +111,7 @@ export const rowFlows = (world: World): void => {
     const known = (await api.get('/v1/beneficiaries')).body.data[0].id
     const items = [
       { beneficiary_id: known, amount_minor: '1500000' },
-      ...names.map((display_name, at) => ({ display_name, destination: `25472213001${at}`, amount_minor: '1100000' })),
+      ...names.map((display_name, index) => ({ display_name, destination: `25472213001${index}`, amount_minor: '1100000' })),
     ]
     const list = await api.post('/v1/payment-batches', {
       name: names[0],

@@ -28,9 +28,9 @@ export const statementFlows = (world: World): void => {
     const period = (await page.locator('.page-header p').textContent())?.replaceAll(/\s/g, '') ?? ''
     const printed = pagesOfPdf(await page.pdf({ format: 'A6' })).map((text) => text.replaceAll(/\s/g, ''))
     expect(printed.length).toBeGreaterThan(2)
-    for (const [at, text] of printed.entries()) {
+    for (const [index, text] of printed.entries()) {
       expect(text).toContain(period)
-      expect(text).toContain(`${at + 1}/${printed.length}`)
+      expect(text).toContain(`${index + 1}/${printed.length}`)
     }
     const file = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export CSV' }).click()

@@ -83,20 +83,20 @@ export const warningFlows = (world: World): void => {
     }
     // A notification has room for only a few.
     const parts = [told.slice(0, 3), told.slice(3, 6), told.slice(6, 9), told.slice(9), told]
-    const ids = await team.hold(...parts.map((_, at) => String(110_000 + at * 100)))
-    const factsOf = (at: number) => inOrder((parts[at] ?? []).map(factOf))
-    for (const [at, id] of ids.entries())
+    const ids = await team.hold(...parts.map((_, index) => String(110_000 + index * 100)))
+    const factsOf = (index: number) => inOrder((parts[index] ?? []).map(factOf))
+    for (const [index, id] of ids.entries())
       await world.service.deps.db.query('update approvals set facts = $2 where id = $1', [
         parseId('approval', id),
-        JSON.stringify(factsOf(at)),
+        JSON.stringify(factsOf(index)),
       ])
     await world.service.settle()
     const listed = await listedTo(team)
-    for (const [at, id] of ids.entries()) {
+    for (const [index, id] of ids.entries()) {
       const agents = listed.find(({ approval }) => approval.id === id)?.facts.join(' ') ?? ''
-      for (const fact of factsOf(at)) {
+      for (const fact of factsOf(index)) {
         expect(agents).toContain(factTitle(fact, 1))
-        if (at < 4) expect(noticeOf(id), fact.type).toContain(factTitle(fact, 1))
+        if (index < 4) expect(noticeOf(id), fact.type).toContain(factTitle(fact, 1))
       }
     }
     const all = ids.at(-1) ?? ''

@@ -155,9 +155,9 @@ test('a message in the form that this service gives out is read as the library r
   }
   expect(expectSame(body.message)).not.toBe('not a message')
   const lines: string[] = body.message.split('\n')
-  for (const [at, line] of lines.entries()) {
+  for (const [index, line] of lines.entries()) {
     for (const changed of [[], [line, line], [`${line} `], [line.toLowerCase()], [line.replace(/\d/, '9')], [`${line}\r`]])
-      expectSame([...lines.slice(0, at), ...changed, ...lines.slice(at + 1)].join('\n'))
+      expectSame([...lines.slice(0, index), ...changed, ...lines.slice(index + 1)].join('\n'))
   }
   for (const chain of ['NaN', '-1', '0', '01', '1e3', '1.5', 'Infinity', '9'.repeat(20)])
     expectSame(body.message.replace('Chain ID: 8453', `Chain ID: ${chain}`))

@@ -48,7 +48,7 @@ describe('sign-ins of several wallets that arrive together', () => {
       known.map(({ accountId }) => ({ outcome: 'signed_in', account: accountId, token: expect.any(String) })),
     )
     expect(new Set(answers.map(tokenOf)).size).toBe(5)
-    for (const [at, { accountId }] of known.entries()) expect(await accountBehind(tokenOf(answers[at]))).toBe(accountId)
+    for (const [index, { accountId }] of known.entries()) expect(await accountBehind(tokenOf(answers[index]))).toBe(accountId)
     const rows = await service.deps.db.query<{ action: string; events: number }>(
       `select a.action,
          (select count(*)::int from events e where e.xmin = a.xmin and e.type = 'session.created' and e.account_id = a.account_id) as events
@@ -75,7 +75,7 @@ describe('sign-ins of several wallets that arrive together', () => {
     ])
     const accounts = answers.map((answer) => 'account' in answer && answer.account)
     expect([accounts[2], accounts[3], new Set(accounts).size]).toEqual([known.accountId, accounts[1], 4])
-    for (const [at, account] of accounts.entries()) expect(await accountBehind(tokenOf(answers[at]))).toBe(account)
+    for (const [index, account] of accounts.entries()) expect(await accountBehind(tokenOf(answers[index]))).toBe(account)
     const rows = await service.deps.db.query<{ action: string }>(`select action from audit_log where request_id = 'first'`)
     const actions = rows.map(({ action }) => action).sort()
     expect(actions).toEqual([
@@ -141,13 +141,15 @@ describe('sign-ins of several wallets that arrive together', () => {
     const requests = await Promise.all(known.map(({ wallet }) => signed(wallet)))
     const verify = openQueue()
     const outcomes = await Promise.allSettled(
-      requests.map((request, at) => verify({ ip: null, userAgent: at === 2 ? 'poison' : null, requestId: 'poisoned' }, request)),
+      requests.map((request, index) =>
+        verify({ ip: null, userAgent: index === 2 ? 'poison' : null, requestId: 'poisoned' }, request),
+      ),
     )
     await service.deps.db.query('drop trigger poison on sessions')
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     const again = await together(requests)
     expect(again[2]).toMatchObject({ outcome: 'signed_in', account: known[2]?.accountId })
-    expect([0, 1, 3].map((at) => again[at])).toEqual(
+    expect([0, 1, 3].map((index) => again[index])).toEqual(
       Array.from({ length: 3 }, () => ({ refused: 'invalid_signature', field: 'nonce' })),
     )
   })

@@ -114,10 +114,10 @@ const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
     if (waiting.length === 0 && known.length > 0) round.set([])
     else if (waiting.some((one) => !known.includes(one))) round.set([...new Set([...known, ...waiting])])
   }, [waiting, known])
-  const at = known.indexOf(id)
+  const index = known.indexOf(id)
   const next = forMe.find(({ approval }) => approval.id !== id)
   return {
-    place: known.length > 1 && at >= 0 ? t('place', { at: at + 1, count: known.length }) : null,
+    place: known.length > 1 && index >= 0 ? t('place', { at: index + 1, count: known.length }) : null,
     /** Opens the next approval, if there is one. */
     goOn: () => {
       if (next) openIn(next.workspace.id, `/approvals/${next.approval.id}`)

@@ -232,7 +232,7 @@ const canWords = (chosen: readonly Permission[]): string => {
       ? harmless.map((permission) => wordsOfPermission(permission))
       : [tConsent('more_permissions', { count: harmless.length })]
   return [...powerful.map((permission) => wordsOfPermission(permission)), ...rest]
-    .map((words, at) => (at === 0 ? words : inSentence(words)))
+    .map((words, index) => (index === 0 ? words : inSentence(words)))
     .join('; ')
 }
 

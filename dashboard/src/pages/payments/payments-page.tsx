@@ -27,8 +27,8 @@ export const PaymentsPage = () => {
   const summary = useQuery(paymentsSummaryQuery(filters.parameters, 90))
   const shown = rowsOf(useInfiniteQuery(query))
   const step = (by: 1 | -1) => () => {
-    const at = shown.findIndex(({ id }) => id === panel.id)
-    const next = shown[at === -1 ? 0 : at + by]
+    const index = shown.findIndex(({ id }) => id === panel.id)
+    const next = shown[index === -1 ? 0 : index + by]
     if (next) panel.open(next.id)
   }
   useShortcuts({ j: step(1), k: step(-1) })

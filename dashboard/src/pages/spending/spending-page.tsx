@@ -63,8 +63,8 @@ const Months = ({ label, months, rows, totals, isPending, measure, note }: Month
   const { currency } = useSession()
   const shown = rows.filter(isSomething).sort(bySpent).slice(0, maxShown)
   const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
-  const rest = totals.map((total, at) =>
-    (BigInt(total) - BigInt(sumMinor(shown.map(({ spent }) => spent[at] ?? '0')))).toString(),
+  const rest = totals.map((total, index) =>
+    (BigInt(total) - BigInt(sumMinor(shown.map(({ spent }) => spent[index] ?? '0')))).toString(),
   )
   const sums = [
     { key: 'others', name: tBooks('others'), spent: rest },
@@ -86,8 +86,8 @@ const Months = ({ label, months, rows, totals, isPending, measure, note }: Month
           {[...shown, ...sums.filter(isSomething)].map((row) => (
             <tr key={row.key} className={row.key === 'all' ? 'strong' : undefined}>
               <td>{row.name}</td>
-              {row.spent.map((minor, at) => (
-                <td key={months[at]} className="figure month-figure" title={moneyText(minor, currency)}>
+              {row.spent.map((minor, index) => (
+                <td key={months[index]} className="figure month-figure" title={moneyText(minor, currency)}>
                   {minor === '0' ? <span className="faint">–</span> : roundMoney(minor)}
                   {shown.includes(row) && (
                     <svg className="month-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
@@ -130,10 +130,10 @@ const ByAgent = () => {
     }),
   })
   const [totals = [], ...each] = spent.of
-  const rows = agents.map(({ id, label }, at) => ({
+  const rows = agents.map(({ id, label }, index) => ({
     key: id,
     name: <Link href={`/agents/${id}`}>{label}</Link>,
-    spent: each[at] ?? [],
+    spent: each[index] ?? [],
   }))
   return (
     <Months

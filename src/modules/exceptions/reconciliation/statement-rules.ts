@@ -212,9 +212,9 @@ const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
       .map((provider) => ({ provider, rows: rows.slice(0, rowsLookedAt), find: (row: Row) => findBank(row, own) })),
   ]
   for (const { provider, rows: looked, find } of finders)
-    for (const [at, row] of looked.entries()) {
+    for (const [index, row] of looked.entries()) {
       const layout = find(row)
-      if (layout) return { provider, layout, at, header: row }
+      if (layout) return { provider, layout, index, header: row }
     }
   return null
 }
@@ -229,16 +229,16 @@ export function* readInChunks(
   if ('problem' in rows) return { problem: `it ${rows.problem}` }
   const found = layoutIn(rows, own)
   if (!found) return { problem: titlesProblem(rows, own, providerLabels.join(' or ')) }
-  const { provider, layout, at, header } = found
+  const { provider, layout, index, header } = found
   const { statement: form } = definitions[provider]
   const textAt = (row: Row, place: number) => (row.cells[place] ?? '').trim()
   const cell: Cell = (row, column) => textAt(row, layout.places[column] ?? -1)
   const textsOf = (row: Row) => layout.texts.map((place) => textAt(row, place))
   const table: Table = { ...layout, cell, textsOf, form, columns: header.cells.length, currency }
   const isHeader = ({ cells }: Row) => header.cells.every((title, place) => plain(cells[place] ?? '') === plain(title))
-  const below = rows.slice(at + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
+  const below = rows.slice(index + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
   try {
-    return { provider, heading: readHeading(rows.slice(0, at), form), ...(yield* readTable(below, table)), text: squeezed(text) }
+    return { provider, heading: readHeading(rows.slice(0, index), form), ...(yield* readTable(below, table)), text: squeezed(text) }
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.message }
     throw error
