@@ -20,7 +20,7 @@ type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : 
 export const prepareWrite = <const P extends Parameters, B extends Written>(
   name: string,
   parameters: P,
-  build: (orm: Writer, at: Places<P>) => B,
+  build: (orm: Writer, param: Places<P>) => B,
 ): Prepared<Values<P>, RowOf<B>> => declareForms(name, 'pool', parameters, (at) => build(orm, at))
 
 // One parameter per column, with a list of values: one statement for any number of rows.

@@ -224,7 +224,7 @@ export const declareForms = <P extends Parameters, Row>(
   }
 }
 
-type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, at: Places<P>) => B
+type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, param: Places<P>) => B
 
 /**
  * Declares a query, by default on the connection `record`. Fields have at most two levels, and a joined table lists all of its fields.

@@ -13,14 +13,14 @@ type Old = { only?: SQL | ((before: SQL) => SQL); by?: readonly PgColumn[] }
 
 export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
   const { table } = key
-  const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', passedOver: 'int' }, (orm, at) =>
+  const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', passedOver: 'int' }, (orm, param) =>
     orm
       .delete(table)
       .where(
         inArray(
           key,
-          sql`(select ${key} from ${table} where ${and(typeof only === 'function' ? only(at.before) : only, sql`${age} < ${at.before}`)}
-            order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${at.size} offset ${at.passedOver})`,
+          sql`(select ${key} from ${table} where ${and(typeof only === 'function' ? only(param.before) : only, sql`${age} < ${param.before}`)}
+            order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${param.size} offset ${param.passedOver})`,
         ),
       )
       .returning({ removed: sql<number>`1` }),

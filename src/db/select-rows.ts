@@ -33,8 +33,8 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   names: readonly Name[],
   { connection = 'record', lock }: { connection?: ConnectionMode; lock?: 'update' | 'no key update' | 'share' } = {},
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T> | undefined>) => {
-  const query = prepare(name, placesOf(table, names), connection, (orm, at) => {
-    const rows = whereEqual(orm, table, at)
+  const query = prepare(name, placesOf(table, names), connection, (orm, param) => {
+    const rows = whereEqual(orm, table, param)
     return lock ? rows.for(lock) : rows
   })
   return async (db, key) => (await first(db, query, key)) as Row<T> | undefined
@@ -47,7 +47,9 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
   names: readonly Name[],
   connection: ConnectionMode = 'record',
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T>[]>) => {
-  const query = prepare(name, placesOf(table, names), connection, (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)))
+  const query = prepare(name, placesOf(table, names), connection, (orm, param) =>
+    whereEqual(orm, table, param).orderBy(asc(table.id)),
+  )
   return async (db, key) => (await db.run(query, key)) as Row<T>[]
 }
 
@@ -61,8 +63,8 @@ export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   const among = columnsOf(table)[column]
   const untyped: PgTable = table
   const parameters = { values: `${kindOf(among)}[]` } as Parameters
-  const query = prepare(name, parameters, connection, (orm, at) =>
-    orm.select().from(untyped).where(sql`${among} = any(${at.values})`),
+  const query = prepare(name, parameters, connection, (orm, param) =>
+    orm.select().from(untyped).where(sql`${among} = any(${param.values})`),
   )
   return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
 }
@@ -73,8 +75,8 @@ export const selectPage = <T extends PgTable & { id: PgColumn }>(
   owner: PgColumn,
 ): ((db: Db, ownerId: Uuid, page: { before: Uuid | null; take: number }) => Promise<Row<T>[]>) => {
   const untyped: PgTable = table
-  const query = prepare(name, { owner: 'uuid', before: 'uuid?', take: 'rows' }, 'page', (orm, at) =>
-    newestFirst(orm.select().from(untyped), { owner, id: table.id }, at, ownedBy(owner, at.owner)),
+  const query = prepare(name, { owner: 'uuid', before: 'uuid?', take: 'rows' }, 'page', (orm, param) =>
+    newestFirst(orm.select().from(untyped), { owner, id: table.id }, param, ownedBy(owner, param.owner)),
   )
   return async (db, ownerId, page) => (await db.run(query, { owner: ownerId, ...page })) as Row<T>[]
 }

@@ -15,11 +15,11 @@ const renew = statement('send_logs.renew')`
    insert into send_logs (id, process, started_at, seen_at) select id, $2, clock_timestamp(), clock_timestamp() from unnest($1::uuid[]) as x(id)
    on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = null`
 /** Ends all logs, or some, once a person or another process has vouched for them. */
-export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (orm, at) =>
+export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (orm, param) =>
   orm
     .update(sendLogs)
     .set({ stoppedAt: sql`clock_timestamp()` })
-    .where(and(isNull(sendLogs.stoppedAt), at.ids && sql`${sendLogs.id} = any(${at.ids})`)),
+    .where(and(isNull(sendLogs.stoppedAt), param.ids && sql`${sendLogs.id} = any(${param.ids})`)),
 )
 
 /** Ends a log only if every send under way has its result recorded. Otherwise only the log knows whether it was sent. */

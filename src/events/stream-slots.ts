@@ -18,11 +18,11 @@ const acquire = statement('stream_places.take')`
   insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
    where (select count(*) from stream_places where account_id = $2) < $3
      and ($4::uuid is null or (select count(*) from stream_places where account_id = $2 and root_grant_id = $4) < $5) returning 1`
-const renew = prepareWrite('stream_places.renew', { ids: 'uuid[]' }, (orm, at) =>
-  orm.update(streamSlots).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamSlots.id} = any(${at.ids})`),
+const renew = prepareWrite('stream_places.renew', { ids: 'uuid[]' }, (orm, param) =>
+  orm.update(streamSlots).set({ renewedAt: sql`clock_timestamp()` }).where(sql`${streamSlots.id} = any(${param.ids})`),
 )
-const release = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =>
-  orm.delete(streamSlots).where(sql`${streamSlots.id} = any(${at.ids})`),
+const release = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, param) =>
+  orm.delete(streamSlots).where(sql`${streamSlots.id} = any(${param.ids})`),
 )
 
 /** The open streams of an account, counted over all processes, by the database's clock. */

@@ -21,26 +21,26 @@ export const isHashed = (name: string): boolean => /-[\w-]{8}\.(js|css|woff2)$/.
 
 const namesOf = prepare('dashboard_files.names', {}, (orm) => orm.select({ name: dashboardFiles.name }).from(dashboardFiles))
 
-const current = prepareWrite('dashboard_files.current', { names: 'text[]' }, (orm, at) =>
+const current = prepareWrite('dashboard_files.current', { names: 'text[]' }, (orm, param) =>
   orm
     .update(dashboardFiles)
     .set({ replacedAt: null })
-    .where(sql`${dashboardFiles.name} = any(${at.names}) and ${isNotNull(dashboardFiles.replacedAt)}`),
+    .where(sql`${dashboardFiles.name} = any(${param.names}) and ${isNotNull(dashboardFiles.replacedAt)}`),
 )
 
-const replaced = prepareWrite('dashboard_files.replaced', { names: 'text[]', now: 'timestamptz' }, (orm, at) =>
+const replaced = prepareWrite('dashboard_files.replaced', { names: 'text[]', now: 'timestamptz' }, (orm, param) =>
   orm
     .update(dashboardFiles)
-    .set({ replacedAt: sql`${at.now}` })
-    .where(sql`${dashboardFiles.name} <> all(${at.names}) and ${isNull(dashboardFiles.replacedAt)}`),
+    .set({ replacedAt: sql`${param.now}` })
+    .where(sql`${dashboardFiles.name} <> all(${param.names}) and ${isNull(dashboardFiles.replacedAt)}`),
 )
 
-const remove = prepareWrite('dashboard_files.remove', { before: 'timestamptz' }, (orm, at) =>
-  orm.delete(dashboardFiles).where(lt(dashboardFiles.replacedAt, sql`${at.before}`)),
+const remove = prepareWrite('dashboard_files.remove', { before: 'timestamptz' }, (orm, param) =>
+  orm.delete(dashboardFiles).where(lt(dashboardFiles.replacedAt, sql`${param.before}`)),
 )
 
-const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, at) =>
-  orm.select({ content: dashboardFiles.content }).from(dashboardFiles).where(eq(dashboardFiles.name, at.name)),
+const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, param) =>
+  orm.select({ content: dashboardFiles.content }).from(dashboardFiles).where(eq(dashboardFiles.name, param.name)),
 )
 
 /**

@@ -29,11 +29,11 @@ const selectBalances = (orm: QueryBuilder) =>
     })
     .from(ledgerAccounts)
 
-const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
-  selectBalances(orm).where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
+const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, param) =>
+  selectBalances(orm).where(sql`${ledgerAccounts.ownerId} = any(${param.owners})`),
 )
-const balance = prepare('ledger.balance', { owner: 'uuid' }, 'coalesced', (orm, at) =>
-  selectBalances(orm).where(eq(ledgerAccounts.ownerId, at.owner)),
+const balance = prepare('ledger.balance', { owner: 'uuid' }, 'coalesced', (orm, param) =>
+  selectBalances(orm).where(eq(ledgerAccounts.ownerId, param.owner)),
 )
 
 export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Map<Uuid, Balance>> => {

@@ -82,7 +82,7 @@ const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(as
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
 
 const historyBy = (name: string, entries: (at: At) => SQL, connection: 'page' | 'pool') =>
-  prepare(name, parameters, connection, (orm, at) =>
+  prepare(name, parameters, connection, (orm, param) =>
     orm
       .select({
         id: sql<Uuid>`h.id`,
@@ -95,9 +95,9 @@ const historyBy = (name: string, entries: (at: At) => SQL, connection: 'page' | 
         referenceId: sql<Uuid>`h.reference_id`,
         createdAt: sql<Date>`h.created_at`,
       })
-      .from(entries(at))
+      .from(entries(param))
       .orderBy(sql`h.owner desc, h.id desc`)
-      .limit(at.take),
+      .limit(param.take),
   )
 
 const history = {
@@ -164,7 +164,7 @@ export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
 const debit = alias(ledgerAccounts, 'd')
 const credit = alias(ledgerAccounts, 'c')
 
-const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'coalesced', (orm, at) =>
+const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({
       id: ledgerTransfers.id,
@@ -178,7 +178,7 @@ const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'coa
     .from(ledgerTransfers)
     .innerJoin(debit, eq(debit.id, ledgerTransfers.debitAccountId))
     .innerJoin(credit, eq(credit.id, ledgerTransfers.creditAccountId))
-    .where(eq(ledgerTransfers.referenceId, at.referenceId))
+    .where(eq(ledgerTransfers.referenceId, param.referenceId))
     .orderBy(asc(ledgerTransfers.id)),
 )
 

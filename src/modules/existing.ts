@@ -32,14 +32,14 @@ const findTopups = selectAmong('existing.topups', topups, 'id')
 
 const paybills = alias(payees, 'paybills')
 /** A freeze belongs to the payee, or to its paybill. */
-const findBeneficiaries = prepare('existing.beneficiaries', { ids: 'uuid[]' }, (orm, at) => {
+const findBeneficiaries = prepare('existing.beneficiaries', { ids: 'uuid[]' }, (orm, param) => {
   const { id, workspaceId, createdAt, archivedAt, payeeId } = beneficiaries
   return orm
     .select({ id, workspaceId, createdAt, archivedAt, frozenAt: payees.frozenAt, paybillFrozenAt: paybills.frozenAt })
     .from(beneficiaries)
     .innerJoin(payees, eq(payees.id, payeeId))
     .leftJoin(paybills, eq(paybills.id, payees.paybillId))
-    .where(sql`${id} = any(${at.ids})`)
+    .where(sql`${id} = any(${param.ids})`)
 })
 
 type Known = { id: Uuid; workspaceId: Uuid; shown: Existing }

@@ -82,8 +82,8 @@ export const sweepOf = <D extends SweepDeps, F extends Fields = Record<never, ne
   { id, due, where, fields, batch = 100, atOnce }: DueRows<F>,
   work: (deps: D, row: { id: Uuid } & Values<F>) => Promise<unknown>,
 ): ((deps: D) => Promise<number>) => {
-  const read = prepare(`${sweep}.${getTableName(id.table)}`, dueParameters, 'pool', (orm, at) =>
-    dueAfter(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, at, ...where),
+  const read = prepare(`${sweep}.${getTableName(id.table)}`, dueParameters, 'pool', (orm, param) =>
+    dueAfter(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, param, ...where),
   )
   type Row = { id: Uuid; due: string } & Values<F>
   return (deps) => {

@@ -24,21 +24,21 @@ export const timerOperator: Operator = { accountId: null, way: 'timer', origin: 
 export const nameOfOperator = (operator: Operator): string =>
   operator.accountId === null ? (operator.origin?.userAgent ?? operator.way) : formatId('account', operator.accountId)
 
-const memberships = prepare('operators.belongs', { operatorId: 'uuid', holderId: 'uuid' }, (orm, at) =>
+const memberships = prepare('operators.belongs', { operatorId: 'uuid', holderId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: members.id })
     .from(members)
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
     .where(
       and(
-        eq(members.accountId, at.operatorId),
-        sql`${at.holderId} in (select * from ${sql.raw(balanceAccountsSql('workspaces'))})`,
+        eq(members.accountId, param.operatorId),
+        sql`${param.holderId} in (select * from ${sql.raw(balanceAccountsSql('workspaces'))})`,
       ),
     )
     .limit(1),
 )
 
-const named = prepare('accounts.balances_named', { ids: 'uuid[]' }, (orm, at) =>
+const named = prepare('accounts.balances_named', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .select({
       id: accounts.id,
@@ -47,7 +47,7 @@ const named = prepare('accounts.balances_named', { ids: 'uuid[]' }, (orm, at) =>
     })
     .from(accounts)
     .leftJoin(workspaces, eq(workspaces.id, accounts.holderOfWorkspaceId))
-    .where(sql`${accounts.id} = any(${at.ids})`),
+    .where(sql`${accounts.id} = any(${param.ids})`),
 )
 
 export type BalanceName = { accountId: Uuid; workspaceId: Uuid | null }

@@ -33,11 +33,11 @@ export const recordSessionAct = (
   tx.defer(insertRows(tx, sessionActs, [row], isKept))
 }
 
-const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountId: 'uuid' }, (orm, at) =>
+const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountId: 'uuid' }, (orm, param) =>
   orm
     .select()
     .from(sessionActs)
-    .where(and(sql`${sessionActs.sessionId} = any(${at.ids})`, eq(sessionActs.accountId, at.accountId)))
+    .where(and(sql`${sessionActs.sessionId} = any(${param.ids})`, eq(sessionActs.accountId, param.accountId)))
     .orderBy(asc(sessionActs.id)),
 )
 

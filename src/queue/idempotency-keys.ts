@@ -38,7 +38,7 @@ const withoutSecrets = ({ status, text, secret }: SingleAnswer): StoredAnswer =>
   return { status, text: JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name)))) }
 }
 
-const find = prepare('idempotency.read', { scopes: 'bytea[]' }, 'pool', (orm, at) =>
+const find = prepare('idempotency.read', { scopes: 'bytea[]' }, 'pool', (orm, param) =>
   orm
     .select({
       scope: idempotencyKeys.scope,
@@ -47,7 +47,7 @@ const find = prepare('idempotency.read', { scopes: 'bytea[]' }, 'pool', (orm, at
       text: idempotencyKeys.response,
     })
     .from(idempotencyKeys)
-    .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
+    .where(sql`${idempotencyKeys.scope} = any(${param.scopes})`),
 )
 
 export const keyReused = (details?: ErrorDetails): Refusal =>

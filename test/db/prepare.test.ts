@@ -39,9 +39,9 @@ const allTables = async (): Promise<PgTable[]> => {
   return tables
 }
 
-const byId = prepare('test.payment', { id: 'uuid' }, (orm, at) => orm.select().from(payments).where(eq(payments.id, at.id)))
+const byId = prepare('test.payment', { id: 'uuid' }, (orm, param) => orm.select().from(payments).where(eq(payments.id, param.id)))
 
-const filtered = prepare('test.payments', { currency: 'text?', before: 'uuid?', open: 'flag?', take: 'rows' }, (orm, at) =>
+const filtered = prepare('test.payments', { currency: 'text?', before: 'uuid?', open: 'flag?', take: 'rows' }, (orm, param) =>
   orm
     .select({ id: payments.id, workspace: workspaces, owner: { status: accounts.status } })
     .from(payments)
@@ -49,12 +49,12 @@ const filtered = prepare('test.payments', { currency: 'text?', before: 'uuid?', 
     .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
     .where(
       and(
-        at.currency && eq(payments.currency, at.currency),
-        at.before && lt(payments.id, at.before),
-        at.open && eq(payments.status, 'unknown'),
+        param.currency && eq(payments.currency, param.currency),
+        param.before && lt(payments.id, param.before),
+        param.open && eq(payments.status, 'unknown'),
       ),
     )
-    .limit(at.take),
+    .limit(param.take),
 )
 
 const named = (name: string) => namedStatements().filter((statement) => statement.name.startsWith(name))
@@ -136,11 +136,11 @@ describe('a declared query', () => {
 
   test('has a name of its own, and keeps no more than 32 forms of its text', async () => {
     expect(() => prepare('test.payment', {}, (orm) => orm.select().from(payments))).toThrow('two queries are called test.payment')
-    const many = prepare('test.forms', { a: 'flag?', b: 'flag?', c: 'flag?', d: 'flag?', e: 'flag?', f: 'flag?' }, (orm, at) =>
+    const many = prepare('test.forms', { a: 'flag?', b: 'flag?', c: 'flag?', d: 'flag?', e: 'flag?', f: 'flag?' }, (orm, param) =>
       orm
         .select({ id: payments.id })
         .from(payments)
-        .where(and(...Object.values(at))),
+        .where(and(...Object.values(param))),
     )
     for (let number = 0; number < 64; number += 1) {
       const values = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name, bit) => [name, (number & (1 << bit)) > 0]))

@@ -566,8 +566,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an operator ends a pause that lost writes made',
     file: 'src/modules/exceptions/pauses-service.ts',
-    find: "and(eq(railPauses.rail, at.rail), eq(railPauses.cause, 'operator'))",
-    replace: 'and(eq(railPauses.rail, at.rail))',
+    find: "and(eq(railPauses.rail, param.rail), eq(railPauses.cause, 'operator'))",
+    replace: 'and(eq(railPauses.rail, param.rail))',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {

@@ -229,8 +229,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'an older fetch replaces a newer token',
     file: 'src/modules/provider-tokens/service.ts',
-    find: 'ended: at.number })\n      .where(and(eq(providerTokens.provider, at.provider), lt(providerTokens.ended, at.number))),\n)\nconst giveUp',
-    replace: 'ended: at.number })\n      .where(eq(providerTokens.provider, at.provider)),\n)\nconst giveUp',
+    find: 'ended: param.number })\n      .where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number))),\n)\nconst giveUp',
+    replace: 'ended: param.number })\n      .where(eq(providerTokens.provider, param.provider)),\n)\nconst giveUp',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },
   {
@@ -285,8 +285,8 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a token under a key that was rotated stays',
     file: 'src/modules/provider-tokens/service.ts',
-    find: '.where(ne(providerTokens.tokenKeyId, at.keyId))',
-    replace: '.where(eq(providerTokens.tokenKeyId, at.keyId))',
+    find: '.where(ne(providerTokens.tokenKeyId, param.keyId))',
+    replace: '.where(eq(providerTokens.tokenKeyId, param.keyId))',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },
 ]

@@ -38,10 +38,10 @@ const get = async (path) => (await fetch('/control/' + path)).json()
 const put = (id, text) => { document.getElementById(id).textContent = text }
 const row = (cells) => {
   const tr = document.createElement('tr')
-  cells.forEach((cell, at) => {
+  cells.forEach((cell, index) => {
     const td = document.createElement('td')
     td.append(cell instanceof Node ? cell : String(cell ?? ''))
-    if (at === 0) td.className = 'fixed'
+    if (index === 0) td.className = 'fixed'
     tr.append(td)
   })
   return tr

@@ -143,11 +143,11 @@ export type AttemptRecord = typeof railAttempts.$inferSelect
 
 export const findAttempt = selectRow('attempts.get', railAttempts, ['id'], { connection: 'pool' })
 
-const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'pool', (orm, at) =>
+const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select()
     .from(railAttempts)
-    .where(sql`${railAttempts.subjectId} = any(${at.subjectIds})`)
+    .where(sql`${railAttempts.subjectId} = any(${param.subjectIds})`)
     .orderBy(railAttempts.createdAt, railAttempts.id),
 )
 
@@ -165,11 +165,11 @@ type State = StateOf<'attempt'>
 const setState = prepareWrite(
   'attempts.set_state',
   { id: 'uuid', to: 'text', nextCheckAt: 'timestamptz|null', at: 'timestamptz', from: 'text[]' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(railAttempts)
-      .set({ state: at.to, nextCheckAt: at.nextCheckAt, updatedAt: at.at })
-      .where(and(eq(railAttempts.id, at.id), sql`${railAttempts.state} = any(${at.from})`))
+      .set({ state: param.to, nextCheckAt: param.nextCheckAt, updatedAt: param.at })
+      .where(and(eq(railAttempts.id, param.id), sql`${railAttempts.state} = any(${param.from})`))
       .returning({ id: railAttempts.id }),
 )
 
@@ -192,11 +192,11 @@ export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReferenc
 
 const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
 
-const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 'timestamptz', from: 'text[]' }, (orm, at) =>
+const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 'timestamptz', from: 'text[]' }, (orm, param) =>
   orm
     .update(railAttempts)
-    .set({ state: 'resolved', nextCheckAt: null, updatedAt: at.at })
-    .where(and(sql`${railAttempts.subjectId} = any(${at.subjectIds})`, sql`${railAttempts.state} = any(${at.from})`)),
+    .set({ state: 'resolved', nextCheckAt: null, updatedAt: param.at })
+    .where(and(sql`${railAttempts.subjectId} = any(${param.subjectIds})`, sql`${railAttempts.state} = any(${param.from})`)),
 )
 
 export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {

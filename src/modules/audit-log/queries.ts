@@ -51,7 +51,7 @@ const page = { before: 'uuid?', take: 'rows' } as const
 /** `owner`: the account or workspace whose log is read; undefined: the whole log. */
 const select = (
   orm: QueryBuilder,
-  at: Places<typeof filters & typeof page>,
+  param: Places<typeof filters & typeof page>,
   owner: { column: PgColumn; id: SQL } | undefined,
   scope?: SQL,
 ) =>
@@ -61,33 +61,33 @@ const select = (
       .from(auditLog)
       .leftJoin(grants, eq(grants.id, auditLog.grantId)),
     { ...(owner && { owner: owner.column }), id: auditLog.id },
-    at,
+    param,
     owner && ownedBy(owner.column, owner.id),
     scope,
-    at.accountId && eq(auditLog.accountId, at.accountId),
-    at.subjectId && eq(auditLog.subjectId, at.subjectId),
-    at.action && eq(auditLog.action, at.action),
+    param.accountId && eq(auditLog.accountId, param.accountId),
+    param.subjectId && eq(auditLog.subjectId, param.subjectId),
+    param.action && eq(auditLog.action, param.action),
     // Each of the two indexes has its own form of the action.
-    at.rareAction &&
+    param.rareAction &&
       and(
-        sql`${owner ? auditLog.action : sql`lower(${auditLog.action})`} = ${at.rareAction}`,
+        sql`${owner ? auditLog.action : sql`lower(${auditLog.action})`} = ${param.rareAction}`,
         noneOf(auditLog.action, frequentActions),
       ),
-    at.beginning && like(auditLog.action, at.beginning),
-    createdBetween({ id: auditLog.id, at: auditLog.at, owner }, at.createdAfter, at.createdBefore),
+    param.beginning && like(auditLog.action, param.beginning),
+    createdBetween({ id: auditLog.id, at: auditLog.at, owner }, param.createdAfter, param.createdBefore),
   )
 
-const all = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page }, 'pool', (orm, at) =>
-  select(orm, at, at.workspaceId && { column: auditLog.workspaceId, id: at.workspaceId }),
+const all = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page }, 'pool', (orm, param) =>
+  select(orm, param, param.workspaceId && { column: auditLog.workspaceId, id: param.workspaceId }),
 )
 
-const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, at) => {
-  const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
+const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, param) => {
+  const inWorkspace = eq(auditLog.workspaceId, param.workspaceId)
   // One actor's entries are read by the index of each account's acts. `is true` keeps out the workspace's index, which has
   // everybody's entries in the same order.
-  return at.accountId
-    ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
-    : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
+  return param.accountId
+    ? select(orm, param, { column: auditLog.accountId, id: param.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
+    : select(orm, param, { column: auditLog.workspaceId, id: param.workspaceId }, notOfAccounts)
 })
 
 /**
@@ -127,7 +127,7 @@ export const listWorkspaceAudit = (
     db.run(ofWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...by, ...request }),
   )
 
-const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]', approvals: 'uuid[]' }, 'page', (orm, at) =>
+const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]', approvals: 'uuid[]' }, 'page', (orm, param) =>
   orm
     .select({
       id: payments.id,
@@ -144,8 +144,8 @@ const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
     .where(
       and(
-        eq(payments.workspaceId, at.workspaceId),
-        sql`${payments.id} = any(${at.ids} || array(select ${approvals.paymentId} from ${approvals} where ${approvals.id} = any(${at.approvals})))`,
+        eq(payments.workspaceId, param.workspaceId),
+        sql`${payments.id} = any(${param.ids} || array(select ${approvals.paymentId} from ${approvals} where ${approvals.id} = any(${param.approvals})))`,
       ),
     ),
 )

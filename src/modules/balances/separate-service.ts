@@ -43,14 +43,14 @@ const presentSeparation = (separation: Separation | undefined): PendingSeparatio
   separation ? shown(separation) : null
 
 /** The workspace's own pending separation, else the oldest one that takes from the balance on which the workspace draws. */
-const pending = prepare('balances.pending', { workspaceId: 'uuid', holderId: 'uuid' }, (orm, at) =>
+const pending = prepare('balances.pending', { workspaceId: 'uuid', holderId: 'uuid' }, (orm, param) =>
   orm
     .select()
     .from(balanceSeparations)
     .where(
-      sql`${balanceSeparations.outcome} is null and (${balanceSeparations.workspaceId} = ${at.workspaceId} or ${balanceSeparations.accountId} = ${at.holderId})`,
+      sql`${balanceSeparations.outcome} is null and (${balanceSeparations.workspaceId} = ${param.workspaceId} or ${balanceSeparations.accountId} = ${param.holderId})`,
     )
-    .orderBy(sql`${balanceSeparations.workspaceId} <> ${at.workspaceId}`, balanceSeparations.id)
+    .orderBy(sql`${balanceSeparations.workspaceId} <> ${param.workspaceId}`, balanceSeparations.id)
     .limit(1),
 )
 export const findPending = (db: Db, { id, balanceAccountId }: { id: Uuid; balanceAccountId: Uuid }) =>

@@ -135,23 +135,23 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
 const maxNames = 5_000
 
 /** Includes archived beneficiaries: otherwise archiving one and creating it again with another number would raise no warning. */
-const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' }, 'pool', (orm, at) =>
+const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' }, 'pool', (orm, param) =>
   orm
     .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
     .from(beneficiaries)
-    .where(eq(beneficiaries.workspaceId, at.workspaceId))
+    .where(eq(beneficiaries.workspaceId, param.workspaceId))
     .orderBy(desc(beneficiaries.id))
     .limit(maxNames),
 )
 /** Marks both payees, because a payment to one warns if the other was paid before. The other payee keeps an earlier mark. */
-const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, at) =>
+const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, param) =>
   orm
     .update(beneficiaries)
-    .set({ similarToId: sql`case when ${beneficiaries.id} = ${at.id} then ${at.similar} else ${at.id} end` })
+    .set({ similarToId: sql`case when ${beneficiaries.id} = ${param.id} then ${param.similar} else ${param.id} end` })
     .where(
       and(
-        sql`${beneficiaries.id} in (${at.id}, ${at.similar})`,
-        or(eq(beneficiaries.id, at.id), isNull(beneficiaries.similarToId)),
+        sql`${beneficiaries.id} in (${param.id}, ${param.similar})`,
+        or(eq(beneficiaries.id, param.id), isNull(beneficiaries.similarToId)),
       ),
     ),
 )

@@ -18,7 +18,7 @@ const findByDestination = prepare(
   'beneficiaries.by_destination',
   { workspaceId: 'uuid', fingerprints: 'bytea[]' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     orm
       .select({
         fingerprint: payees.fingerprint,
@@ -30,8 +30,8 @@ const findByDestination = prepare(
       .innerJoin(beneficiaries, eq(beneficiaries.payeeId, payees.id))
       .where(
         and(
-          eq(payees.workspaceId, at.workspaceId),
-          sql`${payees.fingerprint} = any(${at.fingerprints})`,
+          eq(payees.workspaceId, param.workspaceId),
+          sql`${payees.fingerprint} = any(${param.fingerprints})`,
           isNull(beneficiaries.archivedAt),
         ),
       )

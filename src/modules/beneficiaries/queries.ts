@@ -26,8 +26,8 @@ const records = (orm: QueryBuilder) =>
     .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
     .leftJoin(paybills, eq(paybills.id, payees.paybillId))
 
-const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, 'coalesced', (orm, at) =>
-  records(orm).where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
+const byId = prepare('beneficiaries.by_id', { workspaceId: 'uuid', id: 'uuid' }, 'coalesced', (orm, param) =>
+  records(orm).where(and(eq(beneficiaries.workspaceId, param.workspaceId), eq(beneficiaries.id, param.id))),
 )
 
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
@@ -40,11 +40,11 @@ export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<B
   return record
 }
 
-const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'coalesced', (orm, at) =>
+const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({ id: beneficiaries.id, displayName: beneficiaries.displayName })
     .from(beneficiaries)
-    .where(and(eq(beneficiaries.payeeId, at.payeeId), ne(beneficiaries.id, at.id), isNull(beneficiaries.archivedAt)))
+    .where(and(eq(beneficiaries.payeeId, param.payeeId), ne(beneficiaries.id, param.id), isNull(beneficiaries.archivedAt)))
     .orderBy(desc(beneficiaries.id))
     .limit(5),
 )
@@ -91,21 +91,21 @@ const matching = (at: Places<typeof page>) =>
  * The order names all three columns of the index, so that it is used: the workspace's shorter index has payees of other
  * verifications between them.
  */
-const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
+const verifiedIds = (orm: QueryBuilder, param: Places<typeof page>) => {
   const { workspaceId, verification, id } = beneficiaries
   const ids = orm.select({ id }).from(beneficiaries)
-  const isVerified = sql`${verification} = any(array[${at.verification}]::text[])`
+  const isVerified = sql`${verification} = any(array[${param.verification}]::text[])`
   return ids
-    .where(and(ownedBy(workspaceId, at.workspaceId), isVerified, matching(at), at.before && lt(id, at.before)))
+    .where(and(ownedBy(workspaceId, param.workspaceId), isVerified, matching(param), param.before && lt(id, param.before)))
     .orderBy(desc(workspaceId), desc(verification), desc(id))
-    .limit(at.take)
+    .limit(param.take)
 }
 
-const selectListed = (orm: QueryBuilder, at: Places<typeof page>) => {
+const selectListed = (orm: QueryBuilder, param: Places<typeof page>) => {
   const { workspaceId, id } = beneficiaries
-  if (!at.verification)
-    return newestFirst(records(orm), { owner: workspaceId, id }, at, ownedBy(workspaceId, at.workspaceId), matching(at))
-  return newestFirst(records(orm), { id }, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
+  if (!param.verification)
+    return newestFirst(records(orm), { owner: workspaceId, id }, param, ownedBy(workspaceId, param.workspaceId), matching(param))
+  return newestFirst(records(orm), { id }, { before: undefined, take: param.take }, amongIds(id, verifiedIds(orm, param)))
 }
 
 const list = prepare('beneficiaries.list', page, 'page', selectListed)

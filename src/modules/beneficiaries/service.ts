@@ -248,12 +248,12 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return after
 }
 
-const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (orm, at) =>
+const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (orm, param) =>
   orm
     .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
     .from(workspaces)
     .innerJoin(beneficiaries, eq(beneficiaries.workspaceId, workspaces.id))
-    .where(and(eq(workspaces.owningAccountId, at.owner), isNull(workspaces.balanceAccountId))),
+    .where(and(eq(workspaces.owningAccountId, param.owner), isNull(workspaces.balanceAccountId))),
 )
 
 /** Overwrites the destinations of a closed account, whose balance can pay nothing. A team with its own balance continues. */

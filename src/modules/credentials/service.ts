@@ -23,7 +23,7 @@ const limits = prepare(
   'credentials.limits',
   { workspaceId: 'uuid', grantIds: 'text', day: 'date', month: 'date' },
   'coalesced',
-  (orm, at) =>
+  (orm, param) =>
     orm
       .select({
         id: sql<Uuid>`l.id`,
@@ -38,18 +38,18 @@ const limits = prepare(
       })
       .from(
         sql`(select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor, approval_threshold_minor
-             from grants where id = any(${at.grantIds}::uuid[])
+             from grants where id = any(${param.grantIds}::uuid[])
              union all
              select id, per_payment_limit_minor, daily_limit_minor, monthly_limit_minor, total_limit_minor,
                case when required_approval_count > 0 then coalesce(approval_threshold_minor, 0) else approval_threshold_minor end
              from spending_policies
-             where workspace_id = ${at.workspaceId} and archived_at is null
+             where workspace_id = ${param.workspaceId} and archived_at is null
                and cardinality(payment_types) = 0 and cardinality(beneficiary_ids) = 0
-               and (binds_grant_id is null or binds_grant_id = any(${at.grantIds}::uuid[]))) as l
+               and (binds_grant_id is null or binds_grant_id = any(${param.grantIds}::uuid[]))) as l
            left join lateral (select used_minor from usage_counters
-             where subject_id = l.id and period = 'day' and period_start = ${at.day} offset 0) as d on true
+             where subject_id = l.id and period = 'day' and period_start = ${param.day} offset 0) as d on true
            left join lateral (select used_minor from usage_counters
-             where subject_id = l.id and period = 'month' and period_start = ${at.month} offset 0) as m on true`,
+             where subject_id = l.id and period = 'month' and period_start = ${param.month} offset 0) as m on true`,
       ),
 )
 

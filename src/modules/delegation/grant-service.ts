@@ -73,11 +73,11 @@ const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], ex
 const maxDepth = 8
 const maxBelowRoot = 100
 
-const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamptz' }, (orm, at) =>
+const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamptz' }, (orm, param) =>
   orm
     .select({ living: sql<number>`count(*)::int` })
     .from(grants)
-    .where(and(sql`${grants.ancestorIds}[1] = ${at.root}`, isActive(at.now))),
+    .where(and(sql`${grants.ancestorIds}[1] = ${param.root}`, isActive(param.now))),
 )
 
 /** Limits and requests are counted at the root, so the number of grants below it is bounded. Its account is already locked. */

@@ -42,7 +42,7 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: U
  * Counters and `workspaceIds`, which are the workspaces of all these grants, are read once, not for each grant. A plain join would
  * read everybody's counters of the month.
  */
-const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]', starts: 'date[]' }, (orm, at) =>
+const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]', starts: 'date[]' }, (orm, param) =>
   orm
     .select({
       id: grants.id,
@@ -59,16 +59,16 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]',
             select ${usageCounters.subjectId} as id, ${usageCounters.period} as period, ${usageCounters.periodStart} as start,
               sum(${usageCounters.usedMinor}) as minor
             from ${usageCounters}
-            where ${usageCounters.subjectId} = any(${at.ids}) and ${usageCounters.period} in ('day', 'month', 'total')
-              and ${usageCounters.periodStart} = any(${at.starts})
+            where ${usageCounters.subjectId} = any(${param.ids}) and ${usageCounters.period} in ('day', 'month', 'total')
+              and ${usageCounters.periodStart} = any(${param.starts})
             group by 1, 2, 3) as summed
           group by 1) as counted) -> ${grants.id}::text, '{}')`,
       uncounted: sql<string | null>`(case when ${grants.totalSeededAt} is null
         then coalesce(${sql.raw(paidByGrant('grants.id', 'grants.workspace_id'))}, 0) end)::text`,
     })
     .from(grants)
-    .innerJoin(workspaces, and(eq(workspaces.id, grants.workspaceId), sql`${workspaces.id} = any(${at.workspaceIds})`))
-    .where(sql`${grants.id} = any(${at.ids})`),
+    .innerJoin(workspaces, and(eq(workspaces.id, grants.workspaceId), sql`${workspaces.id} = any(${param.workspaceIds})`))
+    .where(sql`${grants.id} = any(${param.ids})`),
 )
 
 /** The starts of totals, and of all days and months that contain an instant somewhere on earth: no time zone is needed. */

@@ -32,11 +32,11 @@ const inScope = (at: Places<typeof scope>): SQL | undefined =>
   )
 
 const one = { id: 'uuid', ...scope } as const
-const selectOne = (orm: QueryBuilder, at: Places<typeof one>) =>
+const selectOne = (orm: QueryBuilder, param: Places<typeof one>) =>
   orm
     .select()
     .from(grants)
-    .where(and(eq(grants.id, at.id), inScope(at)))
+    .where(and(eq(grants.id, param.id), inScope(param)))
 
 const oneBy =
   <Row>(query: Prepared<Values<typeof one>, Row>) =>
@@ -44,22 +44,22 @@ const oneBy =
     first(db, query, { id, ...within })
 
 export const findGrant = oneBy(prepare('grants.by_id', one, 'coalesced', selectOne))
-export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update')))
+export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, param) => selectOne(orm, param).for('update')))
 
-export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (orm, at) =>
-  newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
+export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (orm, param) =>
+  newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, param, inScope(param)),
 )
 
 /** Everything below these roots is in the same workspace, and ends with them. */
-export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, at) =>
+export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(grants)
     .where(
       and(
-        inScope(at),
-        at.kind && eq(grants.kind, at.kind),
-        at.workspaceId && eq(grants.workspaceId, at.workspaceId),
+        inScope(param),
+        param.kind && eq(grants.kind, param.kind),
+        param.workspaceId && eq(grants.workspaceId, param.workspaceId),
         isNull(grants.revokedAt),
         isNull(grants.parentGrantId),
       ),
@@ -83,19 +83,19 @@ const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
     .orderBy(asc(depth), asc(grants.id))
     .for('update')
 
-export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
-  lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isActive(at.now)),
+export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, param) =>
+  lockGrants(orm, eq(grants.workspaceId, param.workspaceId), isActive(param.now)),
 )
 
 /** Each grant's newest freeze in the log. An entry of the grant's own account counts only if the grant was not frozen before. */
-export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (orm, at) =>
+export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .selectDistinctOn([grants.id], { id: grants.id, by: auditLog.accountId })
     .from(auditLog)
     .innerJoin(grants, eq(grants.id, auditLog.subjectId))
     .where(
       and(
-        sql`${auditLog.subjectId} = any(${at.ids})`,
+        sql`${auditLog.subjectId} = any(${param.ids})`,
         eq(auditLog.action, 'grant.update'),
         sql`${auditLog.after}->>'frozen' = 'true'`,
         or(sql`${auditLog.before}->>'frozen' = 'false'`, ne(auditLog.accountId, grants.accountId)),
@@ -114,8 +114,8 @@ export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
-const lockByIds = prepare('grants.lock_these', { ids: 'uuid[]' }, (orm, at) =>
-  lockGrants(orm, sql`${grants.id} = any(${at.ids})`),
+const lockByIds = prepare('grants.lock_these', { ids: 'uuid[]' }, (orm, param) =>
+  lockGrants(orm, sql`${grants.id} = any(${param.ids})`),
 )
 
 /** Locks grants in the order of their depth. */
@@ -125,8 +125,8 @@ export const lockThese = async (tx: Tx, ids: readonly Uuid[]): Promise<GrantReco
 export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
   assertPresent(await lockById(tx, { id }), 'a grant that must exist is missing')
 
-const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
-  orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),
+const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, param) =>
+  orm.select().from(grants).where(sql`${grants.id} = any(${param.ids})`).orderBy(asc(depth)).for('share'),
 )
 
 /** Locks a chain, root first, until the transaction ends: no grant in it can be revoked meanwhile. */
@@ -145,18 +145,18 @@ const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): U
 // Two statements: one with `or` would combine their indexes by bitmaps, which the connections' settings switch off.
 
 /** Searches by the roots, which have an index: an index on all ancestors would need bitmaps too. */
-const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
+const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, param) =>
   lockGrants(
     orm,
-    sql`${grants.ancestorIds}[1] = any(${at.roots}) and ${grants.ancestorIds} && ${at.above} and ${grants.id} <> all(${at.known})`,
+    sql`${grants.ancestorIds}[1] = any(${param.roots}) and ${grants.ancestorIds} && ${param.above} and ${grants.id} <> all(${param.known})`,
     isNull(grants.revokedAt),
   ),
 )
 
-const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
+const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uuid[]' }, (orm, param) =>
   lockGrants(
     orm,
-    sql`${grants.derivedFromGrantId} = any(${at.from}) and ${grants.id} <> all(${at.known})`,
+    sql`${grants.derivedFromGrantId} = any(${param.from}) and ${grants.id} <> all(${param.known})`,
     isNull(grants.revokedAt),
   ),
 )
@@ -186,26 +186,26 @@ export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
 const keysWithGrants = (orm: QueryBuilder) =>
   orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId))
 
-const selectKey = (orm: QueryBuilder, at: Places<typeof one>) =>
-  keysWithGrants(orm).where(and(eq(apiKeys.id, at.id), inScope(at)))
+const selectKey = (orm: QueryBuilder, param: Places<typeof one>) =>
+  keysWithGrants(orm).where(and(eq(apiKeys.id, param.id), inScope(param)))
 
 export const findKey = oneBy(prepare('api_keys.by_id', one, 'coalesced', selectKey))
 
 /** The grant's lock guards its keys: the second of two concurrent changes sees the first. */
-export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update')))
+export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, param) => selectKey(orm, param).for('update')))
 
-export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (orm, at) =>
+export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (orm, param) =>
   newestFirst(
     keysWithGrants(orm),
     { owner: apiKeys.accountId, id: apiKeys.id },
-    at,
-    ownedBy(apiKeys.accountId, at.accountId),
-    inScope(at),
+    param,
+    ownedBy(apiKeys.accountId, param.accountId),
+    inScope(param),
   ),
 )
 
-const keysAmong = prepare('api_keys.by_ids', { ids: 'uuid[]' }, (orm, at) =>
-  keysWithGrants(orm).where(sql`${apiKeys.id} = any(${at.ids})`),
+const keysAmong = prepare('api_keys.by_ids', { ids: 'uuid[]' }, (orm, param) =>
+  keysWithGrants(orm).where(sql`${apiKeys.id} = any(${param.ids})`),
 )
 
 export const listKeysWith = async (db: Db, ids: readonly Uuid[]): Promise<KeyWithGrant[]> =>
@@ -215,9 +215,9 @@ export const listGrantsWith = selectAmong('grants.by_ids', grants, 'id')
 
 export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])
 
-const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 'pool', (orm, at) =>
+const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 'pool', (orm, param) =>
   keysWithGrants(orm)
-    .where(and(gte(apiKeys.lookup, at.start), lt(apiKeys.lookup, at.end)))
+    .where(and(gte(apiKeys.lookup, param.start), lt(apiKeys.lookup, param.end)))
     .orderBy(apiKeys.lookup)
     .limit(100),
 )

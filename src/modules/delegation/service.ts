@@ -41,8 +41,8 @@ import {
 } from './queries.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
 
-const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm, at) =>
-  orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${at.grantIds})`).orderBy(apiKeys.id).for('update'),
+const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm, param) =>
+  orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${param.grantIds})`).orderBy(apiKeys.id).for('update'),
 )
 
 /**

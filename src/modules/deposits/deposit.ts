@@ -31,11 +31,11 @@ export const lockDepositOfSuspense = selectRow('deposits.lock_by_suspense', depo
 
 const topupByCode = selectRow('topups.by_deposit_code', topups, ['depositCode'])
 
-const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, at) =>
+const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, param) =>
   orm
     .select({ attemptId: railAttempts.id, topupId: railAttempts.subjectId })
     .from(railAttempts)
-    .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
+    .where(and(eq(railAttempts.reference, param.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
 )
 
 /** `attemptId`: the attempt of the prompt with this reference. */
@@ -132,11 +132,11 @@ export const settleDeposits = sweepOf(
   (deps, { id }) => settleDeposit(deps.db, id),
 )
 
-const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
+const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, param) =>
   orm
     .select({ id: deposits.id, rail: deposits.rail, receipt: deposits.receipt, amountMinor: deposits.amountMinor })
     .from(deposits)
-    .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
+    .where(and(eq(deposits.provider, param.provider), sql`${deposits.receipt} = any(${param.receipts})`)),
 )
 
 const knownReceipts = async (db: Db, provider: Provider, report: readonly { receipt: string }[]): Promise<string[]> => {

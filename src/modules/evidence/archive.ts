@@ -34,23 +34,23 @@ const policyVersions = prepare(
   'evidence.policies',
   { workspaceId: 'uuid', start: 'timestamptz', end: 'timestamptz', policyId: 'uuid', version: 'int', take: 'rows' },
   'pool',
-  (orm, at) => {
+  (orm, param) => {
     const { policyId, version, document, createdAt } = spendingPolicyVersions
-    const later = sql`select from ${spendingPolicyVersions} n where n.policy_id = ${policyId} and n.version = ${version} + 1 and n.created_at < ${at.start}`
+    const later = sql`select from ${spendingPolicyVersions} n where n.policy_id = ${policyId} and n.version = ${version} + 1 and n.created_at < ${param.start}`
     return orm
       .select({ policyId, version, document, since: createdAt, archivedAt: spendingPolicies.archivedAt })
       .from(spendingPolicies)
       .innerJoin(spendingPolicyVersions, eq(policyId, spendingPolicies.id))
       .where(
         and(
-          eq(spendingPolicies.workspaceId, at.workspaceId),
-          lt(createdAt, at.end),
-          sql`coalesce(${spendingPolicies.archivedAt} >= ${at.start}, true) and not exists (${later})`,
-          sql`(${policyId}, ${version}) > (${at.policyId}, ${at.version})`,
+          eq(spendingPolicies.workspaceId, param.workspaceId),
+          lt(createdAt, param.end),
+          sql`coalesce(${spendingPolicies.archivedAt} >= ${param.start}, true) and not exists (${later})`,
+          sql`(${policyId}, ${version}) > (${param.policyId}, ${param.version})`,
         ),
       )
       .orderBy(policyId, version)
-      .limit(at.take)
+      .limit(param.take)
   },
 )
 
@@ -58,12 +58,16 @@ const earlierPayments = prepare(
   'evidence.earlier_payments',
   { ids: 'uuid[]', workspaceId: 'uuid', start: 'timestamptz' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     orm
       .select({ id: payments.id })
       .from(payments)
       .where(
-        and(sql`${payments.id} = any(${at.ids})`, eq(payments.workspaceId, at.workspaceId), lt(payments.createdAt, at.start)),
+        and(
+          sql`${payments.id} = any(${param.ids})`,
+          eq(payments.workspaceId, param.workspaceId),
+          lt(payments.createdAt, param.start),
+        ),
       ),
 )
 

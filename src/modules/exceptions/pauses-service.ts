@@ -20,10 +20,10 @@ import { settlePayments } from '../payments/settle.ts'
 export type RailPause = typeof railPauses.$inferSelect
 
 const all = prepare('rail_pauses.all', {}, (orm) => orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause))
-const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, at) =>
+const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, param) =>
   orm
     .delete(railPauses)
-    .where(and(eq(railPauses.rail, at.rail), eq(railPauses.cause, 'operator')))
+    .where(and(eq(railPauses.rail, param.rail), eq(railPauses.cause, 'operator')))
     .returning({ rail: railPauses.rail }),
 )
 
@@ -57,15 +57,15 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
   insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
-const waitingPayments = prepare('restore.waiting_payments', { until: 'timestamptz?', rails: 'text[]' }, 'pool', (orm, at) =>
+const waitingPayments = prepare('restore.waiting_payments', { until: 'timestamptz?', rails: 'text[]' }, 'pool', (orm, param) =>
   orm
     .select({ id: payments.id })
     .from(payments)
     .where(
       and(
         sql`${payments.status} = 'processing'`,
-        sql`${payments.rail} = any(${at.rails})`,
-        at.until && lte(payments.updatedAt, at.until),
+        sql`${payments.rail} = any(${param.rails})`,
+        param.until && lte(payments.updatedAt, param.until),
         sql`not exists (select from ${railAttempts} where ${railAttempts.subjectId} = ${payments.id}
             and ${railAttempts.state} not in ('not_sent', 'recorded'))`,
       ),
@@ -115,8 +115,8 @@ export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, '
   await makeWaitingUnknown(db, timerOperator, at, rails)
 }
 
-const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, at) =>
-  orm.update(writeLosses).set({ endedAt: at.at, endedBy: at.by }).where(isNull(writeLosses.endedAt)),
+const closeLosses = prepareWrite('write_losses.close', { at: 'timestamptz', by: 'text' }, (orm, param) =>
+  orm.update(writeLosses).set({ endedAt: param.at, endedBy: param.by }).where(isNull(writeLosses.endedAt)),
 )
 const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
   orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail }),

@@ -36,16 +36,16 @@ const all = prepare(
   'payments.all',
   { status: 'text?', rare: 'flag?', attention: 'flag?', receipts: 'text[]?', before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm.select().from(payments),
       { id: payments.id },
-      at,
-      at.status && eq(payments.status, at.status),
+      param,
+      param.status && eq(payments.status, param.status),
       // The same text as the index's condition: a plan for any status does not use that index.
-      at.rare && oneOf(payments.status, rarePaymentStatuses),
-      at.receipts && and(oneOf(payments.rail, railNames), sql`${payments.providerReceipt} = any(${at.receipts})`),
-      at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
+      param.rare && oneOf(payments.status, rarePaymentStatuses),
+      param.receipts && and(oneOf(payments.rail, railNames), sql`${payments.providerReceipt} = any(${param.receipts})`),
+      param.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
     ),
 )
 

@@ -100,8 +100,8 @@ export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isA
 
 type CloseDeps = Pick<Parts, 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
-const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, at) =>
-  orm.update(sessions).set({ ip: null, userAgent: null, browserHash: null }).where(eq(sessions.accountId, at.accountId)),
+const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, param) =>
+  orm.update(sessions).set({ ip: null, userAgent: null, browserHash: null }).where(eq(sessions.accountId, param.accountId)),
 )
 
 /**

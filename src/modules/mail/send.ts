@@ -30,13 +30,13 @@ const leaseSeconds = 120
 /** An hour in all. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
 
-const dueMails = prepare('mails.due', { now: 'timestamptz', except: 'uuid[]', free: 'rows' }, 'pool', (orm, at) =>
+const dueMails = prepare('mails.due', { now: 'timestamptz', except: 'uuid[]', free: 'rows' }, 'pool', (orm, param) =>
   orm
     .select({ id: mails.id, tenant: sql<Uuid>`coalesce(${mails.accountId}, ${mails.workspaceId}, ${mails.id})` })
     .from(mails)
-    .where(and(lte(mails.dueAt, at.now), sql`${mails.id} <> all(${at.except})`))
+    .where(and(lte(mails.dueAt, param.now), sql`${mails.id} <> all(${param.except})`))
     .orderBy(mails.dueAt)
-    .limit(at.free),
+    .limit(param.free),
 )
 const lease = statement('mails.claim')`
   update mails set due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
@@ -59,54 +59,54 @@ const readRecipients = statement('mails.recipients')`
    order by a.id, ${emailKeySql('i.email')}, i.id`
 
 /** A mail about a decided approval, or an accepted or withdrawn invitation, is not sent any more. */
-const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, at) =>
+const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, param) =>
   orm
     .select({ id: approvals.id })
     .from(approvals)
-    .where(and(eq(approvals.id, at.id), sql`${approvals.status} <> 'pending'`)),
+    .where(and(eq(approvals.id, param.id), sql`${approvals.status} <> 'pending'`)),
 )
-const closed = prepare('mails.closed_invitation', { id: 'uuid' }, (orm, at) =>
+const closed = prepare('mails.closed_invitation', { id: 'uuid' }, (orm, param) =>
   orm
     .select({ id: invitations.id })
     .from(invitations)
-    .where(and(eq(invitations.id, at.id), sql`num_nonnulls(${invitations.acceptedAt}, ${invitations.revokedAt}) > 0`)),
+    .where(and(eq(invitations.id, param.id), sql`num_nonnulls(${invitations.acceptedAt}, ${invitations.revokedAt}) > 0`)),
 )
 const ended: Readonly<Record<string, typeof decided>> = { approval: decided, invitation: closed }
 
-const newest = prepare('mails.newest', { take: 'rows' }, (orm, at) =>
+const newest = prepare('mails.newest', { take: 'rows' }, (orm, param) =>
   orm
     .select()
     .from(mails)
     .where(sql`${mails.state} = 'sent' and ${mails.addressCiphertext} is not null`)
     .orderBy(desc(mails.endedAt), desc(mails.id))
-    .limit(at.take),
+    .limit(param.take),
 )
 
-const removeCause = prepareWrite('mails.remove', { id: 'uuid' }, (orm, at) => orm.delete(mails).where(eq(mails.id, at.id)))
-const writeEnd = prepareWrite('mails.end', { id: 'uuid', state: 'text', at: 'timestamptz' }, (orm, at) =>
+const removeCause = prepareWrite('mails.remove', { id: 'uuid' }, (orm, param) => orm.delete(mails).where(eq(mails.id, param.id)))
+const writeEnd = prepareWrite('mails.end', { id: 'uuid', state: 'text', at: 'timestamptz' }, (orm, param) =>
   orm
     .update(mails)
-    .set({ state: at.state, dueAt: null, endedAt: at.at })
-    .where(and(eq(mails.id, at.id), sql`${mails.state} = 'due'`)),
+    .set({ state: param.state, dueAt: null, endedAt: param.at })
+    .where(and(eq(mails.id, param.id), sql`${mails.state} = 'due'`)),
 )
-const writeTry = prepareWrite('mails.try_again', { id: 'uuid', dueAt: 'timestamptz', tries: 'int' }, (orm, at) =>
+const writeTry = prepareWrite('mails.try_again', { id: 'uuid', dueAt: 'timestamptz', tries: 'int' }, (orm, param) =>
   orm
     .update(mails)
-    .set({ dueAt: at.dueAt, tries: at.tries })
-    .where(and(eq(mails.id, at.id), sql`${mails.state} = 'due'`)),
+    .set({ dueAt: param.dueAt, tries: param.tries })
+    .where(and(eq(mails.id, param.id), sql`${mails.state} = 'due'`)),
 )
 const writeRefusal = prepareWrite(
   'identities.mail_refused',
   { accountId: 'uuid', email: 'text', refusedAt: 'timestamptz|null' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(identities)
-      .set({ mailRefusedAt: at.refusedAt })
+      .set({ mailRefusedAt: param.refusedAt })
       .where(
         and(
-          eq(identities.accountId, at.accountId),
-          eq(emailKeyOf(identities.email), at.email),
-          sql`${identities.mailRefusedAt} is distinct from ${at.refusedAt}`,
+          eq(identities.accountId, param.accountId),
+          eq(emailKeyOf(identities.email), param.email),
+          sql`${identities.mailRefusedAt} is distinct from ${param.refusedAt}`,
         ),
       ),
 )

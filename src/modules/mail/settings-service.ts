@@ -17,11 +17,11 @@ type Row = typeof notificationSettings.$inferSelect
 
 const find = selectRow('notification_settings.of_account', notificationSettings, ['accountId'])
 
-const addressesOf = prepare('identities.mailed', { accountId: 'uuid' }, (orm, at) =>
+const addressesOf = prepare('identities.mailed', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ email: identities.email, refusedAt: identities.mailRefusedAt })
     .from(identities)
-    .where(and(eq(identities.accountId, at.accountId), sql`${identities.emailVerified} and ${identities.email} is not null`))
+    .where(and(eq(identities.accountId, param.accountId), sql`${identities.emailVerified} and ${identities.email} is not null`))
     .orderBy(asc(identities.id)),
 )
 
@@ -73,11 +73,11 @@ export const updateSettings = async (tx: Tx, principal: Principal, input: Update
   audit(tx, principal, 'notification_settings.update', { workspaceId: null, before: only(before), after: only(after) })
 }
 
-const silenced = prepare('notification_settings.without_push', { accountIds: 'uuid[]' }, (orm, at) =>
+const silenced = prepare('notification_settings.without_push', { accountIds: 'uuid[]' }, (orm, param) =>
   orm
     .select({ accountId: notificationSettings.accountId })
     .from(notificationSettings)
-    .where(sql`${notificationSettings.accountId} = any(${at.accountIds}) and not ${notificationSettings.approvalsPush}`),
+    .where(sql`${notificationSettings.accountId} = any(${param.accountIds}) and not ${notificationSettings.approvalsPush}`),
 )
 
 export const wantingPush = async (db: Db, accountIds: readonly Uuid[]): Promise<Uuid[]> => {
@@ -85,11 +85,11 @@ export const wantingPush = async (db: Db, accountIds: readonly Uuid[]): Promise<
   return accountIds.filter((id) => !without.some(({ accountId }) => accountId === id))
 }
 
-const removeMails = prepareWrite('mails.of_account', { accountId: 'uuid' }, (orm, at) =>
-  orm.delete(mails).where(eq(mails.accountId, at.accountId)),
+const removeMails = prepareWrite('mails.of_account', { accountId: 'uuid' }, (orm, param) =>
+  orm.delete(mails).where(eq(mails.accountId, param.accountId)),
 )
-const removeSettings = prepareWrite('notification_settings.remove', { accountId: 'uuid' }, (orm, at) =>
-  orm.delete(notificationSettings).where(eq(notificationSettings.accountId, at.accountId)),
+const removeSettings = prepareWrite('notification_settings.remove', { accountId: 'uuid' }, (orm, param) =>
+  orm.delete(notificationSettings).where(eq(notificationSettings.accountId, param.accountId)),
 )
 
 export const forgetPerson = async (tx: Tx, accountId: Uuid): Promise<void> => {

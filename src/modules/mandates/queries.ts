@@ -25,11 +25,13 @@ const withUsage = (orm: QueryBuilder) =>
     .from(intentMandates)
     .leftJoin(usageCounters, and(eq(usageCounters.subjectId, intentMandates.id), eq(usageCounters.period, 'total')))
 
-const byId = prepare('mandates.by_id', { id: 'uuid', workspaceId: 'uuid?' }, (orm, at) =>
-  withUsage(orm).where(and(eq(intentMandates.id, at.id), at.workspaceId && eq(intentMandates.workspaceId, at.workspaceId))),
+const byId = prepare('mandates.by_id', { id: 'uuid', workspaceId: 'uuid?' }, (orm, param) =>
+  withUsage(orm).where(
+    and(eq(intentMandates.id, param.id), param.workspaceId && eq(intentMandates.workspaceId, param.workspaceId)),
+  ),
 )
-const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, at) =>
-  withUsage(orm).where(eq(intentMandates.nonce, at.nonce)),
+const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, param) =>
+  withUsage(orm).where(eq(intentMandates.nonce, param.nonce)),
 )
 
 /** Includes the sum of the payments that count against the mandate: payments that ended unpaid do not. */
@@ -50,15 +52,15 @@ export const mandateList = prepare(
   'mandates.list',
   { workspaceId: 'uuid', status: 'text?', at: 'timestamptz', before: 'uuid?', take: 'rows' },
   'page',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       withUsage(orm),
       { owner: intentMandates.workspaceId, id: intentMandates.id },
-      at,
-      ownedBy(intentMandates.workspaceId, at.workspaceId),
-      at.status &&
-        sql`case when ${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.at} then 'expired'
-          else ${intentMandates.status} end = ${at.status}`,
+      param,
+      ownedBy(intentMandates.workspaceId, param.workspaceId),
+      param.status &&
+        sql`case when ${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${param.at} then 'expired'
+          else ${intentMandates.status} end = ${param.status}`,
     ),
 )
 

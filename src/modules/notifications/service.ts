@@ -27,11 +27,11 @@ const memberships = selectRows('notifications.memberships', members, ['accountId
 /**
  * Descendants are found by the root of the tree: an index on all ancestors would need bitmaps, which the connections switch off.
  */
-const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, at) =>
+const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(grants)
-    .where(and(sql`${grants.ancestorIds}[1] = ${at.rootId}`, sql`${grants.ancestorIds} @> array[${at.grantId}]`)),
+    .where(and(sql`${grants.ancestorIds}[1] = ${param.rootId}`, sql`${grants.ancestorIds} @> array[${param.grantId}]`)),
 )
 
 const findReader = async (db: Db, principal: Principal): Promise<Reader> => {

@@ -153,16 +153,16 @@ const takeRow = prepareWrite(
     accountId: 'uuid|null',
     sessionId: 'uuid|null',
   },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(oauthAuthorizations)
-      .set({ status: 'pending', expiresAt: at.expiresAt, accountId: at.accountId, sessionId: at.sessionId })
+      .set({ status: 'pending', expiresAt: param.expiresAt, accountId: param.accountId, sessionId: param.sessionId })
       .where(
         and(
-          eq(oauthAuthorizations.requestUriHash, at.requestUriHash),
-          eq(oauthAuthorizations.clientId, at.clientId),
+          eq(oauthAuthorizations.requestUriHash, param.requestUriHash),
+          eq(oauthAuthorizations.clientId, param.clientId),
           eq(oauthAuthorizations.status, 'pushed'),
-          gt(oauthAuthorizations.expiresAt, at.at),
+          gt(oauthAuthorizations.expiresAt, param.at),
         ),
       )
       .returning({ id: oauthAuthorizations.id }),
@@ -188,12 +188,12 @@ const takePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: 
   return row
 }
 
-const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, at) =>
+const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(oauthGrants)
     .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
-    .where(and(eq(oauthGrants.clientId, at.clientId), eq(grants.accountId, at.accountId)))
+    .where(and(eq(oauthGrants.clientId, param.clientId), eq(grants.accountId, param.accountId)))
     .limit(1),
 )
 

@@ -53,12 +53,12 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
 /** Long enough to copy a code from a browser to a terminal; PKCE makes the code worthless to others. */
 const codeTtlSeconds = 120
 
-const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
+const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id, name: workspaces.name, role: members.role })
     .from(members)
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'), isNull(workspaces.closedAt)))
+    .where(and(eq(members.accountId, param.accountId), eq(members.status, 'active'), isNull(workspaces.closedAt)))
     .orderBy(asc(workspaces.id)),
 )
 

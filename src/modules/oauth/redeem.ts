@@ -156,12 +156,12 @@ const arrivedInTime = statement('oauth.refresh_came_before')`
    from oauth_access_tokens where grant_id = $1 and generation = $2`
 
 /** Locks a grant by its token's handle, so that nothing has to be read first. */
-const lock = prepare('oauth.lock_grant', { handle: 'text' }, 'pool', (orm, at) =>
+const lock = prepare('oauth.lock_grant', { handle: 'text' }, 'pool', (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(oauthGrants)
     .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
-    .where(eq(oauthGrants.handle, at.handle))
+    .where(eq(oauthGrants.handle, param.handle))
     .for('update', { of: grants }),
 )
 

@@ -70,11 +70,11 @@ export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): bool
 const setGeneration = prepareWrite(
   'oauth.set_generation',
   { grantId: 'uuid', generation: 'int', keyId: 'text', hash: 'bytea|null', end: 'timestamptz' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(oauthGrants)
-      .set({ generation: at.generation, keyId: at.keyId, currentHash: at.hash, expiresAt: at.end })
-      .where(eq(oauthGrants.grantId, at.grantId)),
+      .set({ generation: param.generation, keyId: param.keyId, currentHash: param.hash, expiresAt: param.end })
+      .where(eq(oauthGrants.grantId, param.grantId)),
 )
 
 const grantTables = (orm: QueryBuilder) =>
@@ -86,11 +86,11 @@ const grantTables = (orm: QueryBuilder) =>
     .innerJoin(accounts, eq(accounts.id, grants.accountId))
 
 /** A writer reads the state behind the grant's lock. */
-export const grantState = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, at) =>
-  grantTables(orm).where(eq(oauthGrants.grantId, at.grantId)),
+export const grantState = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, param) =>
+  grantTables(orm).where(eq(oauthGrants.grantId, param.grantId)),
 )
-export const grantByHandle = prepare('oauth.grant_by_handle', { handle: 'text' }, (orm, at) =>
-  grantTables(orm).where(eq(oauthGrants.handle, at.handle)),
+export const grantByHandle = prepare('oauth.grant_by_handle', { handle: 'text' }, (orm, param) =>
+  grantTables(orm).where(eq(oauthGrants.handle, param.handle)),
 )
 
 type TokenGrant = RowOf<typeof grantState>

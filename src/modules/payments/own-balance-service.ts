@@ -10,36 +10,40 @@ import { moveCounters } from './evaluation/counters.ts'
 const key = { workspaceId: 'uuid', holder: 'uuid', from: 'uuid' } as const
 
 const moves = [
-  prepareWrite('approvals.follow_balance', key, (orm, at) =>
+  prepareWrite('approvals.follow_balance', key, (orm, param) =>
     orm
       .update(approvals)
-      .set({ accountId: sql`${at.holder}` })
+      .set({ accountId: sql`${param.holder}` })
       .where(
         and(
-          eq(approvals.workspaceId, at.workspaceId),
-          eq(approvals.accountId, at.from),
-          sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${at.workspaceId} and p.status = 'scheduled')`,
+          eq(approvals.workspaceId, param.workspaceId),
+          eq(approvals.accountId, param.from),
+          sql`${approvals.paymentId} in (select p.id from payments p where p.workspace_id = ${param.workspaceId} and p.status = 'scheduled')`,
         ),
       ),
   ),
-  prepareWrite('payment_batches.follow_balance', key, (orm, at) =>
+  prepareWrite('payment_batches.follow_balance', key, (orm, param) =>
     orm
       .update(paymentBatches)
-      .set({ accountId: sql`${at.holder}` })
+      .set({ accountId: sql`${param.holder}` })
       .where(
         and(
-          eq(paymentBatches.workspaceId, at.workspaceId),
-          eq(paymentBatches.accountId, at.from),
+          eq(paymentBatches.workspaceId, param.workspaceId),
+          eq(paymentBatches.accountId, param.from),
           sql`${paymentBatches.status} = 'scheduled'`,
         ),
       ),
   ),
-  prepareWrite('payments.follow_balance', key, (orm, at) =>
+  prepareWrite('payments.follow_balance', key, (orm, param) =>
     orm
       .update(payments)
-      .set({ accountId: sql`${at.holder}` })
+      .set({ accountId: sql`${param.holder}` })
       .where(
-        and(eq(payments.workspaceId, at.workspaceId), eq(payments.accountId, at.from), sql`${payments.status} = 'scheduled'`),
+        and(
+          eq(payments.workspaceId, param.workspaceId),
+          eq(payments.accountId, param.from),
+          sql`${payments.status} = 'scheduled'`,
+        ),
       ),
   ),
 ]

@@ -35,16 +35,16 @@ export type PaymentStatus = PaymentRecord['status']
 
 export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { connection: 'coalesced' })
 
-const readHolders = prepare('payments.holders', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+const readHolders = prepare('payments.holders', { ids: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select({ accountId: payments.accountId, balanceAccountId: sql<Uuid>`${sql.raw(balanceAccountSql('workspaces'))}` })
     .from(payments)
     .innerJoin(workspaces, eq(workspaces.id, payments.workspaceId))
-    .where(sql`${payments.id} = any(${at.ids})`),
+    .where(sql`${payments.id} = any(${param.ids})`),
 )
 
-const lockRows = prepare('payments.lock', { ids: 'uuid[]' }, 'pool', (orm, at) =>
-  orm.select().from(payments).where(sql`${payments.id} = any(${at.ids})`).orderBy(payments.id).for('update'),
+const lockRows = prepare('payments.lock', { ids: 'uuid[]' }, 'pool', (orm, param) =>
+  orm.select().from(payments).where(sql`${payments.id} = any(${param.ids})`).orderBy(payments.id).for('update'),
 )
 
 /**
@@ -110,11 +110,11 @@ export type PaymentSearch = Omit<
   searched?: { text: string; amount: Minor | undefined }
 }
 
-const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern: 'text' }, (orm, at) =>
+const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern: 'text' }, (orm, param) =>
   orm
     .select({ id: beneficiaries.id })
     .from(beneficiaries)
-    .where(and(eq(beneficiaries.workspaceId, at.workspaceId), ilike(beneficiaries.displayName, at.pattern))),
+    .where(and(eq(beneficiaries.workspaceId, param.workspaceId), ilike(beneficiaries.displayName, param.pattern))),
 )
 
 /**
@@ -198,13 +198,13 @@ export const listedSnapshot = sql`${payments.snapshot}`.mapWith(readSnapshot)
 /** The columns of a payment in a list. */
 const listedColumns = { ...getTableColumns(payments), snapshot: listedSnapshot }
 
-const selectPage = (orm: QueryBuilder, at: Places<typeof scope & typeof page>) => {
-  if (!at.status) return newestFirst(orm.select(listedColumns).from(payments), inOrder, at, matching(at))
-  const ids = newestFirst(orm.select({ id: payments.id }).from(payments), inOrder, at, matching(at))
+const selectPage = (orm: QueryBuilder, param: Places<typeof scope & typeof page>) => {
+  if (!param.status) return newestFirst(orm.select(listedColumns).from(payments), inOrder, param, matching(param))
+  const ids = newestFirst(orm.select({ id: payments.id }).from(payments), inOrder, param, matching(param))
   return newestFirst(
     orm.select(listedColumns).from(payments),
     { id: payments.id },
-    { before: undefined, take: at.take },
+    { before: undefined, take: param.take },
     amongIds(payments.id, ids),
   )
 }
@@ -233,18 +233,18 @@ const selectNamed = (orm: QueryBuilder) =>
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
 
 /** Payments with their payees, for readers outside this service. */
-export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, at) =>
-  newestFirst(selectNamed(orm), inOrder, at, matching(at)),
+export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, param) =>
+  newestFirst(selectNamed(orm), inOrder, param, matching(param)),
 )
 
 const changeScope = { ...scope, ...changeParameters } as const
 
-const changedPayments = prepare('payments.changes', changeScope, 'pool', (orm, at) =>
-  inOrderOfChange(orm.select(listedColumns).from(payments), payments, at, matching(at)),
+const changedPayments = prepare('payments.changes', changeScope, 'pool', (orm, param) =>
+  inOrderOfChange(orm.select(listedColumns).from(payments), payments, param, matching(param)),
 )
 
-const changedNamedPayments = prepare('payments.changes_with_payee', changeScope, 'pool', (orm, at) =>
-  inOrderOfChange(selectNamed(orm), payments, at, matching(at)),
+const changedNamedPayments = prepare('payments.changes_with_payee', changeScope, 'pool', (orm, param) =>
+  inOrderOfChange(selectNamed(orm), payments, param, matching(param)),
 )
 
 const readChangesBy =
@@ -277,16 +277,16 @@ const amount = sum(payments.amountMinor)
 /** Money that has left or is under way: the only definition of "spent". */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-export const totals = prepare('payments.totals', { ...scope, starts: 'timestamptz[]' }, 'pool', (orm, at) =>
+export const totals = prepare('payments.totals', { ...scope, starts: 'timestamptz[]' }, 'pool', (orm, param) =>
   orm
     .select({
       status: payments.status,
       day: sql<number | null>`case when ${payments.status} in ${sql.raw(namesSql(spending))}
-          then nullif(width_bucket(${payments.createdAt}, ${at.starts}), 0) end`,
+          then nullif(width_bucket(${payments.createdAt}, ${param.starts}), 0) end`,
       count: count(),
       amount,
     })
     .from(payments)
-    .where(matching(at, false))
+    .where(matching(param, false))
     .groupBy(sql`1, 2`),
 )

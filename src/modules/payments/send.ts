@@ -35,15 +35,15 @@ import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'
 import { settlePayments } from './settle.ts'
 
-const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
+const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, param) =>
   orm
     .update(payments)
     .set({ dispatchDueAt: null })
-    .where(and(sql`${payments.id} = any(${at.ids})`, lte(payments.dispatchDueAt, at.now))),
+    .where(and(sql`${payments.id} = any(${param.ids})`, lte(payments.dispatchDueAt, param.now))),
 )
 
 /** Payments that are due and have no attempt that may have been sent. */
-const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, at) =>
+const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, param) =>
   orm
     .select({
       payment: payments,
@@ -57,9 +57,9 @@ const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' 
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .where(
       and(
-        sql`${payments.id} = any(${at.ids})`,
+        sql`${payments.id} = any(${param.ids})`,
         eq(payments.status, 'processing'),
-        lte(payments.dispatchDueAt, at.at),
+        lte(payments.dispatchDueAt, param.at),
         sql`not exists (select from rail_attempts a where a.subject_id = ${payments.id} and a.state <> 'not_sent')`,
       ),
     )

@@ -12,14 +12,14 @@ import type { Parts } from '../parts.ts'
 import { releasePayment } from './change.ts'
 import { lockPaymentWithAccount } from './queries.ts'
 
-const waiting = prepare('payments.waiting_for_rail', { ...dueParameters, rails: 'text[]' }, 'pool', (orm, at) =>
+const waiting = prepare('payments.waiting_for_rail', { ...dueParameters, rails: 'text[]' }, 'pool', (orm, param) =>
   dueAfter(
     orm.select({ id: payments.id, due: dueText(payments.updatedAt) }).from(payments),
     { id: payments.id, due: payments.updatedAt },
-    at,
+    param,
     sql`${payments.status} = 'processing'`,
     isNotNull(payments.dispatchDueAt),
-    sql`${payments.rail} = any(${at.rails})`,
+    sql`${payments.rail} = any(${param.rails})`,
   ),
 )
 

@@ -62,24 +62,25 @@ export const policyList = prepare(
   'policies.list',
   { workspaceId: 'uuid', active: 'flag?', madeBy: 'uuid?', before: 'uuid?', take: 'rows' },
   'page',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm.select().from(spendingPolicies),
       { owner: spendingPolicies.workspaceId, id: spendingPolicies.id },
-      at,
-      ownedBy(spendingPolicies.workspaceId, at.workspaceId),
-      at.active && isNull(spendingPolicies.archivedAt),
-      at.madeBy && or(eq(spendingPolicies.createdByGrantId, at.madeBy), eq(spendingPolicies.changedByGrantId, at.madeBy)),
+      param,
+      ownedBy(spendingPolicies.workspaceId, param.workspaceId),
+      param.active && isNull(spendingPolicies.archivedAt),
+      param.madeBy &&
+        or(eq(spendingPolicies.createdByGrantId, param.madeBy), eq(spendingPolicies.changedByGrantId, param.madeBy)),
     ),
 )
 
-const counters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'coalesced', (orm, at) =>
+const counters = prepare('policies.counters', { ids: 'text', day: 'date', month: 'date' }, 'coalesced', (orm, param) =>
   orm
     .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
     .from(usageCounters)
     .where(
-      sql`${usageCounters.subjectId} = any(${at.ids}::uuid[])
-          and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${at.day}), ('month', ${at.month}), ('total', '${sql.raw(totalStart)}'))`,
+      sql`${usageCounters.subjectId} = any(${param.ids}::uuid[])
+          and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${param.day}), ('month', ${param.month}), ('total', '${sql.raw(totalStart)}'))`,
     ),
 )
 

@@ -23,11 +23,11 @@ export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 
 /** All active policies decide every payment of the workspace, and the answer names those that decided. */
 const maxActive = 100
 
-const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (orm, at) =>
+const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (orm, param) =>
   orm
     .select({ active: sql<number>`count(*)::int` })
     .from(spendingPolicies)
-    .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), isNull(spendingPolicies.archivedAt))),
+    .where(and(eq(spendingPolicies.workspaceId, param.workspaceId), isNull(spendingPolicies.archivedAt))),
 )
 
 /** Runs under the account's lock: the second of two concurrent creations counts the first. */

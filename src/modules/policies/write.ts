@@ -18,8 +18,8 @@ import { queueMail } from '../mail/service.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
 
-const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, at) =>
-  orm.delete(usageCounters).where(eq(usageCounters.subjectId, at.id)),
+const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, param) =>
+  orm.delete(usageCounters).where(eq(usageCounters.subjectId, param.id)),
 )
 
 const seed = statement('policies.seed_counters')`

@@ -25,23 +25,23 @@ const begin = statement('provider_tokens.begin')`
 const keep = prepareWrite(
   'provider_tokens.keep',
   { provider: 'text', number: 'int', ciphertext: 'bytea', keyId: 'text', until: 'timestamptz' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(providerTokens)
-      .set({ tokenCiphertext: at.ciphertext, tokenKeyId: at.keyId, expiresAt: at.until, ended: at.number })
-      .where(and(eq(providerTokens.provider, at.provider), lt(providerTokens.ended, at.number))),
+      .set({ tokenCiphertext: param.ciphertext, tokenKeyId: param.keyId, expiresAt: param.until, ended: param.number })
+      .where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number))),
 )
-const giveUp = prepareWrite('provider_tokens.give_up', { provider: 'text', number: 'int' }, (orm, at) =>
+const giveUp = prepareWrite('provider_tokens.give_up', { provider: 'text', number: 'int' }, (orm, param) =>
   orm
     .update(providerTokens)
-    .set({ ended: at.number })
-    .where(and(eq(providerTokens.provider, at.provider), lt(providerTokens.ended, at.number))),
+    .set({ ended: param.number })
+    .where(and(eq(providerTokens.provider, param.provider), lt(providerTokens.ended, param.number))),
 )
-const forget = prepareWrite('provider_tokens.forget', { keyId: 'text' }, (orm, at) =>
+const forget = prepareWrite('provider_tokens.forget', { keyId: 'text' }, (orm, param) =>
   orm
     .update(providerTokens)
     .set({ tokenCiphertext: null, tokenKeyId: null, expiresAt: null })
-    .where(ne(providerTokens.tokenKeyId, at.keyId))
+    .where(ne(providerTokens.tokenKeyId, param.keyId))
     .returning({ provider: providerTokens.provider }),
 )
 

@@ -45,10 +45,10 @@ export const notifiedSubscriptions = readLive<Uuid>(told)
 /** Finds a subscription even if its session has ended. */
 const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])
 
-const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accountId: 'uuid?' }, (orm, at) =>
+const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accountId: 'uuid?' }, (orm, param) =>
   orm
     .delete(pushSubscriptions)
-    .where(and(eq(pushSubscriptions.id, at.id), at.accountId && eq(pushSubscriptions.accountId, at.accountId)))
+    .where(and(eq(pushSubscriptions.id, param.id), param.accountId && eq(pushSubscriptions.accountId, param.accountId)))
     .returning(),
 )
 

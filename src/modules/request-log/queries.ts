@@ -22,22 +22,22 @@ const filters = {
   createdBefore: 'timestamptz?',
 } as const
 
-const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before: 'uuid?', take: 'rows' }, 'page', (orm, at) =>
+const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before: 'uuid?', take: 'rows' }, 'page', (orm, param) =>
   newestFirst(
     orm.select().from(requestLog),
     { owner: requestLog.accountId, id: requestLog.id },
-    at,
-    ownedBy(requestLog.accountId, at.accountId),
-    at.within && ofLineage(requestLog.grantId, at.within),
-    at.grantId && eq(requestLog.grantId, at.grantId),
-    at.requestId && eq(requestLog.requestId, at.requestId),
-    at.first && gte(requestLog.id, at.first),
-    at.last && lte(requestLog.id, at.last),
-    at.statuses && sql`${requestLog.status} between (${at.statuses})[1] and (${at.statuses})[2]`,
+    param,
+    ownedBy(requestLog.accountId, param.accountId),
+    param.within && ofLineage(requestLog.grantId, param.within),
+    param.grantId && eq(requestLog.grantId, param.grantId),
+    param.requestId && eq(requestLog.requestId, param.requestId),
+    param.first && gte(requestLog.id, param.first),
+    param.last && lte(requestLog.id, param.last),
+    param.statuses && sql`${requestLog.status} between (${param.statuses})[1] and (${param.statuses})[2]`,
     createdBetween(
-      { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: at.accountId } },
-      at.createdAfter,
-      at.createdBefore,
+      { id: requestLog.id, at: requestLog.at, owner: { column: requestLog.accountId, id: param.accountId } },
+      param.createdAfter,
+      param.createdBefore,
     ),
   ),
 )

@@ -34,7 +34,7 @@ export const openDeliveries = prepare(
   'deliveries.open',
   { taken: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     orm
       .select({
         id: callbackDeliveries.id,
@@ -52,12 +52,12 @@ export const openDeliveries = prepare(
       .where(
         and(
           isNull(callbackDeliveries.processedAt),
-          sql`${callbackDeliveries.id} <> all(${at.taken})`,
-          at.own && or(lte(callbackDeliveries.receivedAt, at.others), sql`${callbackDeliveries.id} = any(${at.own})`),
+          sql`${callbackDeliveries.id} <> all(${param.taken})`,
+          param.own && or(lte(callbackDeliveries.receivedAt, param.others), sql`${callbackDeliveries.id} = any(${param.own})`),
         ),
       )
       .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
-      .limit(at.take),
+      .limit(param.take),
 )
 
 export type OpenDelivery = RowOf<typeof openDeliveries>
@@ -74,24 +74,27 @@ const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>)
 }
 
 /** Two queries: without bitmap scans, which the connections switch off, an `or` has no index. */
-const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' }, (orm, at) =>
-  orm
-    .select({ id: railAttempts.id })
-    .from(railAttempts)
-    .where(and(ne(railAttempts.subjectId, at.subjectId), sql`${railAttempts.id} = any(${at.ids})`))
-    .unionAll(
-      orm
-        .select({ id: railAttempts.id })
-        .from(railAttempts)
-        .where(
-          and(
-            ne(railAttempts.subjectId, at.subjectId),
-            sql`${railAttempts.reference} = any(${at.references})`,
-            sql`${railAttempts.send} = 1`,
+const anotherOrder = prepare(
+  'deliveries.another_order',
+  { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' },
+  (orm, param) =>
+    orm
+      .select({ id: railAttempts.id })
+      .from(railAttempts)
+      .where(and(ne(railAttempts.subjectId, param.subjectId), sql`${railAttempts.id} = any(${param.ids})`))
+      .unionAll(
+        orm
+          .select({ id: railAttempts.id })
+          .from(railAttempts)
+          .where(
+            and(
+              ne(railAttempts.subjectId, param.subjectId),
+              sql`${railAttempts.reference} = any(${param.references})`,
+              sql`${railAttempts.send} = 1`,
+            ),
           ),
-        ),
-    )
-    .limit(1),
+      )
+      .limit(1),
 )
 
 /** A delivery that names another order of ours came to the wrong address. A gateway's own id or a tracking id proves nothing. */
@@ -168,7 +171,7 @@ const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Pro
 }
 
 /** Skips deliveries that another process has processed. */
-const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select({
       id: callbackDeliveries.id,
@@ -178,7 +181,7 @@ const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, a
     })
     .from(callbackDeliveries)
     .innerJoin(callbackBodies, eq(callbackBodies.id, callbackDeliveries.id))
-    .where(and(sql`${callbackDeliveries.id} = any(${at.ids})`, isNull(callbackDeliveries.processedAt)))
+    .where(and(sql`${callbackDeliveries.id} = any(${param.ids})`, isNull(callbackDeliveries.processedAt)))
     .orderBy(callbackDeliveries.id)
     .for('update', { of: callbackDeliveries }),
 )
@@ -252,11 +255,11 @@ export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], w
 /** Two minutes with the pauses between tries: long enough for a temporary failure to end. */
 const maxFailures = 8
 
-const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, at) =>
+const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, param) =>
   orm
     .update(callbackDeliveries)
     .set({ failures: sql`${callbackDeliveries.failures} + 1` })
-    .where(and(eq(callbackDeliveries.id, at.id), isNull(callbackDeliveries.processedAt)))
+    .where(and(eq(callbackDeliveries.id, param.id), isNull(callbackDeliveries.processedAt)))
     .returning({ failures: callbackDeliveries.failures }),
 )
 

@@ -34,15 +34,15 @@ const list = prepare(
   'adjustments.list',
   { status: 'text?', accountId: 'uuid?', workspaceId: 'uuid?', before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm.select().from(adjustments),
       { id: adjustments.id },
-      at,
-      at.status && eq(adjustments.status, at.status),
-      at.accountId && sql`${sql.raw(owningAccountSql('adjustments.account_id'))} = ${at.accountId}`,
-      at.workspaceId &&
-        sql`${adjustments.accountId} in (select h.id from accounts h where h.holder_of_workspace_id = ${at.workspaceId})`,
+      param,
+      param.status && eq(adjustments.status, param.status),
+      param.accountId && sql`${sql.raw(owningAccountSql('adjustments.account_id'))} = ${param.accountId}`,
+      param.workspaceId &&
+        sql`${adjustments.accountId} in (select h.id from accounts h where h.holder_of_workspace_id = ${param.workspaceId})`,
     ),
 )
 
@@ -52,11 +52,11 @@ export const listAdjustments = (
   page: PageRequest,
 ): Promise<AdjustmentRecord[]> => db.run(list, { ...filter, ...page })
 
-const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, at) =>
+const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, param) =>
   orm
     .select({ id: adjustments.id, paymentId: adjustments.paymentId })
     .from(adjustments)
-    .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`)),
+    .where(and(sql`${adjustments.paymentId} = any(${param.paymentIds})`, sql`${adjustments.status} = 'pending'`)),
 )
 
 export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Promise<Map<Uuid, Uuid>> => {
@@ -242,11 +242,13 @@ export type Cost = {
   evidence: string
 }
 
-const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid', kind: 'text' }, (orm, at) =>
+const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid', kind: 'text' }, (orm, param) =>
   orm
     .select()
     .from(adjustments)
-    .where(and(eq(adjustments.paymentId, at.paymentId), eq(adjustments.kind, at.kind), sql`${adjustments.status} = 'pending'`))
+    .where(
+      and(eq(adjustments.paymentId, param.paymentId), eq(adjustments.kind, param.kind), sql`${adjustments.status} = 'pending'`),
+    )
     .for('update'),
 )
 
@@ -267,11 +269,11 @@ export const agreeToCost = async (
   return null
 }
 
-const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at: 'timestamptz' }, (orm, at) =>
+const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at: 'timestamptz' }, (orm, param) =>
   orm
     .update(adjustments)
-    .set({ status: 'cancelled', decidedAt: at.at })
-    .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`))
+    .set({ status: 'cancelled', decidedAt: param.at })
+    .where(and(sql`${adjustments.paymentId} = any(${param.paymentIds})`, sql`${adjustments.status} = 'pending'`))
     .returning(),
 )
 

@@ -40,13 +40,13 @@ const list = prepare(
   'provider_alerts.list',
   { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm.select().from(providerAlerts),
       { id: providerAlerts.id },
-      at,
-      at.open && isNull(providerAlerts.resolvedAt),
-      at.resolved && isNotNull(providerAlerts.resolvedAt),
+      param,
+      param.open && isNull(providerAlerts.resolvedAt),
+      param.resolved && isNotNull(providerAlerts.resolvedAt),
     ),
 )
 

@@ -50,20 +50,20 @@ const listItems = prepare(
   'suspense.list',
   { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       selectItems(orm),
       { id: suspenseItems.id },
-      at,
-      at.open && isNull(suspenseItems.resolvedAt),
-      at.resolved && isNotNull(suspenseItems.resolvedAt),
+      param,
+      param.open && isNull(suspenseItems.resolvedAt),
+      param.resolved && isNotNull(suspenseItems.resolvedAt),
     ),
 )
 
 export const listSuspense = (db: Db, status: 'open' | 'resolved' | undefined, page: PageRequest): Promise<SuspenseView[]> =>
   db.run(listItems, { open: status === 'open', resolved: status === 'resolved', ...page })
 
-const itemById = prepare('suspense.by_id', { id: 'uuid' }, (orm, at) => selectItems(orm).where(eq(suspenseItems.id, at.id)))
+const itemById = prepare('suspense.by_id', { id: 'uuid' }, (orm, param) => selectItems(orm).where(eq(suspenseItems.id, param.id)))
 
 export type SuspenseView = ReturnType<typeof selectItems>['_']['result'][number]
 

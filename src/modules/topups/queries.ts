@@ -16,12 +16,12 @@ export const findTopupById = selectRow('topups.by_id', topups, ['id'])
 
 const readTopups = selectAmong('topups.by_ids', topups, 'id', 'pool')
 
-const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, at) =>
+const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .select({ accountId: topups.accountId, balanceAccountId: sql<Uuid>`${sql.raw(balanceAccountSql('workspaces'))}` })
     .from(topups)
     .innerJoin(workspaces, eq(workspaces.id, topups.workspaceId))
-    .where(sql`${topups.id} = any(${at.ids})`),
+    .where(sql`${topups.id} = any(${param.ids})`),
 )
 
 /** The only way to lock top-ups: by the account of each, and by the one that it credits if its workspace was separated since. */

@@ -9,23 +9,23 @@ import type { Parts } from '../parts.ts'
 import type { TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
 
-const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
+const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, param) =>
   orm
     .update(topups)
     .set({ dispatchDueAt: null })
-    .where(and(sql`${topups.id} = any(${at.ids})`, lte(topups.dispatchDueAt, at.now))),
+    .where(and(sql`${topups.id} = any(${param.ids})`, lte(topups.dispatchDueAt, param.now))),
 )
 
 /** Due top-ups without an attempt that may have been sent. The caller has locked their accounts. */
-const due = prepare('topups.due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, at) =>
+const due = prepare('topups.due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, param) =>
   orm
     .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
     .from(topups)
     .where(
       and(
-        sql`${topups.id} = any(${at.ids})`,
+        sql`${topups.id} = any(${param.ids})`,
         eq(topups.status, 'pending'),
-        lte(topups.dispatchDueAt, at.at),
+        lte(topups.dispatchDueAt, param.at),
         sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
       ),
     )

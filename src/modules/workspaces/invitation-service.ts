@@ -43,12 +43,12 @@ const ttlDays = 7
 
 type Mailing = Pick<Parts, 'derivations' | 'vault'>
 
-const languageOf = prepare('invitations.language', { email: 'text' }, (orm, at) =>
+const languageOf = prepare('invitations.language', { email: 'text' }, (orm, param) =>
   orm
     .select({ language: notificationSettings.language })
     .from(notificationSettings)
     .innerJoin(identities, eq(identities.accountId, notificationSettings.accountId))
-    .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`))
+    .where(and(eq(emailKeyOf(identities.email), param.email), sql`${identities.emailVerified}`))
     .limit(1),
 )
 

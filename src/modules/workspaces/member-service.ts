@@ -57,14 +57,14 @@ export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accou
   })
 }
 
-const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
+const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: invitations.id, role: invitations.role })
     .from(invitations)
     .where(
       and(
-        eq(invitations.workspaceId, at.workspaceId),
-        eq(invitations.invitedBy, at.accountId),
+        eq(invitations.workspaceId, param.workspaceId),
+        eq(invitations.invitedBy, param.accountId),
         isNull(invitations.acceptedAt),
         isNull(invitations.revokedAt),
       ),
@@ -82,7 +82,9 @@ export const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accoun
   for (const { id } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
 }
 
-const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
+const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, param) =>
+  orm.delete(members).where(eq(members.id, param.id)),
+)
 
 /** Passed in, because delegation imports workspaces. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>

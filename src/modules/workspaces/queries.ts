@@ -28,15 +28,15 @@ const workspaceColumns = {
 }
 const isHolder = sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))}`
 
-const selectById = (orm: QueryBuilder, at: Places<{ id: 'uuid' }>) =>
-  orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder).where(eq(workspaces.id, at.id))
+const selectById = (orm: QueryBuilder, param: Places<{ id: 'uuid' }>) =>
+  orm.select(workspaceColumns).from(workspaces).innerJoin(accounts, isHolder).where(eq(workspaces.id, param.id))
 
-const among = prepare('workspaces.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+const among = prepare('workspaces.by_ids', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .select(workspaceColumns)
     .from(workspaces)
     .innerJoin(accounts, isHolder)
-    .where(sql`${workspaces.id} = any(${at.ids})`)
+    .where(sql`${workspaces.id} = any(${param.ids})`)
     .orderBy(asc(workspaces.id)),
 )
 
@@ -47,11 +47,11 @@ const byId = prepare('workspaces.by_id', { id: 'uuid' }, 'coalesced', selectById
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
-const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'coalesced', (orm, at) =>
+const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({ timeZone: workspaceTimeZones.timeZone, fromAt: workspaceTimeZones.fromAt })
     .from(workspaceTimeZones)
-    .where(eq(workspaceTimeZones.workspaceId, at.id))
+    .where(eq(workspaceTimeZones.workspaceId, param.id))
     .orderBy(asc(workspaceTimeZones.fromAt)),
 )
 
@@ -63,16 +63,16 @@ export const readZones = async (db: Db, workspace: ZoneSchedule & { id: Uuid }):
  * A writer of a workspace, its members or its invitations waits for this row: earlier reads of them may be out of date. Not FOR
  * UPDATE, which would also wait for every insert that refers to the workspace.
  */
-export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
-  selectById(orm, at).for('no key update', { of: workspaces }),
+export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, param) =>
+  selectById(orm, param).for('no key update', { of: workspaces }),
 )
 
 /** Locks in the order of ids. */
-const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, at) =>
+const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .select({ id: workspaces.id, owningAccountId: workspaces.owningAccountId })
     .from(workspaces)
-    .where(sql`${workspaces.id} = any(${at.ids})`)
+    .where(sql`${workspaces.id} = any(${param.ids})`)
     .orderBy(asc(workspaces.id))
     .for('no key update'),
 )
@@ -80,8 +80,8 @@ const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, at) 
 export const lockWorkspaces = async (tx: Tx, ids: readonly Uuid[]) =>
   ids.length === 0 ? [] : tx.run(lockAmong, { ids: [...new Set(ids)] })
 
-export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, at) =>
-  selectById(orm, at).for('share', { of: workspaces }),
+export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, param) =>
+  selectById(orm, param).for('share', { of: workspaces }),
 )
 
 const membership = selectRow('members.of', members, ['workspaceId', 'accountId'], { connection: 'coalesced' })
@@ -94,7 +94,7 @@ export const membershipList = prepare(
   'workspaces.memberships',
   { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
   'page',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm
         .select({ workspace: workspaceColumns, member: getTableColumns(members) })
@@ -102,19 +102,19 @@ export const membershipList = prepare(
         .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
         .innerJoin(accounts, isHolder),
       { id: workspaces.id },
-      at,
-      eq(members.accountId, at.accountId),
-      at.only && eq(workspaces.id, at.only),
+      param,
+      eq(members.accountId, param.accountId),
+      param.only && eq(workspaces.id, param.only),
     ),
 )
 
 /** The workspaces that draw on an account's balance: its personal one, and teams that share it. */
-export const workspacesOnBalance = prepare('workspaces.on_balance', { holderId: 'uuid' }, (orm, at) =>
+export const workspacesOnBalance = prepare('workspaces.on_balance', { holderId: 'uuid' }, (orm, param) =>
   orm
     .select(workspaceColumns)
     .from(workspaces)
     .innerJoin(accounts, isHolder)
-    .where(and(eq(workspaces.owningAccountId, at.holderId), isNull(workspaces.balanceAccountId))),
+    .where(and(eq(workspaces.owningAccountId, param.holderId), isNull(workspaces.balanceAccountId))),
 )
 
 const personal = selectRow('workspaces.personal', workspaces, ['owningAccountId', 'kind'])
@@ -126,7 +126,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
 }
 
 /** The workspace in which an account's session begins: the last used one that it may still use, else its personal one. */
-const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
+const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id })
     .from(members)
@@ -134,9 +134,9 @@ const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
     .innerJoin(accounts, isHolder)
     .where(
       and(
-        eq(members.accountId, at.accountId),
+        eq(members.accountId, param.accountId),
         sql`${members.status} = 'active' and ${workspaces.closedAt} is null`,
-        sql`(${accounts.status} <> 'closed' or ${accounts.id} = ${at.accountId})`,
+        sql`(${accounts.status} <> 'closed' or ${accounts.id} = ${param.accountId})`,
       ),
     )
     .orderBy(
@@ -165,23 +165,23 @@ const named = (orm: QueryBuilder) =>
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
 
-export const memberList = prepare('members.list', { workspaceId: 'uuid', before: 'uuid?', take: 'rows' }, 'page', (orm, at) =>
-  newestFirst(named(orm), { owner: members.workspaceId, id: members.id }, at, ownedBy(members.workspaceId, at.workspaceId)),
+export const memberList = prepare('members.list', { workspaceId: 'uuid', before: 'uuid?', take: 'rows' }, 'page', (orm, param) =>
+  newestFirst(named(orm), { owner: members.workspaceId, id: members.id }, param, ownedBy(members.workspaceId, param.workspaceId)),
 )
 
-export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  named(orm).where(and(eq(members.workspaceId, at.workspaceId), eq(members.id, at.id))),
+export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, param) =>
+  named(orm).where(and(eq(members.workspaceId, param.workspaceId), eq(members.id, param.id))),
 )
 
-export const membershipsIn = prepare('members.of_account_in', { accountId: 'uuid', ids: 'uuid[]' }, (orm, at) =>
+export const membershipsIn = prepare('members.of_account_in', { accountId: 'uuid', ids: 'uuid[]' }, (orm, param) =>
   orm
     .select()
     .from(members)
-    .where(and(eq(members.accountId, at.accountId), sql`${members.workspaceId} = any(${at.ids})`)),
+    .where(and(eq(members.accountId, param.accountId), sql`${members.workspaceId} = any(${param.ids})`)),
 )
 
-const membersAmong = prepare('members.by_ids', { ids: 'uuid[]' }, (orm, at) =>
-  named(orm).where(sql`${members.id} = any(${at.ids})`).orderBy(asc(members.id)),
+const membersAmong = prepare('members.by_ids', { ids: 'uuid[]' }, (orm, param) =>
+  named(orm).where(sql`${members.id} = any(${param.ids})`).orderBy(asc(members.id)),
 )
 
 export const listMembersWith = async (db: Db, ids: readonly Uuid[]): Promise<NamedMember[]> =>
@@ -192,12 +192,12 @@ export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Prom
   (await db.run(findMember, { workspaceId, id })).map(({ accountId }) => accountId)
 
 /** A closed account owns nothing any more. */
-export const activeOwners = prepare('members.active_owners', { workspaceId: 'uuid' }, (orm, at) =>
+export const activeOwners = prepare('members.active_owners', { workspaceId: 'uuid' }, (orm, param) =>
   orm
     .select({ accountId: members.accountId })
     .from(members)
     .innerJoin(accounts, and(eq(accounts.id, members.accountId), ne(accounts.status, 'closed')))
-    .where(and(eq(members.workspaceId, at.workspaceId), eq(members.role, 'owner'), eq(members.status, 'active'))),
+    .where(and(eq(members.workspaceId, param.workspaceId), eq(members.role, 'owner'), eq(members.status, 'active'))),
 )
 
 export type InvitationRecord = typeof invitations.$inferSelect
@@ -231,24 +231,24 @@ const proofOf = ({ email, walletAddress }: Addressee) => ({
   wallets: walletAddress === null ? null : keysOf(walletAddress),
 })
 
-const identityOf = prepare('invitations.addressee', { accountId: 'uuid', ...proof }, (orm, at) =>
+const identityOf = prepare('invitations.addressee', { accountId: 'uuid', ...proof }, (orm, param) =>
   orm
     .select({ id: identities.id })
     .from(identities)
-    .where(and(eq(identities.accountId, at.accountId), provenBy(at)))
+    .where(and(eq(identities.accountId, param.accountId), provenBy(param)))
     .limit(1),
 )
 
 export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> =>
   (await db.run(identityOf, { accountId, ...proofOf(addressee) })).length > 0
 
-const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof }, (orm, at) =>
+const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof }, (orm, param) =>
   orm
     .select({ id: members.id })
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
     .innerJoin(identities, eq(identities.accountId, accounts.id))
-    .where(and(eq(members.workspaceId, at.workspaceId), provenBy(at)))
+    .where(and(eq(members.workspaceId, param.workspaceId), provenBy(param)))
     .limit(1),
 )
 

@@ -66,12 +66,12 @@ const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
 }
 
-const withPeriods = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' }, (orm, at) =>
+const withPeriods = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' }, (orm, param) =>
   orm
     .select({ id: grants.id })
     .from(grants)
     .where(
-      and(sql`${grants.id} = any(${at.lineage})`, or(isNotNull(grants.dailyLimitMinor), isNotNull(grants.monthlyLimitMinor))),
+      and(sql`${grants.id} = any(${param.lineage})`, or(isNotNull(grants.dailyLimitMinor), isNotNull(grants.monthlyLimitMinor))),
     )
     .limit(1),
 )
@@ -141,7 +141,7 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   return { workspace, member }
 }
 
-const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, at) =>
+const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id })
     .from(workspaces)
@@ -149,7 +149,7 @@ const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, 
     .where(
       and(
         sql`${workspaces.kind} = 'team' and ${workspaces.closedAt} is null`,
-        sql`${members.accountId} = ${at.accountId} and ${members.role} = 'owner' and ${members.status} = 'active'`,
+        sql`${members.accountId} = ${param.accountId} and ${members.role} = 'owner' and ${members.status} = 'active'`,
       ),
     )
     .orderBy(workspaces.id)

@@ -81,15 +81,20 @@ const compareBalance = (known: Range | null, look: Look, accounts: number, curre
 }
 
 const findQuery = selectRow('balance_queries.by_id', balanceQueries, ['id'])
-const requestTimes = prepare('balance_queries.request_times', { provider: 'text', since: 'timestamptz' }, (orm, at) =>
+const requestTimes = prepare('balance_queries.request_times', { provider: 'text', since: 'timestamptz' }, (orm, param) =>
   orm
     .selectDistinct({ at: balanceQueries.requestedAt })
     .from(balanceQueries)
-    .where(and(eq(balanceQueries.provider, at.provider), gte(balanceQueries.requestedAt, at.since)))
+    .where(and(eq(balanceQueries.provider, param.provider), gte(balanceQueries.requestedAt, param.since)))
     .orderBy(desc(balanceQueries.requestedAt)),
 )
-const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (orm, at) =>
-  orm.select().from(balanceQueries).where(eq(balanceQueries.roundId, at.roundId)).orderBy(asc(balanceQueries.id)).for('update'),
+const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (orm, param) =>
+  orm
+    .select()
+    .from(balanceQueries)
+    .where(eq(balanceQueries.roundId, param.roundId))
+    .orderBy(asc(balanceQueries.id))
+    .for('update'),
 )
 
 const underWay = statement('reconciliation.under_way')`

@@ -29,11 +29,11 @@ export type ReconciliationRecord = typeof reconciliations.$inferSelect
 export type RecordedDifference = Difference & { id: Uuid }
 type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
-const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, at) =>
+const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, param) =>
   orm
     .select()
     .from(reconciliations)
-    .where(and(eq(reconciliations.provider, at.provider), eq(reconciliations.source, at.source)))
+    .where(and(eq(reconciliations.provider, param.provider), eq(reconciliations.source, param.source)))
     .orderBy(desc(reconciliations.id))
     .limit(1),
 )
@@ -44,8 +44,8 @@ export const findComparison = (
   source: string,
 ): Promise<ReconciliationRecord | undefined> => first(db, newest, { provider, source })
 
-const list = prepare('reconciliation.list', { before: 'uuid?', take: 'rows' }, 'pool', (orm, at) =>
-  newestFirst(orm.select().from(reconciliations), { id: reconciliations.id }, at),
+const list = prepare('reconciliation.list', { before: 'uuid?', take: 'rows' }, 'pool', (orm, param) =>
+  newestFirst(orm.select().from(reconciliations), { id: reconciliations.id }, param),
 )
 
 export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> => db.run(list, { ...page })
@@ -54,14 +54,14 @@ const differences = prepare(
   'reconciliation.differences',
   { reconciliationId: 'uuid?', open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm.select().from(reconciliationDifferences),
       { id: reconciliationDifferences.id },
-      at,
-      at.reconciliationId && eq(reconciliationDifferences.reconciliationId, at.reconciliationId),
-      at.open && isNull(reconciliationDifferences.resolvedAt),
-      at.resolved && isNotNull(reconciliationDifferences.resolvedAt),
+      param,
+      param.reconciliationId && eq(reconciliationDifferences.reconciliationId, param.reconciliationId),
+      param.open && isNull(reconciliationDifferences.resolvedAt),
+      param.resolved && isNotNull(reconciliationDifferences.resolvedAt),
     ),
 )
 
@@ -196,7 +196,7 @@ export const recordComparison = async (
   return { run, recorded }
 }
 
-const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =>
+const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, param) =>
   orm
     .select({
       difference: reconciliationDifferences,
@@ -206,17 +206,17 @@ const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =
     })
     .from(reconciliationDifferences)
     .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
-    .where(eq(reconciliationDifferences.id, at.id)),
+    .where(eq(reconciliationDifferences.id, param.id)),
 )
 
 const closeOpenDifference = prepareWrite(
   'reconciliation.close_difference',
   { id: 'uuid', at: 'timestamptz', by: 'text', note: 'text' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(reconciliationDifferences)
-      .set({ resolvedAt: at.at, resolvedBy: at.by, note: at.note })
-      .where(and(eq(reconciliationDifferences.id, at.id), isNull(reconciliationDifferences.resolvedAt)))
+      .set({ resolvedAt: param.at, resolvedBy: param.by, note: param.note })
+      .where(and(eq(reconciliationDifferences.id, param.id), isNull(reconciliationDifferences.resolvedAt)))
       .returning(),
 )
 

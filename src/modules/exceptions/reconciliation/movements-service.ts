@@ -20,8 +20,8 @@ import type { StatementLine } from './statement-rules.ts'
 
 export type MovementRecord = typeof providerMovements.$inferSelect
 
-const list = prepare('movements.list', { before: 'uuid?', take: 'rows' }, 'pool', (orm, at) =>
-  newestFirst(orm.select().from(providerMovements), { id: providerMovements.id }, at),
+const list = prepare('movements.list', { before: 'uuid?', take: 'rows' }, 'pool', (orm, param) =>
+  newestFirst(orm.select().from(providerMovements), { id: providerMovements.id }, param),
 )
 
 export const listMovements = (db: Db, page: PageRequest): Promise<MovementRecord[]> => db.run(list, { ...page })
@@ -43,15 +43,15 @@ const lockMovements = statement('movements.lock')`select pg_advisory_xact_lock(h
 /** Separates a comparison from a person who names a movement: each movement is counted once. */
 export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => tx.query(lockMovements, [provider])
 
-const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'timestamptz' }, (orm, at) =>
+const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'timestamptz' }, (orm, param) =>
   orm
     .select()
     .from(providerMovements)
     .where(
       and(
-        eq(providerMovements.provider, at.provider),
+        eq(providerMovements.provider, param.provider),
         isNull(providerMovements.reconciliationId),
-        lte(providerMovements.movedAt, at.until),
+        lte(providerMovements.movedAt, param.until),
       ),
     ),
 )
@@ -65,7 +65,7 @@ export const countIn = (tx: Tx, reconciliationId: Uuid, movements: readonly Pick
 }
 
 /** The open balance difference whose period includes the movement's time. */
-const differenceAt = prepare('movements.difference', { provider: 'text', movedAt: 'timestamptz' }, (orm, at) =>
+const differenceAt = prepare('movements.difference', { provider: 'text', movedAt: 'timestamptz' }, (orm, param) =>
   orm
     .select({
       id: reconciliationDifferences.id,
@@ -80,21 +80,21 @@ const differenceAt = prepare('movements.difference', { provider: 'text', movedAt
       and(
         isNull(reconciliationDifferences.resolvedAt),
         eq(reconciliationDifferences.kind, 'balance_differs'),
-        eq(reconciliations.provider, at.provider),
+        eq(reconciliations.provider, param.provider),
         eq(reconciliations.source, balanceSource),
-        lte(reconciliations.periodStart, at.movedAt),
-        gte(reconciliations.periodEnd, at.movedAt),
+        lte(reconciliations.periodStart, param.movedAt),
+        gte(reconciliations.periodEnd, param.movedAt),
       ),
     )
     .orderBy(desc(reconciliationDifferences.id))
     .limit(1)
     .for('update', { of: reconciliationDifferences }),
 )
-const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', since: 'timestamptz' }, (orm, at) =>
+const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', since: 'timestamptz' }, (orm, param) =>
   orm
     .select({ amountMinor: providerMovements.amountMinor })
     .from(providerMovements)
-    .where(and(eq(providerMovements.reconciliationId, at.reconciliationId), gte(providerMovements.createdAt, at.since))),
+    .where(and(eq(providerMovements.reconciliationId, param.reconciliationId), gte(providerMovements.createdAt, param.since))),
 )
 
 type Seen = { reconciliationId: Uuid; comparedAt: Date; statedMinor: Minor | null; bookedMinor: Minor | null }
@@ -127,11 +127,13 @@ export const nameMovement = async (tx: Tx, operator: Operator, named: NameMoveme
   return movement
 }
 
-const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
+const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts: 'text[]' }, (orm, param) =>
   orm
     .select({ receipt: providerMovements.receipt, amountMinor: providerMovements.amountMinor })
     .from(providerMovements)
-    .where(and(eq(providerMovements.provider, at.provider), sql`upper(${providerMovements.receipt}) = any(${at.receipts})`)),
+    .where(
+      and(eq(providerMovements.provider, param.provider), sql`upper(${providerMovements.receipt}) = any(${param.receipts})`),
+    ),
 )
 
 /** Splits off the lines of movements that a person has named: they belong to no customer. */

@@ -238,7 +238,12 @@ export function* readInChunks(
   const isHeader = ({ cells }: Row) => header.cells.every((title, place) => plain(cells[place] ?? '') === plain(title))
   const below = rows.slice(index + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
   try {
-    return { provider, heading: readHeading(rows.slice(0, index), form), ...(yield* readTable(below, table)), text: squeezed(text) }
+    return {
+      provider,
+      heading: readHeading(rows.slice(0, index), form),
+      ...(yield* readTable(below, table)),
+      text: squeezed(text),
+    }
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.message }
     throw error

@@ -21,12 +21,12 @@ import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 export type AccountRecord = typeof accounts.$inferSelect
 
 /** The accounts that hold balances, each with its team; a person's account has none. */
-const holdersAmong = prepare('accounts.holders', { ids: 'uuid[]' }, 'pool', (orm, at) =>
+const holdersAmong = prepare('accounts.holders', { ids: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select({ account: getTableColumns(accounts), team: getTableColumns(workspaces) })
     .from(accounts)
     .leftJoin(workspaces, eq(workspaces.id, accounts.holderOfWorkspaceId))
-    .where(sql`${accounts.id} = any(${at.ids})`),
+    .where(sql`${accounts.id} = any(${param.ids})`),
 )
 export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong, { ids })
 
@@ -42,19 +42,19 @@ export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | und
 const missing = 'an account that must exist is missing'
 
 /** `email`: in its normalized form. */
-export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
+export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, param) =>
   orm
     .select({ id: accounts.id })
     .from(accounts)
-    .where(eq(emailKeyOf(accounts.email), at.email)),
+    .where(eq(emailKeyOf(accounts.email), param.email)),
 )
 
-const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, at) =>
+const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, param) =>
   orm
     .select(getTableColumns(accounts))
     .from(workspaces)
     .innerJoin(accounts, sql`${accounts.id} = ${sql.raw(balanceAccountSql('workspaces'))}`)
-    .where(eq(workspaces.id, at.workspaceId)),
+    .where(eq(workspaces.id, param.workspaceId)),
 )
 
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
@@ -97,17 +97,17 @@ const list = prepare(
   'accounts.list',
   { id: 'uuid?', email: 'text?', walletAddress: 'text?', wallet: 'text[]?', status: 'text?', before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm.select().from(accounts),
       { id: accounts.id },
-      at,
+      param,
       isNull(accounts.holderOfWorkspaceId),
-      at.id && eq(accounts.id, at.id),
-      at.email && byEmail(at.email),
-      at.walletAddress && byWallet(at.walletAddress),
-      at.wallet && byName(at.wallet),
-      at.status && eq(accounts.status, at.status),
+      param.id && eq(accounts.id, param.id),
+      param.email && byEmail(param.email),
+      param.walletAddress && byWallet(param.walletAddress),
+      param.wallet && byName(param.wallet),
+      param.status && eq(accounts.status, param.status),
     ),
 )
 
@@ -123,7 +123,7 @@ export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status 
 
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
-const paidTo = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'page', (orm, at) =>
+const paidTo = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'page', (orm, param) =>
   orm
     .select({
       paymentId: payments.id,
@@ -138,11 +138,11 @@ const paidTo = prepare('accounts.history_beneficiaries', { ids: 'uuid[]' }, 'pag
     .from(payments)
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
-    .where(sql`${payments.id} = any(${at.ids})`),
+    .where(sql`${payments.id} = any(${param.ids})`),
 )
 
-const topupKeys = prepare('accounts.history_topups', { ids: 'uuid[]' }, 'page', (orm, at) =>
-  orm.select({ id: topups.id, idempotencyKey: topups.idempotencyKey }).from(topups).where(sql`${topups.id} = any(${at.ids})`),
+const topupKeys = prepare('accounts.history_topups', { ids: 'uuid[]' }, 'page', (orm, param) =>
+  orm.select({ id: topups.id, idempotencyKey: topups.idempotencyKey }).from(topups).where(sql`${topups.id} = any(${param.ids})`),
 )
 
 /** `holderId`: the account that holds the balance. */

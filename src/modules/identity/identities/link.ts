@@ -138,8 +138,8 @@ export const linkIdentity = async (
 
 type DetachDeps = Pick<Parts, 'config' | 'onAuthorityLost'>
 
-const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
-  orm.delete(identities).where(eq(identities.id, at.id)),
+const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, param) =>
+  orm.delete(identities).where(eq(identities.id, param.id)),
 )
 
 /** Ends the sessions that began with the identity, and voids what its wallet signed: a stolen method leaves nothing behind. */

@@ -98,10 +98,10 @@ export const addPasskey = async (
   return record
 }
 
-const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid' }, (orm, at) =>
+const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid' }, (orm, param) =>
   orm
     .delete(passkeys)
-    .where(and(eq(passkeys.id, at.id), eq(passkeys.accountId, at.accountId)))
+    .where(and(eq(passkeys.id, param.id), eq(passkeys.accountId, param.accountId)))
     .returning(),
 )
 
@@ -135,14 +135,14 @@ export const provePasskey = async (
 const noteUse = prepareWrite(
   'passkeys.note_use',
   { id: 'uuid', signCount: 'bigint', backupEligible: 'boolean', backedUp: 'boolean', at: 'timestamptz' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(passkeys)
-      .set({ signCount: at.signCount, backupEligible: at.backupEligible, backedUp: at.backedUp, lastUsedAt: at.at })
+      .set({ signCount: param.signCount, backupEligible: param.backupEligible, backedUp: param.backedUp, lastUsedAt: param.at })
       .where(
         and(
-          eq(passkeys.id, at.id),
-          or(lt(passkeys.signCount, at.signCount), and(eq(passkeys.signCount, sql`0`), sql`${at.signCount} = 0`)),
+          eq(passkeys.id, param.id),
+          or(lt(passkeys.signCount, param.signCount), and(eq(passkeys.signCount, sql`0`), sql`${param.signCount} = 0`)),
         ),
       )
       .returning({ id: passkeys.id }),

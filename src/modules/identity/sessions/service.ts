@@ -128,18 +128,21 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   return { token, expiresAt: sessionEnd(record, config.SESSION_IDLE_DAYS) }
 }
 
-const ofBrowser = prepare('sessions.of_browser', { accountId: 'uuid', browserHash: 'bytea', userAgent: 'text|null' }, (orm, at) =>
-  orm
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(
-      and(
-        eq(sessions.accountId, at.accountId),
-        sql`(${sessions.browserHash} = ${at.browserHash}
-            or (${sessions.browserHash} is null and ${sessions.userAgent} is not distinct from ${at.userAgent}))`,
-      ),
-    )
-    .limit(1),
+const ofBrowser = prepare(
+  'sessions.of_browser',
+  { accountId: 'uuid', browserHash: 'bytea', userAgent: 'text|null' },
+  (orm, param) =>
+    orm
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(
+        and(
+          eq(sessions.accountId, param.accountId),
+          sql`(${sessions.browserHash} = ${param.browserHash}
+            or (${sessions.browserHash} is null and ${sessions.userAgent} is not distinct from ${param.userAgent}))`,
+        ),
+      )
+      .limit(1),
 )
 
 /** Sessions of an earlier release have no mark: the browser's name is compared instead. */
@@ -149,16 +152,16 @@ export const knowsBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer,
 const revoke = prepareWrite(
   'sessions.revoke',
   { accountId: 'uuid', id: 'uuid?', identityId: 'uuid?', at: 'timestamptz' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(sessions)
-      .set({ revokedAt: at.at })
+      .set({ revokedAt: param.at })
       .where(
         and(
-          eq(sessions.accountId, at.accountId),
+          eq(sessions.accountId, param.accountId),
           isNull(sessions.revokedAt),
-          at.id && eq(sessions.id, at.id),
-          at.identityId && eq(sessions.identityId, at.identityId),
+          param.id && eq(sessions.id, param.id),
+          param.identityId && eq(sessions.identityId, param.identityId),
         ),
       )
       .returning(),

@@ -22,19 +22,19 @@ export const beginnerOf = ({ accountId, credentialKind: kind, credentialId: id, 
     ? null
     : { accountId, credential: { kind, id }, grant: grantId === null ? null : { id: grantId } }
 
-const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
+const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, param) =>
   orm
     .select()
     .from(signInFlows)
-    .where(and(eq(signInFlows.linkHash, at.linkHash), gt(signInFlows.expiresAt, at.now))),
+    .where(and(eq(signInFlows.linkHash, param.linkHash), gt(signInFlows.expiresAt, param.now))),
 )
 
 /** Binds the first browser that continues from a link's page; returns no row for any other browser. */
-const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, at) =>
+const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, param) =>
   orm
     .update(signInFlows)
-    .set({ browserHash: at.browserHash })
-    .where(and(eq(signInFlows.id, at.id), or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, at.browserHash))))
+    .set({ browserHash: param.browserHash })
+    .where(and(eq(signInFlows.id, param.id), or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, param.browserHash))))
     .returning({ id: signInFlows.id }),
 )
 
@@ -42,15 +42,15 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
 const take = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .delete(signInFlows)
       .where(
         and(
-          eq(signInFlows.stateHash, at.stateHash),
-          eq(signInFlows.provider, at.provider),
-          eq(signInFlows.browserHash, at.browserHash),
-          gt(signInFlows.expiresAt, at.now),
+          eq(signInFlows.stateHash, param.stateHash),
+          eq(signInFlows.provider, param.provider),
+          eq(signInFlows.browserHash, param.browserHash),
+          gt(signInFlows.expiresAt, param.now),
         ),
       )
       .returning(),

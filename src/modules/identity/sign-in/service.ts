@@ -32,7 +32,7 @@ import { spendNonce, type WalletAttempt } from './wallet.ts'
 
 const byPerson = { linkedByGrantId: null, originSessionId: null }
 
-const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at) =>
+const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, param) =>
   orm
     .select({
       accountId: identities.accountId,
@@ -40,7 +40,7 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at)
       originSessionId: identities.originSessionId,
     })
     .from(identities)
-    .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`)),
+    .where(and(eq(emailKeyOf(identities.email), param.email), sql`${identities.emailVerified}`)),
 )
 
 /**

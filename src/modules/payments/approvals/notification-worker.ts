@@ -30,23 +30,23 @@ const dueNotifications = prepare(
   'approvals.due_notices',
   { now: 'timestamptz', except: 'uuid[]', free: 'rows' },
   'pool',
-  (orm, at) =>
+  (orm, param) =>
     orm
       .select({ id: approvals.id, tenant: approvals.accountId })
       .from(approvals)
-      .where(and(lte(approvals.noticeDueAt, at.now), sql`${approvals.id} <> all(${at.except})`))
+      .where(and(lte(approvals.noticeDueAt, param.now), sql`${approvals.id} <> all(${param.except})`))
       .orderBy(approvals.noticeDueAt)
-      .limit(at.free),
+      .limit(param.free),
 )
 const lease = statement('approvals.claim_notices')`
   update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`
 /** An approval that ended meanwhile stays due. */
-const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, at) =>
+const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, param) =>
   orm
     .update(approvals)
-    .set({ noticeDueAt: at.next })
-    .where(and(eq(approvals.id, at.id), eq(approvals.status, at.status)))
+    .set({ noticeDueAt: param.next })
+    .where(and(eq(approvals.id, param.id), eq(approvals.status, param.status)))
     .returning({ id: approvals.id }),
 )
 

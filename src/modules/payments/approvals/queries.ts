@@ -101,11 +101,11 @@ const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceI
     .leftJoin(paymentBatches, eq(paymentBatches.id, approvals.batchId))
 
 const place = { id: 'uuid', workspaceId: 'uuid?' } as const
-const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
-  select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
+const selectOne = (orm: QueryBuilder, param: Places<typeof place>) =>
+  select(orm).where(and(eq(approvals.id, param.id), param.workspaceId && eq(approvals.workspaceId, param.workspaceId)))
 const byId = prepare('approvals.by_id', place, 'coalesced', selectOne)
 /** The decisions are those from when it was queried: right only behind the lock of the account that pays (`requireLocked`). */
-const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
+const lockById = prepare('approvals.lock', place, (orm, param) => selectOne(orm, param).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and that batch's first payment, and the decisions in their order. */
 export type ApprovalRecord = Omit<RowOf<typeof byId>, 'payment' | 'batch'> & { payment: PaymentRecord; batch: BatchRow | null }
@@ -141,17 +141,17 @@ const list = prepare(
     take: 'rows',
   },
   'page',
-  (orm, at) => {
-    const owner = { column: approvals.workspaceId, id: at.workspaceId }
+  (orm, param) => {
+    const owner = { column: approvals.workspaceId, id: param.workspaceId }
     const ids = newestFirst(
       orm.select({ id: approvals.id }).from(approvals),
       { owner: approvals.workspaceId, id: approvals.id },
-      at,
-      ownedBy(approvals.workspaceId, at.workspaceId),
-      at.status && eq(approvals.status, at.status),
-      createdBetween({ id: approvals.id, at: approvals.createdAt, owner }, at.createdAfter, at.createdBefore),
+      param,
+      ownedBy(approvals.workspaceId, param.workspaceId),
+      param.status && eq(approvals.status, param.status),
+      createdBetween({ id: approvals.id, at: approvals.createdAt, owner }, param.createdAfter, param.createdBefore),
     )
-    return select(orm, at.workspaceId).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
+    return select(orm, param.workspaceId).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
   },
 )
 
@@ -163,7 +163,7 @@ export const listApprovals = async (
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
 /** Accounts that may decide a workspace's approvals, oldest members first. `countsFrom`: when they count if two are needed. */
-export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'coalesced', (orm, at) =>
+export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({
       accountId: members.accountId,
@@ -175,7 +175,7 @@ export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, '
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
     .where(
       and(
-        eq(members.workspaceId, at.workspaceId),
+        eq(members.workspaceId, param.workspaceId),
         eq(members.status, 'active'),
         sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
         eq(accounts.status, 'active'),
@@ -184,7 +184,7 @@ export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, '
     .orderBy(asc(members.id)),
 )
 
-const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
+const lockPayments = prepare('approvals.lock_payments', place, (orm, param) =>
   orm
     .select()
     .from(payments)
@@ -192,7 +192,7 @@ const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
       sql`${payments.id} = any(array(
           select asked.id from ${approvals} a
           cross join lateral (select a.payment_id as id union select p.id from ${payments} p where p.batch_id = a.batch_id) as asked
-          where a.id = ${at.id} ${at.workspaceId ? sql`and a.workspace_id = ${at.workspaceId}` : sql``}))`,
+          where a.id = ${param.id} ${param.workspaceId ? sql`and a.workspace_id = ${param.workspaceId}` : sql``}))`,
     )
     .orderBy(asc(payments.batchIndex), asc(payments.id))
     .for('update'),

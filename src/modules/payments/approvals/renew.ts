@@ -87,11 +87,11 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
 export const awaitedSeconds = 5
 const lookEveryMs = 200
 
-const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'coalesced', (orm, at) =>
+const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({ until: approvals.nameAwaitedUntil, accountId: approvals.accountId, batchId: approvals.batchId })
     .from(approvals)
-    .where(and(eq(approvals.id, at.id), eq(approvals.status, 'pending'), isNotNull(approvals.nameAwaitedUntil))),
+    .where(and(eq(approvals.id, param.id), eq(approvals.status, 'pending'), isNotNull(approvals.nameAwaitedUntil))),
 )
 
 const endAwaiting = (

@@ -24,11 +24,11 @@ export const messageFor = (
   decision: Decide['decision'],
 ): string => (decision === 'approve' ? approveMessage : rejectMessage)
 
-const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'text' }, (orm, at) =>
+const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'text' }, (orm, param) =>
   orm
-    .select({ message: sql<string>`${auditLog.before} ->> ${at.decision}` })
+    .select({ message: sql<string>`${auditLog.before} ->> ${param.decision}` })
     .from(auditLog)
-    .where(and(eq(auditLog.subjectId, at.id), eq(auditLog.action, sql.raw("'approval.text_changed'"))))
+    .where(and(eq(auditLog.subjectId, param.id), eq(auditLog.action, sql.raw("'approval.text_changed'"))))
     .orderBy(desc(auditLog.id))
     .limit(20),
 )

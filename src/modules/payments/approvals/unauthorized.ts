@@ -15,11 +15,11 @@ import { endPayments } from '../change.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 
-const readOwners = prepare('payments.balances_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, at) =>
+const readOwners = prepare('payments.balances_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, param) =>
   orm
     .selectDistinct({ id: sql<Uuid>`holder.id` })
     .from(sql`workspaces w cross join lateral ${sql.raw(balanceAccountsSql('w'))} as holder(id)`)
-    .where(sql`w.id = any(${at.workspaceIds})`),
+    .where(sql`w.id = any(${param.workspaceIds})`),
 )
 const readUnauthorized = statement('payments.unauthorized')`
   select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('scheduled', 'pending_approval', 'processing')

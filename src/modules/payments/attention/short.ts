@@ -117,20 +117,20 @@ const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Du
 const readPage = prepare(
   'payments.workspaces_due_soon',
   { now: 'timestamptz', until: 'timestamptz', behind: 'uuid', take: 'rows' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .selectDistinct({ id: payments.workspaceId })
       .from(payments)
       .where(
         and(
           eq(payments.status, sql`'scheduled'`),
-          gt(payments.executeAt, at.now),
-          lte(payments.executeAt, at.until),
-          gt(payments.workspaceId, at.behind),
+          gt(payments.executeAt, param.now),
+          lte(payments.executeAt, param.until),
+          gt(payments.workspaceId, param.behind),
         ),
       )
       .orderBy(payments.workspaceId)
-      .limit(at.take),
+      .limit(param.take),
 )
 const pageSize = 300
 

@@ -11,13 +11,13 @@ import { quoted } from '../../../lib/text.ts'
 import { findBatch } from './queries.ts'
 import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, type WholeBatch } from './schema.ts'
 
-const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uuid' }, 'pool', (orm, at) =>
+const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uuid' }, 'pool', (orm, param) =>
   orm
     .select({ payment: payments, payee: beneficiaries, frozenAt: payees.frozenAt })
     .from(payments)
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-    .where(eq(payments.batchId, at.batchId))
+    .where(eq(payments.batchId, param.batchId))
     .orderBy(asc(payments.batchIndex)),
 )
 

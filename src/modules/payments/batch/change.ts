@@ -23,11 +23,11 @@ const finish = statement('payment_batches.finish')`
 const move = prepareWrite(
   'payment_batches.move',
   { id: 'uuid', to: 'text', at: 'timestamptz', completedAt: 'timestamptz|null', from: 'text[]' },
-  (orm, at) =>
+  (orm, param) =>
     orm
       .update(paymentBatches)
-      .set({ status: at.to, updatedAt: at.at, completedAt: at.completedAt })
-      .where(and(eq(paymentBatches.id, at.id), sql`${paymentBatches.status} = any(${at.from})`))
+      .set({ status: param.to, updatedAt: param.at, completedAt: param.completedAt })
+      .where(and(eq(paymentBatches.id, param.id), sql`${paymentBatches.status} = any(${param.from})`))
       .returning({ id: paymentBatches.id }),
 )
 

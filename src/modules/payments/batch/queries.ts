@@ -29,11 +29,13 @@ const selection = {
 }
 
 // On the connection `pool`, because the query counts a batch's items and so reads many rows.
-const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, at) =>
+const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, param) =>
   orm
     .select(selection)
     .from(paymentBatches)
-    .where(and(sql`${paymentBatches.id} = any(${at.ids})`, at.workspaceId && eq(paymentBatches.workspaceId, at.workspaceId))),
+    .where(
+      and(sql`${paymentBatches.id} = any(${param.ids})`, param.workspaceId && eq(paymentBatches.workspaceId, param.workspaceId)),
+    ),
 )
 
 export const findBatches = (db: Db, ids: readonly Uuid[]): Promise<readonly BatchRecord[]> => db.run(byIds, { ids })
@@ -54,21 +56,21 @@ export const batchList = prepare(
   'payment_batches.list',
   { ...batchFilters, before: 'uuid?', take: 'rows' },
   'pool',
-  (orm, at) => {
+  (orm, param) => {
     const ids = newestFirst(
       orm.select({ id: paymentBatches.id }).from(paymentBatches),
       { owner: paymentBatches.workspaceId, id: paymentBatches.id },
-      at,
-      ownedBy(paymentBatches.workspaceId, at.workspaceId),
-      batchCondition(at),
+      param,
+      ownedBy(paymentBatches.workspaceId, param.workspaceId),
+      batchCondition(param),
     )
     return orm.select(selection).from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
   },
 )
 
 /** A batch's counts are current: an item changes without a change of its batch. */
-export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changeParameters }, 'pool', (orm, at) =>
-  inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, at, batchCondition(at)),
+export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changeParameters }, 'pool', (orm, param) =>
+  inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, param, batchCondition(param)),
 )
 
 const paidBefore = sql<Minor | null>`(
@@ -76,7 +78,7 @@ const paidBefore = sql<Minor | null>`(
   order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)
 
 /** All lines of a batch in order, as its Merkle tree binds them, with the name check and last payment of each payee. */
-export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'pool', (orm, at) =>
+export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'pool', (orm, param) =>
   orm
     .select({
       id: payments.id,
@@ -92,16 +94,16 @@ export const linesOf = prepare('payment_batches.lines', { batchId: 'uuid' }, 'po
     })
     .from(payments)
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .where(eq(payments.batchId, at.batchId))
+    .where(eq(payments.batchId, param.batchId))
     .orderBy(payments.batchIndex),
 )
 
 /** Items in the order of each batch. */
-export const itemsOf = prepare('payment_batches.items', { batchIds: 'uuid[]' }, 'pool', (orm, at) =>
+export const itemsOf = prepare('payment_batches.items', { batchIds: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select({ id: payments.id, batchId: payments.batchId })
     .from(payments)
-    .where(sql`${payments.batchId} = any(${at.batchIds})`)
+    .where(sql`${payments.batchId} = any(${param.batchIds})`)
     .orderBy(payments.batchId, payments.batchIndex),
 )
 

@@ -44,7 +44,7 @@ const batchKeys = recordKeys('payment_batches', {
 })
 
 /** The beneficiaries of the items, each with the last amount paid to the same destination. */
-export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, at) =>
+export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .select({
       ...getTableColumns(beneficiaries),
@@ -53,7 +53,7 @@ export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (or
         order by p.payee_id desc, p.id desc limit 1)`,
     })
     .from(beneficiaries)
-    .where(sql`${beneficiaries.id} = any(${at.ids})`),
+    .where(sql`${beneficiaries.id} = any(${param.ids})`),
 )
 type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
 

@@ -23,7 +23,7 @@ import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
 
 /** Each audit row with its covering seal, the first at or after the row. SQL text, to compare two columns at once. */
-const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'coalesced', (orm, at) =>
+const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({
       id: sql<Uuid>`a.id`,
@@ -46,29 +46,29 @@ const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'coalesced', (o
       left join audit_seals p on p.sequence = s.sequence - 1`,
     )
     .where(
-      sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
+      sql`a.subject_id = any(array(select ${param.paymentId} union all select approval_id from payments where id = ${param.paymentId}))`,
     )
     .orderBy(sql`a.transaction`, sql`a.id`),
 )
 
 /** Policy versions in the requested order. SQL text, as the rows come from arrays, each passed as one string. */
-const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'coalesced', (orm, at) =>
+const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'coalesced', (orm, param) =>
   orm
     .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
     .from(
-      sql`unnest(${at.ids}::uuid[], ${at.versions}::int[]) with ordinality as w(id, version, place)
+      sql`unnest(${param.ids}::uuid[], ${param.versions}::int[]) with ordinality as w(id, version, place)
         join spending_policy_versions v on v.policy_id = w.id and v.version = w.version`,
     )
     .orderBy(sql`w.place`),
 )
 
 /** A batch's leaves in order, with its root. */
-const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, at) =>
+const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: payments.batchLeaf })
     .from(paymentBatches)
     .innerJoin(payments, eq(payments.batchId, paymentBatches.id))
-    .where(eq(paymentBatches.id, at.batchId))
+    .where(eq(paymentBatches.id, param.batchId))
     .orderBy(asc(payments.batchIndex)),
 )
 

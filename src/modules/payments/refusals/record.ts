@@ -46,7 +46,7 @@ export const refusalList = prepare(
     take: 'rows',
   },
   'page',
-  (orm, at) =>
+  (orm, param) =>
     newestFirst(
       orm
         .select({
@@ -58,20 +58,20 @@ export const refusalList = prepare(
         .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
         .leftJoin(grants, eq(grants.id, paymentRefusals.grantId)),
       { owner: paymentRefusals.workspaceId, id: paymentRefusals.id },
-      at,
-      ownedBy(paymentRefusals.workspaceId, at.workspaceId),
-      at.within && ofLineage(paymentRefusals.grantId, at.within),
-      at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
-      at.grantId && eq(paymentRefusals.grantId, at.grantId),
-      at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
+      param,
+      ownedBy(paymentRefusals.workspaceId, param.workspaceId),
+      param.within && ofLineage(paymentRefusals.grantId, param.within),
+      param.beneficiaryId && eq(paymentRefusals.beneficiaryId, param.beneficiaryId),
+      param.grantId && eq(paymentRefusals.grantId, param.grantId),
+      param.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, param.initiatorAccountId),
       createdBetween(
         {
           id: paymentRefusals.id,
           at: paymentRefusals.createdAt,
-          owner: { column: paymentRefusals.workspaceId, id: at.workspaceId },
+          owner: { column: paymentRefusals.workspaceId, id: param.workspaceId },
         },
-        at.createdAfter,
-        at.createdBefore,
+        param.createdAfter,
+        param.createdBefore,
       ),
     ),
 )
