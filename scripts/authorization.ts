@@ -17,7 +17,7 @@ export type Row = { method: string; path: string; needs: string } & Record<Colum
 
 const yes = (holds: boolean): Mark => (holds ? '●' : '·')
 
-const managersInPerson = 'Owners and administrators of the workspace, in person.'
+const managersInPerson = 'Only owners and administrators of the workspace, in their own session.'
 
 /** Public routes read no credential. Optional ones read one if it is sent. */
 const isOpen = ({ rule }: RouteEntry): boolean => rule === 'public' || rule === 'optional'
@@ -97,7 +97,7 @@ const routesAbout = `
   token cannot make such a request, except an administrator's; a key or an agent needs no proof.
 
 \`public\` ignores credentials, \`optional\` reads a credential if one is sent, \`authenticated\`
-requires any credential, \`undelegated\` one without a grant, \`admin\` an administrator in person.
+requires any credential, \`undelegated\` one without a grant, \`admin\` an administrator's own session.
 `
 
 const openAbout = `
@@ -164,30 +164,31 @@ const reasons: Readonly<Record<string, string>> = {
   'api_keys.create': `${membership} ${descendantsOnly}`,
   'api_keys.update': descendantsOnly,
   'api_keys.rotate': descendantsOnly,
-  'admin.create_adjustment': 'Never for the administrator’s own account.',
-  'admin.confirm_adjustment': 'Not the administrator who created it, and never for the administrator’s own account.',
-  'admin.reject_adjustment': 'Any administrator, even the one who created it.',
+  'admin.create_adjustment': 'An administrator cannot create an adjustment for their own account.',
+  'admin.confirm_adjustment': 'A second administrator must confirm it, and cannot do so for their own account.',
+  'admin.reject_adjustment': 'Any administrator can reject it, even the one who created it.',
   'approvals.decide':
     'Not the initiator if duties are separated. Never a credential of the lineage that initiated the payment, a session that began with a wallet linked by that lineage, or a key created in such a session.',
   'policies.confirm_change': 'Not the requester. The roles of both must be older than the policy, or than 24 hours.',
   'policies.withdraw_change': 'Every approver, and the requester.',
   'approvals.decide_by_signature': 'The rules apply to the wallet’s account, and to the grant that linked the wallet.',
-  'payment_batches.cancel': 'A delegated caller: only requests of its own grant or one below it.',
-  'request_log.list': 'A delegated caller: only requests of its own grant or one below it.',
-  'payments.attention': 'A delegated caller: only refusals of its own grant or one below it.',
-  'payment_refusals.list': 'A delegated caller: only refusals of its own grant or one below it.',
-  'payments.cancel': 'A delegated caller: only requests of its own grant or one below it.',
+  'payment_batches.cancel': 'A delegated caller is limited to requests of its own grant or one below it.',
+  'request_log.list': 'A delegated caller is limited to requests of its own grant or one below it.',
+  'payments.attention': 'A delegated caller is limited to refusals of its own grant or one below it.',
+  'payment_refusals.list': 'A delegated caller is limited to refusals of its own grant or one below it.',
+  'payments.cancel': 'A delegated caller is limited to requests of its own grant or one below it.',
   'mandates.revoke': 'A credential with `mandate.manage`, or a signature by a wallet of the account that signed the mandate.',
-  'admin.resolve_payment': 'At the organisation’s expense: never for the administrator’s own account or workspaces.',
+  'admin.resolve_payment':
+    'An administrator cannot resolve a payment of their own account or workspaces at the organisation’s expense.',
   'admin.resolve_difference':
-    'Accepting an outcome resolves its payment. At the organisation’s expense: never for the administrator’s own account.',
+    'Accepting an outcome resolves its payment. An administrator cannot do so for their own account at the organisation’s expense.',
   'admin.enter_suspense_amount':
-    'The amount credits the payment’s account: never the administrator’s own, and not above their daily limit.',
+    'The amount credits the payment’s account. This cannot be the administrator’s own, nor may the amount exceed their daily limit.',
   'admin.assign_suspense':
-    'Never to the administrator’s own account. Above their daily limit, only by an adjustment that a second administrator confirms.',
+    'An administrator cannot assign it to their own account. An amount above their daily limit needs an adjustment that a second administrator confirms.',
   'admin.update_account':
-    'Never enables anything for the administrator, or for an account with a workspace of which they are a member.',
-  'admin.reinstate_workspace': 'Never a workspace of which the administrator is a member.',
+    'An administrator cannot enable anything for themselves, or for an account with a workspace of which they are a member.',
+  'admin.reinstate_workspace': 'An administrator cannot reinstate a workspace of which they are a member.',
   'mcp.call': 'Only with this service’s Host and Origin.',
 }
 const explained: readonly ErrorCode[] = ['forbidden', 'separation_of_duties']
