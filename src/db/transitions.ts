@@ -39,7 +39,8 @@ export const transitions = {
   mandate: moves({ active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] }),
   /**
    * One send to a rail. `recorded`: no process may send it yet. `sending`: one process may, so it may have been sent. `not_sent`:
-   * proven never sent, until the provider proves otherwise. `disputed`: mismatched, at any time; only a person ends it.
+   * proven never sent, until the provider proves otherwise. `disputed`: mismatched, at any time. It ends by a query's answer that
+   * states the amount, by a prompt's money under another receipt, or by a person.
    */
   attempt: moves({
     recorded: ['sending', 'not_sent', 'resolved'],

@@ -148,7 +148,7 @@ const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: 
   alertAfterCommit(tx, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
-/** After a mismatch only an answer to a query, or a person, ends an attempt. */
+/** A disputed attempt ends by a query's answer that states the amount, by a prompt's money under another receipt, or by a person. */
 const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
   if (verdict === 'mismatch') return 'dispute'
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
