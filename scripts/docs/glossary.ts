@@ -1,8 +1,8 @@
 import { changeOperations, isObject, type Json, nameIn, objectAt } from './walk.ts'
 
 /**
- * The meaning of a property whose schema does not say it: names that several schemas have. `Schema.property` for one schema
- * alone, `query.name` for parameters. A word of one schema is described in that schema.
+ * Descriptions of property names that several schemas share. `Schema.property` is for one schema alone, `query.name` for
+ * parameters. "; null …" is omitted where the schema does not allow null.
  */
 export const words: Readonly<Record<string, string>> = {
   accepted_at: 'When it was accepted; null until then.',
@@ -56,10 +56,10 @@ export const words: Readonly<Record<string, string>> = {
   created_before: 'Only items created before this time.',
   credential: 'The credential that was used.',
   crv: 'The curve (RFC 8037).',
-  currency: 'The ISO 4217 code of the currency of all amounts.',
+  currency: 'The currency of all amounts (ISO 4217).',
   daily_limit_minor: 'The daily limit, in minor units; null for no limit.',
   data: 'The items of this page.',
-  date: 'The day, in the time zone of the workspace.',
+  date: 'The date in the workspace’s time zone.',
   days: 'The number of days.',
   decided_at: 'When it was decided.',
   'AdminPayment.decision': 'The decision that allowed the payment or required approval.',
@@ -96,7 +96,7 @@ export const words: Readonly<Record<string, string>> = {
   'query.idempotency_key': 'Only the item created with this key.',
   identities: 'The sign-in methods.',
   index: 'The position, from 0.',
-  initiated_by: 'The requester: an account, and the grant of a key or an agent.',
+  initiated_by: 'Who requested it: the account and, for a key or an agent, its grant.',
   invited_by: 'The account that sent the invitation.',
   ip: 'The IP address of the request; null if unknown.',
   issued_at: 'When it was issued.',
@@ -148,10 +148,12 @@ export const words: Readonly<Record<string, string>> = {
   permissions: 'The permissions.',
   policy_versions: 'The policies that applied, each in the version that decided.',
   provider: 'The provider that vouches for it or sent it.',
-  provider_receipt: 'The receipt of the rail or the bank; null if there is none.',
+  provider_receipt: 'The receipt number from the rail or bank; null if there is none.',
   rail: 'The rail.',
   rawId: 'The ID of the passkey, in base64url (WebAuthn).',
-  reason: 'The reason, in words; null if none was given.',
+  'ReconciliationDifference.reason': 'The likely reason.',
+  'SuspenseItem.reason': 'Why the item is in suspense.',
+  reason: 'Free-text reason; null if none was given.',
   receipt: 'The rail’s receipt.',
   reconciliation_id: 'The statement that contains it.',
   redirect_uris: 'The allowed redirect URIs.',
@@ -226,6 +228,15 @@ export const isDescribed = (schema: Json, schemas: Json): boolean => {
   return schema.description !== undefined || (named !== undefined && objectAt(schemas, named).description !== undefined)
 }
 
+/** Whether a value of the schema can be null. */
+export const allowsNull = (schema: Json, schemas: Json): boolean => {
+  const named = nameIn(schema)
+  if (named !== undefined) return allowsNull(objectAt(schemas, named), schemas)
+  const branches = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(branches)) return branches.some((branch) => isObject(branch) && allowsNull(branch, schemas))
+  return [schema.type].flat().includes('null')
+}
+
 const describeAll = (node: unknown, owner: string, schemas: Json): unknown => {
   if (Array.isArray(node)) return node.map((item) => describeAll(item, owner, schemas))
   if (!isObject(node)) return node
@@ -236,11 +247,10 @@ const describeAll = (node: unknown, owner: string, schemas: Json): unknown => {
     ...changed,
     properties: Object.fromEntries(
       Object.entries(properties).map(([name, schema]) => {
-        const description = wordsFor(owner, name)
-        return [
-          name,
-          isObject(schema) && description !== undefined && !isDescribed(schema, schemas) ? { ...schema, description } : schema,
-        ]
+        const text = wordsFor(owner, name)
+        if (!isObject(schema) || text === undefined || isDescribed(schema, schemas)) return [name, schema]
+        const description = allowsNull(schema, schemas) ? text : text.replace(/; null [^.]*/, '')
+        return [name, { ...schema, description }]
       }),
     ),
   }

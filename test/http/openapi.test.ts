@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { validate } from '@scalar/openapi-parser'
 import { expect, test } from 'vitest'
 import { commands } from '../../client/src/cli/commands.ts'
-import { words } from '../../scripts/docs/glossary.ts'
+import { allowsNull, words } from '../../scripts/docs/glossary.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { undeclaredDetails } from '../../src/http/error-details.ts'
 import { tools } from '../../src/mcp/tools.ts'
@@ -273,6 +273,31 @@ test('every property and every parameter is described', () => {
   // This proves that the check finds an undescribed one.
   const schemas = { ...document.components.schemas, Planted: { type: 'object', properties: { mystery: { type: 'string' } } } }
   expect(undescribed({ ...document, components: { ...document.components, schemas } })).toEqual(['/schemas/Planted.mystery'])
+})
+
+/** Properties whose description promises a null that their schema does not allow. These two say when other fields are null. */
+const ofOtherFields = ['totals_pending', 'spending_controls']
+const impossibleNulls = (schemas: Json): string[] =>
+  described({ paths: document.paths, schemas }, '').flatMap(([at, schema]) =>
+    /\bnull\b/i.test(schema.description ?? '') &&
+    !allowsNull(schema.schema ?? schema, schemas) &&
+    !ofOtherFields.some((name) => at.endsWith(`.${name}`))
+      ? [at]
+      : [],
+  )
+
+test('a description mentions null only if the schema allows it', () => {
+  const { schemas } = document.components
+  expect(impossibleNulls(schemas)).toEqual([])
+  const planted = { type: 'object', properties: { batch_id: { type: 'string', description: 'The batch; null if none.' } } }
+  expect(impossibleNulls({ ...schemas, Planted: planted })).toEqual(['/schemas/Planted.batch_id'])
+})
+
+test('the lists of a policy are described alike in requests and answers: they select payments', () => {
+  const { CreateSpendingPolicy, SpendingPolicy, SpendingPolicyTerms } = document.components.schemas
+  for (const list of ['payment_types', 'beneficiary_ids', 'approver_ids'])
+    for (const { properties } of [SpendingPolicy, SpendingPolicyTerms])
+      expect(properties[list].description).toBe(CreateSpendingPolicy.properties[list].description)
 })
 
 test('the glossary has no word that describes nothing', () => {

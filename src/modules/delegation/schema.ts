@@ -83,9 +83,7 @@ export const Grant = RecordOut('Grant', {
       month_minor: MinorOut.nullable(),
       total_minor: MinorOut.nullable(),
     })
-    .describe(
-      'The remaining amount under the strictest limit of this grant and its parent grants, for each kind of limit. Null if there is no limit.',
-    ),
+    .describe('The remaining amount under the strictest limit of this grant and its parent grants, for each kind of limit.'),
   frozen: z.boolean(),
   created_at: TimeOut,
   last_used_at: TimeOut.nullable(),

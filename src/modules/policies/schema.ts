@@ -34,8 +34,8 @@ export const policyInput = {
 } satisfies Record<PolicyWireField, z.ZodType>
 
 const policyOutput = {
-  payment_types: z.array(z.string()),
-  beneficiary_ids: z.array(IdOut('beneficiary')),
+  payment_types: z.array(z.string()).meta(about('paymentTypes')),
+  beneficiary_ids: z.array(IdOut('beneficiary')).meta(about('beneficiaryIds')),
   per_payment_limit_minor: MinorOut.nullable(),
   daily_limit_minor: MinorOut.nullable(),
   monthly_limit_minor: MinorOut.nullable(),
@@ -44,7 +44,7 @@ const policyOutput = {
   required_approval_count: z.number().int(),
   separation_of_duties: z.boolean(),
   approval_proof: z.enum(approvalProofs),
-  approver_ids: z.array(IdOut('account')),
+  approver_ids: z.array(IdOut('account')).meta(about('approverIds')),
   duplicate_window_seconds: z.number().int().nullable(),
   on_duplicate: z.enum(duplicateAnswers).nullable(),
   new_payees: z.enum(newPayeeAnswers).nullable(),
