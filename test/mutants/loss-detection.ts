@@ -264,7 +264,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a process fetches a token while another one does',
     file: 'src/modules/provider-tokens/service.ts',
-    find: '    if (row?.isFetched) continue\n',
+    find: '    if (row?.isBeingFetched) continue\n',
     replace: '',
     suite: 'test/rails-flows/shared-tokens.test.ts',
   },

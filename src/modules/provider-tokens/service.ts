@@ -10,13 +10,17 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
-/** The maximum wait for another process's fetch, because that process may have ended. All processes share the database's time. */
+// A fetch is a numbered lease. The process whose insert or update raises `begun` holds it, and fetches the token for all. `ended` is
+// the number of the last finished fetch. If `ended` does not reach `begun` within three seconds, another process takes over. A late
+// result is fenced: `ended` only rises, so an older number overwrites nothing.
+
+/** The length of the lease, by the database's clock, which all processes share. */
 const fetchSeconds = 3
 
 // The database's time decides, and a write depends on the number that was read: drizzle cannot express that.
 const read = statement('provider_tokens.read')`
   select token_ciphertext as ciphertext, token_key_id as "keyId", expires_at as until, begun,
-     ended < begun and begun_at > now() - interval '${fetchSeconds} seconds' as "isFetched"
+     ended < begun and begun_at > now() - interval '${fetchSeconds} seconds' as "isBeingFetched"
    from provider_tokens where provider = $1`
 const begin = statement('provider_tokens.begin')`
   insert into provider_tokens (provider, begun, begun_at, ended) values ($1, 1, now(), 0)
@@ -45,7 +49,7 @@ const forget = prepareWrite('provider_tokens.forget', { keyId: 'text' }, (orm, p
     .returning({ provider: providerTokens.provider }),
 )
 
-type Row = { ciphertext: Buffer | null; keyId: string | null; until: Date | null; begun: number; isFetched: boolean }
+type Row = { ciphertext: Buffer | null; keyId: string | null; until: Date | null; begun: number; isBeingFetched: boolean }
 
 type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 
@@ -83,18 +87,24 @@ const inTime = <T>(query: Promise<T>): Promise<T> =>
 const lookAgainMs = 50
 const patienceMs = 8_000
 
-/** The shared token, or the number of the fetch that this process does for all; undefined if other processes took too long. */
-const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken | number | undefined> => {
+type Shared =
+  | { kind: 'token'; token: HeldToken }
+  /** The lease under which this process fetches for all. */
+  | { kind: 'lease'; number: number }
+  /** Other processes took too long, or the database did not answer. */
+  | { kind: 'unavailable' }
+
+const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<Shared> => {
   const { db } = deps
   for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
     const [row] = await inTime(db.query<Row>(read, [asked.provider]))
     const token = row && tokenIn(row, deps.clock, deps.vault, asked)
-    if (token) return token
-    if (row?.isFetched) continue
+    if (token) return { kind: 'token', token }
+    if (row?.isBeingFetched) continue
     const [ours] = await inTime(db.query<{ begun: number }>(begin, [asked.provider, row?.begun ?? 0]))
-    if (ours) return ours.begun
+    if (ours) return { kind: 'lease', number: ours.begun }
   }
-  return undefined
+  return { kind: 'unavailable' }
 }
 
 /** Holds no transaction and no lock while it fetches: another process takes over a fetch that this one does not finish. */
@@ -126,17 +136,17 @@ const fetchForAll = async (
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
   async (asked) => {
-    let found: HeldToken | number | undefined
+    let shared: Shared = { kind: 'unavailable' }
     try {
-      found = await shareOrBegin(deps, asked)
+      shared = await shareOrBegin(deps, asked)
     } catch (error) {
       deps.logger.warn(
         { provider: asked.provider, ...describeError(error) },
         'the shared access token of a provider could not be read',
       )
     }
-    if (found === undefined) return asked.fetch()
-    return typeof found === 'number' ? fetchForAll(deps, asked, found) : found
+    if (shared.kind === 'lease') return fetchForAll(deps, asked, shared.number)
+    return shared.kind === 'token' ? shared.token : asked.fetch()
   }
 
 /** Removes tokens under older keys. They are not sealed again, because their credentials may differ here. Returns how many. */
