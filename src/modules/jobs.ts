@@ -33,7 +33,7 @@ import { pruneRefusals } from './payments/refusals/record.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { executeScheduled } from './payments/schedule.ts'
 import { createWaitTimeoutSweep } from './payments/wait-timeout.ts'
-import { applyDueChanges, completeWaiting } from './policies/pending-change.ts'
+import { applyDueChanges, completePending } from './policies/pending-change.ts'
 import { pruneRequestLog } from './request-log/recorder.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
 import { reconcile } from './sending/reconcile.ts'
@@ -57,7 +57,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
   return [
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
-    { name: 'policies.complete', everySeconds: 30, run: () => completeWaiting(deps) },
+    { name: 'policies.complete', everySeconds: 30, run: () => completePending(deps) },
     { name: 'balances.separate', everySeconds: 30, run: () => applyDueSeparations(deps) },
     { name: 'policies.change', everySeconds: 30, run: () => applyDueChanges(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },

@@ -26,13 +26,13 @@ import {
 import type { Parts } from '../parts.ts'
 import { recordSessionAct } from '../session-acts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
+import { type NamedTerms, type PendingResult, pendingColumns, pendingOf, type Result, resultOf } from './pending-result.ts'
 import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { StoredChange } from './schema.ts'
-import { type NamedTerms, type Result, resultOf, type Waiting, waitingColumns, waitingOf } from './waiting.ts'
 import { archived, type Changer, changePolicy, newVersion, nothingPending, type PolicyEvent } from './write.ts'
 
 // One person cannot weaken a rule that asks for two: the change waits a day, unless another approver confirms it. The resulting
-// terms are stored (waiting.ts), so the terms that take effect are those of the text.
+// terms are stored (pending-result.ts), so the terms that take effect are those of the text.
 
 export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
   ...signedText('pending_change.message'),
@@ -108,25 +108,25 @@ export const loosen = async (
   const [{ isGuarded }, maker] = await Promise.all([eligibilityOf(tx, before, requester, null), readCreator(tx, principal)])
   if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
   const asked = { change, result, requester, grantId: grant?.id ?? null, renewed: false }
-  const columns = await waitingColumns(tx, before, asked, { currency, workspace, at: tx.at })
+  const columns = await pendingColumns(tx, before, asked, { currency, workspace, at: tx.at })
   return { policy: await changePolicy(tx, principal, ['policy.change_requested'], before, columns), waits: true }
 }
 
-type Relaid = { columns: Partial<PolicyRecord>; type: PolicyEvent }
+type Rebased = { columns: Partial<PolicyRecord>; type: PolicyEvent }
 
-/** Lays a waiting change over a newer version. The change ends if it would contradict that version, or be no looser. */
-const relay = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, currency: string): Promise<Relaid> => {
+/** Bases the pending change on a newer version. The change is withdrawn if it would contradict that version, or be no looser. */
+const rebase = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, currency: string): Promise<Rebased> => {
   const { pendingChange, pendingChangeBy: requester, pendingChangeGrantId: grantId } = policy
   const change = StoredChange.parse(pendingChange)
   const result = catchRefusal(() => resultOf(change, policy))
   if (result instanceof Refusal || requester === null || (result !== null && !loosens(policy, result)))
     return { columns: nothingPending, type: 'policy.change_withdrawn' }
   const asked = { change: pendingChange, result, requester, grantId, renewed: true }
-  const columns = await waitingColumns(tx, policy, asked, { currency, workspace, at: tx.at })
+  const columns = await pendingColumns(tx, policy, asked, { currency, workspace, at: tx.at })
   return { columns, type: 'policy.change_requested' }
 }
 
-/** A version that is no looser takes effect at once. A waiting change is laid over it anew. */
+/** A version that is no looser takes effect at once. A pending change is rebased on it. */
 export const tighten = async (
   tx: Tx,
   principal: Principal,
@@ -136,7 +136,7 @@ export const tighten = async (
 ): Promise<PolicyRecord> => {
   const changes = newVersion(tx, before, await readCreator(tx, principal), terms, name)
   if (before.pendingChange === null) return changePolicy(tx, principal, ['policy.updated'], before, changes)
-  const { columns, type } = await relay(tx, principal, { ...before, ...changes }, currency)
+  const { columns, type } = await rebase(tx, principal, { ...before, ...changes }, currency)
   return changePolicy(tx, principal, ['policy.updated', type], before, { ...changes, ...columns })
 }
 
@@ -147,10 +147,10 @@ const changedText = (policy: PolicyRecord): Refusal =>
     version: policy.version,
   })
 
-const textThatWaits = (policy: PolicyRecord): Waiting => {
-  const waiting = waitingOf(policy)
-  if (!waiting) throw changedText(policy)
-  return waiting
+const requireText = (policy: PolicyRecord): PendingResult => {
+  const pending = pendingOf(policy)
+  if (!pending) throw changedText(policy)
+  return pending
 }
 
 type ChangeConfirmation = Confirmation & { message: string }
@@ -162,7 +162,7 @@ export const proveChange = async (
   id: Uuid,
   body: ConfirmChange,
 ): Promise<ChangeConfirmation> => {
-  const { message } = textThatWaits(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id })))
+  const { message } = requireText(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id })))
   return { message, ...(await proveConfirmation(deps, accountId, message, body)) }
 }
 
@@ -179,7 +179,7 @@ export const confirmChange = async (
 ): Promise<PolicyRecord> => {
   const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
-  const { result, message, renewed } = textThatWaits(before)
+  const { result, message, renewed } = requireText(before)
   if (!confirmation.isShown || message !== confirmation.message) throw changedText(before)
   if (before.pendingChangeBy === accountId) throw askedThemselves('a change of a policy')
   const { mayManage, counted } = await eligibilityOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
@@ -214,21 +214,21 @@ const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, reque
   const effectiveAt = before?.pendingChangeEffectiveAt
   if (!effectiveAt || before.pendingChangeBy !== requester) return
   const changer = { accountId: null, origin: null, way: 'timer', workspace: found(workspace) }
-  const waiting = waitingOf(before)
-  if (waiting && effectiveAt > tx.at) return
+  const pending = pendingOf(before)
+  if (pending && effectiveAt > tx.at) return
   const { mayManage } = await eligibilityOf(tx, before, requester, null)
   if (!mayManage) {
     await changePolicy(tx, changer, ['policy.change_withdrawn'], before, nothingPending)
-  } else if (waiting) {
-    await takeEffect(tx, changer, before, waiting.result, await requesterOf(tx, before))
+  } else if (pending) {
+    await takeEffect(tx, changer, before, pending.result, await requesterOf(tx, before))
   } else {
-    const { columns, type } = await relay(tx, changer, before, currency)
+    const { columns, type } = await rebase(tx, changer, before, currency)
     await changePolicy(tx, changer, [type], before, columns)
   }
 }
 
-/** Changes that wait in a frozen workspace keep waiting. */
-const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =>
+/** Pending changes of a frozen workspace stay pending. */
+const sweepOfPending = (name: string, due: PgColumn, ...where: readonly SQL[]) =>
   sweepOf(
     name,
     {
@@ -249,10 +249,10 @@ const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =
     ({ config, ...deps }: SweepDeps & Pick<Parts, 'config'>, row) => inTx(deps.db, (tx) => attend(tx, config.CURRENCY, row)),
   )
 
-export const applyDueChanges = sweepOfWaiting('policies.change', spendingPolicies.pendingChangeEffectiveAt)
+export const applyDueChanges = sweepOfPending('policies.change', spendingPolicies.pendingChangeEffectiveAt)
 
-/** Completes changes that a release without results left waiting, or whose result is for another version. */
-export const completeWaiting = sweepOfWaiting(
+/** Completes pending changes that an earlier release left without a result, or whose result is for another version. */
+export const completePending = sweepOfPending(
   'policies.complete',
   spendingPolicies.pendingChangeAt,
   sql`(${spendingPolicies.pendingChangeVersion} is distinct from ${spendingPolicies.version}

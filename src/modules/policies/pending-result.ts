@@ -16,7 +16,7 @@ import { findBeneficiaries } from '../beneficiaries/queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import { type Policy, policyInput, StoredChange, TermsOut } from './schema.ts'
 
-// A waiting change is stored as its whole resulting terms, with the text that confirms them. Both belong to one version of the
+// A pending change is stored as its complete resulting terms, with the text that confirms them. Both belong to one version of the
 // policy. Each new version gives the change a new result, a new text and the whole time to object.
 
 type PolicyRecord = typeof spendingPolicies.$inferSelect
@@ -29,10 +29,14 @@ export const resultOf = (change: z.output<typeof StoredChange>, policy: NamedTer
   'status' in change ? null : { ...policyTerms(change, policy), name: change.name ?? policy.name }
 
 const StoredResult = z.strictObject({
-  /** The time of the change's text: a release without results leaves one behind that belongs to an earlier request. */
+  /**
+   * Must equal `pendingChangeAt`. A process of an earlier release that renews the change does not write a result, so an older one
+   * may remain.
+   */
   asked_at: z.string(),
   /** The text replaces one that was made for an earlier version. */
   renewed: z.boolean(),
+  /** The approval count is derived from the other terms, not requested. */
   count_implied: z.boolean(),
   terms: z.strictObject({ name: Name, ...policyInput }).nullable(),
 })
@@ -44,10 +48,10 @@ export const shownApprovers = ({ approverIds }: Pick<PolicyTerms, 'approverIds'>
 
 const shownTerms = (terms: NamedTerms) => copiedTerms(terms, { approver_ids: shownApprovers(terms) })
 
-export type Waiting = { result: Result; renewed: boolean; message: string }
+export type PendingResult = { result: Result; renewed: boolean; message: string }
 
 /** Undefined if no result belongs to this version: until then the change can neither be confirmed nor take effect. */
-export const waitingOf = (record: PolicyRecord): Waiting | undefined => {
+export const pendingOf = (record: PolicyRecord): PendingResult | undefined => {
   const { pendingChangeAt, pendingChangeResult, pendingChangeVersion, pendingChangeMessage: message } = record
   if (!pendingChangeAt || pendingChangeResult === null || pendingChangeVersion !== record.version || message === null)
     return undefined
@@ -110,8 +114,8 @@ type Asked = {
 const readPeople = statement('policies.people')`
   select id, ${personNameSql('named.id')} as name from unnest($1::uuid[]) as named(id)`
 
-/** The columns of a change that starts to wait. `policy`: the version over which it is laid. */
-export const waitingColumns = async (
+/** The columns of a pending change. `policy`: the version that it changes. */
+export const pendingColumns = async (
   db: Db,
   policy: PolicyRecord,
   { change, result, requester, grantId, renewed }: Asked,
@@ -143,14 +147,14 @@ export const waitingColumns = async (
   }
 }
 
-const beingMade = 'The text of this change is being made. Read the policy again in a minute.'
+const textNotReady = 'The text of this change is being made. Read the policy again in a minute.'
 
 export const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
   const { pendingChangeBy: by, pendingChangeEffectiveAt: effectiveAt } = record
   if (by === null || !effectiveAt) return null
-  const waiting = waitingOf(record)
+  const pending = pendingOf(record)
   const change = StoredChange.parse(record.pendingChange)
-  const result = waiting ? waiting.result : catchRefusal(() => resultOf(change, record))
+  const result = pending ? pending.result : catchRefusal(() => resultOf(change, record))
   // The change contradicts the present policy, and will be withdrawn.
   if (result instanceof Refusal) return null
   return {
@@ -158,7 +162,7 @@ export const presentPending = (record: PolicyRecord): Policy['pending_change'] =
     before: shownTerms(record),
     result: result && shownTerms(result),
     version: record.version,
-    message: waiting?.message ?? beingMade,
+    message: pending?.message ?? textNotReady,
     requested_by: formatId('account', by),
     effective_at: isoTime(effectiveAt),
   }

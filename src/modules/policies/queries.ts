@@ -19,8 +19,8 @@ import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import { totalStart } from '../../policy/scope-sql.ts'
 import type { Usage } from '../../policy/types.ts'
 import { presentCreators } from '../present-creator.ts'
+import { presentPending, shownApprovers } from './pending-result.ts'
 import { Policy } from './schema.ts'
-import { presentPending, shownApprovers } from './waiting.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
