@@ -1,4 +1,4 @@
-// Without a schema or a query, because the verifier of receipts includes this file.
+// This file has no schema and no query, because the receipt verifier includes it.
 
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
@@ -54,21 +54,21 @@ const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({
   passes_at: remedy.passesAt ? isoTime(remedy.passesAt) : null,
 })
 
-const room = ({ limitMinor, usedMinor, requestedMinor }: TraceEntry): bigint | null =>
+const remaining = ({ limitMinor, usedMinor, requestedMinor }: TraceEntry): bigint | null =>
   limitMinor === undefined ? null : limitMinor - (usedMinor ?? 0n) - (requestedMinor ?? 0n)
 
 /** Deciding rules first, then rules with a limit, the nearest limit first. */
-const byWeight = (a: TraceEntry, b: TraceEntry): number => {
+const byRelevance = (a: TraceEntry, b: TraceEntry): number => {
   if ((a.decisive ?? false) !== (b.decisive ?? false)) return a.decisive ? -1 : 1
-  const [roomOfA, roomOfB] = [room(a), room(b)]
-  if (roomOfA === null || roomOfB === null) return Number(roomOfA === null) - Number(roomOfB === null)
-  return roomOfA < roomOfB ? -1 : roomOfA > roomOfB ? 1 : 0
+  const [left, right] = [remaining(a), remaining(b)]
+  if (left === null || right === null) return Number(left === null) - Number(right === null)
+  return left < right ? -1 : left > right ? 1 : 0
 }
 
 /** Keeps the order of evaluation. */
-const weightiest = (trace: readonly TraceEntry[]): readonly TraceEntry[] => {
+const mostRelevant = (trace: readonly TraceEntry[]): readonly TraceEntry[] => {
   if (trace.length <= maxRules) return trace
-  const kept = new Set(trace.toSorted(byWeight).slice(0, maxRules))
+  const kept = new Set(trace.toSorted(byRelevance).slice(0, maxRules))
   return trace.filter((entry) => kept.has(entry))
 }
 
@@ -90,7 +90,8 @@ export const presentWarning = (warning: Warning): Decision['warnings'][number] =
       return warning
     case 'unusual_amount':
       return { code: warning.code, typical_amount_minor: formatMinor(warning.typicalAmountMinor) }
-    default:
+    case 'new_payee':
+    case 'changed_payee':
       return { code: warning.code, by: presentCreator(warning.by), at: isoTime(warning.at) }
   }
 }
@@ -108,6 +109,6 @@ export const presentDecision = (decision: Decided, currency: string): Decision =
     .map(({ id, version }) => ({ id: formatId('policy', id), version })),
   warnings: decision.warnings.map(presentWarning),
   rules_considered: decision.trace.length,
-  trace: weightiest(decision.trace).map(presentEntry),
+  trace: mostRelevant(decision.trace).map(presentEntry),
   ...(decision.remedy && { remedy: presentRemedy(decision.remedy) }),
 })
