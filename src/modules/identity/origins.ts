@@ -30,23 +30,32 @@ import { findSession } from './sessions/service.ts'
 /** `end`: with `everything`, all that began there ends too. */
 export type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
 
+// Additions are the records that descend from a root: a session or a sign-in method that may be a thief's. Changes are its acts on
+// records that were there before: a raised role, a widened grant, a loosened policy. `end=everything` ends and reverts both.
+
 /**
- * Everything that began with a session or a sign-in method. A thief may link a method, begin a session with it and remove it:
- * only the audit log then names the session that linked it. People who joined by its invitations may have invited others. $4 and
- * $5 are spared: the caller's own session and the method that began it.
+ * The additions of account $1 below the root of kind $2 and id $3. Excluded: $4 and $5, the caller's own session and its method.
+ * Kinds and their parents, in the order of the query:
+ * - identity: linked in a session or through a grant. If it was removed since, only the audit log shows it (`removed`);
+ * - session: begun with an identity;
+ * - grant: created in a session, or derived from a grant;
+ * - api_key: created in a session, or held under a grant;
+ * - passkey: added in a session;
+ * - invitation and member: sent in a session or through a grant; joined by an invitation; sent by such a member;
+ * - workspace: created in a session or through a grant.
  */
-const trace = statement('origins.trace')`
-  with recursive gone as materialized (
+const findDescendants = statement('origins.trace')`
+  with recursive removed as materialized (
      select distinct s.began_by_identity_id as id, l.credential_id as session_id
      from sessions s join audit_log l on l.subject_id = s.began_by_identity_id and l.action = 'identity.link'
      where s.account_id = $1 and not exists (select from identities i where i.id = s.began_by_identity_id)
-   ), begun(kind, id) as (
+   ), descendants(kind, id) as (
      select $2::text, $3::uuid
      union
-     select next.kind, next.id from begun b cross join lateral (
+     select next.kind, next.id from descendants b cross join lateral (
        select 'identity' as kind, i.id from identities i
        where i.account_id = $1 and case b.kind when 'session' then i.origin_session_id when 'grant' then i.linked_by_grant_id end = b.id
-       union all select 'identity', g.id from gone g where b.kind = 'session' and g.session_id = b.id
+       union all select 'identity', r.id from removed r where b.kind = 'session' and r.session_id = b.id
        union all select 'session', s.id from sessions s
        where b.kind = 'identity' and s.account_id = $1 and coalesce(s.began_by_identity_id, s.identity_id) = b.id
        union all select 'grant', g.id from grants g
@@ -65,19 +74,19 @@ const trace = statement('origins.trace')`
        union all select 'workspace', w.id from workspaces w
        where w.owning_account_id = $1 and case b.kind when 'session' then w.origin_session_id when 'grant' then w.origin_grant_id end = b.id
      ) next where next.id is distinct from $4 and next.id is distinct from $5
-   ) select kind, id from begun where id <> $3`
+   ) select kind, id from descendants where id <> $3`
 
-type Traced = {
+type Descendant = {
   kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation' | 'member' | 'workspace'
   id: Uuid
 }
 
 const traceFrom = async (db: Db, { accountId, originSessionId: own }: Principal, root: Pick<Root, 'kind' | 'id'>) => {
   const session = own === null ? undefined : await findSession(db, { accountId, id: own })
-  const spared = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
-  const traced = await db.query<Traced>(trace, [accountId, root.kind, root.id, ...spared])
-  const acting = [root, ...traced].filter(({ kind }) => kind === 'session' || kind === 'grant').map(({ id }) => id)
-  return { traced, acts: await findActs(db, accountId, acting) }
+  const excluded = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
+  const descendants = await db.query<Descendant>(findDescendants, [accountId, root.kind, root.id, ...excluded])
+  const acting = [root, ...descendants].filter(({ kind }) => kind === 'session' || kind === 'grant').map(({ id }) => id)
+  return { descendants, acts: await findActs(db, accountId, acting) }
 }
 
 const reached = statement('origins.accounts_reached')`
@@ -89,27 +98,24 @@ const reached = statement('origins.accounts_reached')`
 /** Accounts of members whose role may end, and of their workspaces. The transaction locks them among its first locks. */
 export const accountsReached = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
   if (root.end === undefined || principal.originGrantId !== null) return []
-  const { traced, acts } = await traceFrom(db, principal, root)
-  const idsOf = (kind: Traced['kind']) => traced.flatMap((one) => (one.kind === kind ? [one.id] : []))
+  const { descendants, acts } = await traceFrom(db, principal, root)
+  const idsOf = (kind: Descendant['kind']) => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
   const changed = (act: SessionAct['kind']) => acts.flatMap(({ kind, recordId }) => (kind === act ? [recordId] : []))
   const known = [[...idsOf('member'), ...changed('role')], idsOf('workspace'), changed('widened')]
   const rows = await db.query<{ id: Uuid | null }>(reached, known)
   return rows.flatMap(({ id }) => id ?? [])
 }
 
-const lowered = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
+const roleIn = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
 
-/**
- * Everything still active that was added in the root session, by the root method, or through their additions, and everything
- * changed there. The account is locked, so nothing is added meanwhile.
- */
-const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
+/** The additions that are still active, and the changes. The account is locked, so nothing is added meanwhile. */
+const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
   const { at } = tx
-  const { traced, acts } = await traceFrom(tx, principal, root)
-  const idsOf = (kind: Traced['kind']): Uuid[] => traced.flatMap((one) => (one.kind === kind ? [one.id] : []))
+  const { descendants, acts } = await traceFrom(tx, principal, root)
+  const idsOf = (kind: Descendant['kind']): Uuid[] => descendants.flatMap((one) => (one.kind === kind ? [one.id] : []))
   const recordsOf = (kind: 'role' | 'widened'): Uuid[] => acts.flatMap((act) => (act.kind === kind ? [act.recordId] : []))
-  const began = new Set(traced.map(({ id }) => id))
+  const added = new Set(descendants.map(({ id }) => id))
   const [identities, passkeys, keys, grants, invitations, members, raised, workspaces, widened, loosened] = await Promise.all([
     listIdentities(tx, { accountId }),
     listPasskeys(tx, { accountId }),
@@ -125,28 +131,28 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   const roles = raised.flatMap((member) => {
     const own = acts.filter(({ kind, recordId }) => kind === 'role' && recordId === member.id)
     const [first, last] = [own[0], own.at(-1)]
-    const [before, after] = [lowered(first?.before ?? null), lowered(last?.after ?? null)]
+    const [before, after] = [roleIn(first?.before ?? null), roleIn(last?.after ?? null)]
     const isAsRaised = after?.role === member.role && after.status === member.status
-    return first && before && isAsRaised && !began.has(member.id) ? [{ member, before, raisedAt: first.createdAt }] : []
+    return first && before && isAsRaised && !added.has(member.id) ? [{ member, before, raisedAt: first.createdAt }] : []
   })
   const isActive = (grant: (typeof grants)[number]): boolean => grantLife(grant, at) === 'active'
   return {
-    identities: identities.filter(({ id }) => began.has(id)),
-    passkeys: passkeys.filter(({ id }) => began.has(id)),
+    identities: identities.filter(({ id }) => added.has(id)),
+    passkeys: passkeys.filter(({ id }) => added.has(id)),
     apiKeys: keys.filter(({ key, grant }) => apiKeyStatus(key, grant, at) === 'active'),
     grants: grants.filter(isActive),
     invitations: invitations.filter((one) => ['pending', 'accepted'].includes(invitationStatus(one, at))),
     members: members.filter(({ status }) => status === 'active'),
     roles,
     workspaces: workspaces.filter((workspace) => workspaceStatus(workspace) === 'active'),
-    widened: widened.filter((grant) => isActive(grant) && grant.frozenAt === null && !began.has(grant.id)),
+    widened: widened.filter((grant) => isActive(grant) && grant.frozenAt === null && !added.has(grant.id)),
     loosened,
   }
 }
 
-type Begun = Awaited<ReturnType<typeof findBegun>>
+type Additions = Awaited<ReturnType<typeof findAdditions>>
 
-/** Limits the response: an attacker chooses how much began there. */
+/** Limits the response, because an attacker decides how many additions there are. */
 const maxShown = 100
 
 /** Ids grow with time. */
@@ -156,27 +162,27 @@ const newest = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[] =>
 const idOf = ({ id }: { id: string }) => id
 
 /** Shows the records as they are now. Changes that the account may no longer undo are left to a person. */
-const presentBegun = async (tx: Tx, { CURRENCY }: Parts['config'], begun: Begun, ended: boolean): Promise<BeganHere> => {
+const presentAdditions = async (tx: Tx, currency: string, additions: Additions, ended: boolean): Promise<BeganHere> => {
   const { at } = tx
   const revoked = ended ? { revokedAt: at } : {}
-  const keys = newest(begun.apiKeys, ({ key }) => key.id).map(({ key, grant }) => ({ key: { ...key, ...revoked }, grant }))
-  const grants = newest(begun.grants, idOf).map((grant) => ({ ...grant, ...revoked }))
+  const keys = newest(additions.apiKeys, ({ key }) => key.id).map(({ key, grant }) => ({ key: { ...key, ...revoked }, grant }))
+  const grants = newest(additions.grants, idOf).map((grant) => ({ ...grant, ...revoked }))
   const ids = (rows: readonly { id: Uuid }[]) => newest(rows, idOf).map(({ id }) => id)
-  const roles = newest(begun.roles, ({ member }) => member.id)
+  const roles = newest(additions.roles, ({ member }) => member.id)
   const [keyViews, grantViews, members, raised, workspaces, widened] = await Promise.all([
     viewKeys(tx, at, keys),
     viewGrants(tx, at, grants),
-    listMembersWith(tx, ids(begun.members)),
+    listMembersWith(tx, ids(additions.members)),
     listMembersWith(tx, ids(roles.map(({ member }) => member))),
-    listWorkspacesWith(tx, ids(begun.workspaces)),
-    listGrantsWith(tx, ids(begun.widened)),
+    listWorkspacesWith(tx, ids(additions.workspaces)),
+    listGrantsWith(tx, ids(additions.widened)),
   ])
   return {
-    identities: newest(begun.identities, idOf).map((row) => presentIdentity(row)),
-    passkeys: newest(begun.passkeys, idOf).map((row) => presentPasskey(row)),
+    identities: newest(additions.identities, idOf).map((row) => presentIdentity(row)),
+    passkeys: newest(additions.passkeys, idOf).map((row) => presentPasskey(row)),
     api_keys: keyViews,
     grants: grantViews,
-    invitations: newest(begun.invitations, idOf).map((invitation) =>
+    invitations: newest(additions.invitations, idOf).map((invitation) =>
       presentInvitation(invitationStatus(invitation, at) === 'pending' ? { ...invitation, ...revoked } : invitation, at),
     ),
     members: members.map(presentMember),
@@ -185,45 +191,46 @@ const presentBegun = async (tx: Tx, { CURRENCY }: Parts['config'], begun: Begun,
       const was = { role_before: before.role, status_before: before.status, raised_at: isoTime(raisedAt) }
       return member ? [{ ...presentMember(member), ...was }] : []
     }),
-    workspaces: workspaces.map((workspace) => presentWorkspace(shownOf(workspace), CURRENCY)),
+    workspaces: workspaces.map((workspace) => presentWorkspace(shownOf(workspace), currency)),
     widened: await viewGrants(tx, at, widened),
-    loosened: newest(begun.loosened, idOf),
+    loosened: newest(additions.loosened, idOf),
   }
 }
 
 type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
 /** Grants come first: their keys, and the sign-in methods that they linked, end with them. */
-const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun) => {
+const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additions: Additions) => {
   const { accountId } = principal
-  const grantIds = begun.grants.map(({ id }) => id)
+  const grantIds = additions.grants.map(({ id }) => id)
   await revokeGrants(tx, deps.onGrantsRevoked, principal, grantIds)
   // A key that was rotated there belongs to a grant that was there before.
-  for (const { key } of begun.apiKeys)
+  for (const { key } of additions.apiKeys)
     if (!grantIds.includes(key.grantId)) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
-  const identityIds = begun.identities.map(({ id }) => id)
+  const identityIds = additions.identities.map(({ id }) => id)
   await detachThese(tx, deps, principal, identityIds)
-  for (const { id } of begun.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
-  await endPendingInvitations(tx, principal, begun.invitations)
-  const ofOthers = begun.widened.filter((grant) => grant.accountId !== accountId).map(({ workspaceId }) => workspaceId)
+  for (const { id } of additions.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
+  await endPendingInvitations(tx, principal, additions.invitations)
+  const ofOthers = additions.widened.filter((grant) => grant.accountId !== accountId).map(({ workspaceId }) => workspaceId)
   const managed = await lockManagedWorkspaces(tx, accountId, ofOthers)
-  const widened = begun.widened.filter((grant) => grant.accountId === accountId || managed.has(grant.workspaceId))
+  const widened = additions.widened.filter((grant) => grant.accountId === accountId || managed.has(grant.workspaceId))
   await freezeGrants(
     tx,
     principal,
     widened.map(({ id }) => id),
   )
-  await freezeWorkspaces(tx, deps.config, principal, begun.workspaces)
+  await freezeWorkspaces(tx, deps.config, principal, additions.workspaces)
   const people = new Map<Uuid, Lowered>([
-    ...begun.roles.map(({ member, before }) => [member.id, before] as const),
-    ...begun.members.map(({ id, role }) => [id, { role, status: 'suspended' }] as const),
+    ...additions.roles.map(({ member, before }) => [member.id, before] as const),
+    ...additions.members.map(({ id, role }) => [id, { role, status: 'suspended' }] as const),
   ])
-  await lowerMembers(tx, deps, principal, [...begun.members, ...begun.roles.map(({ member }) => member)], people)
+  await lowerMembers(tx, deps, principal, [...additions.members, ...additions.roles.map(({ member }) => member)], people)
 }
 
 /**
  * Ends a session or a sign-in method by `end`, and returns what began there. With `everything` these records end too, except the
- * caller's own session and its method. If no way to sign in would stay, nothing is done. Null: the caller is a key.
+ * caller's own session and its method. If no sign-in method would be left, nothing is done. `beganHere` is null if the caller is
+ * a key.
  */
 export const endWithOrigins = async <Ended>(
   tx: Tx,
@@ -237,13 +244,13 @@ export const endWithOrigins = async <Ended>(
   if (everything && principal.originGrantId !== null)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
   if (everything) requireFreshProof(principal, tx.at)
-  const begun = principal.grant ? null : await findBegun(tx, principal, root)
-  const identityIds = begun?.identities.map(({ id }) => id) ?? []
-  if (everything && begun) {
+  const additions = principal.grant ? null : await findAdditions(tx, principal, root)
+  const identityIds = additions?.identities.map(({ id }) => id) ?? []
+  if (everything && additions) {
     const attached = await listIdentities(tx, { accountId: principal.accountId })
     if (attached.every(({ id }) => id === root.id || identityIds.includes(id))) throw new Refusal('last_identity')
   }
   const ended = await end(tx)
-  if (everything && begun) await endBegun(tx, deps, principal, begun)
-  return { ended, beganHere: begun && (await presentBegun(tx, deps.config, begun, everything)) }
+  if (everything && additions) await endAdditions(tx, deps, principal, additions)
+  return { ended, beganHere: additions && (await presentAdditions(tx, deps.config.CURRENCY, additions, everything)) }
 }
