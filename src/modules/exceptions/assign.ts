@@ -31,23 +31,26 @@ import { findSuspense, getSuspense, openSuspense, type SuspenseView } from '../s
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
-/** One limit for every way in which an administrator moves value. */
-const refuseBeyondSum = async (
+/** One limit for every way in which an administrator moves value. `request`: completes "a second administrator must". */
+const requireWithinDailyLimit = async (
   tx: Tx,
   config: Config,
   operator: Operator,
   amountMinor: Minor,
-  instead: string,
+  request: string,
 ): Promise<void> => {
   if (await mayDecideAlone(tx, config, operator, amountMinor)) return
   const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
   throw new Refusal('separation_of_duties', {
-    message: `You would move more than ${most} alone within a day, so a second administrator must ${instead}`,
+    message: `You would move more than ${most} alone within a day, so a second administrator must ${request}`,
   })
 }
 
-/** Administrators never give money to themselves; above the daily limit for one person they propose an adjustment. */
-const refuseUnfit = async (
+/**
+ * Returns the item's amount, if this administrator may assign it to the account. Administrators never give money to themselves;
+ * above the daily limit for one person they propose an adjustment.
+ */
+const requireAssignable = async (
   tx: Tx,
   config: Config,
   operator: Operator,
@@ -59,8 +62,8 @@ const refuseUnfit = async (
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
-  const instead = 'agree: propose an adjustment, and resolve this item as adjusted.'
-  await refuseBeyondSum(tx, config, operator, amountMinor, instead)
+  const request = 'agree: propose an adjustment, and resolve this item as adjusted.'
+  await requireWithinDailyLimit(tx, config, operator, amountMinor, request)
   return amountMinor
 }
 
@@ -72,6 +75,21 @@ const referenceOf = (
 ): Reference | undefined => {
   if (deposit) return topup.method === deposit.rail ? { type: 'deposit', id: deposit.id } : undefined
   return item.subjectId === topup.id ? { type: 'topup', id: topup.id } : undefined
+}
+
+const creditTopup = async (
+  tx: Tx,
+  operator: Operator,
+  item: SuspenseRecord,
+  amountMinor: Minor,
+  { topup, reference, deposit }: { topup: TopupRecord; reference: Reference; deposit: { id: Uuid } | undefined },
+): Promise<void> => {
+  // A prompt's money is credited like that of any other prompt, so it first returns to where it came in.
+  if (!deposit) await leaveSuspense(tx, item, 'assigned')
+  const from = deposit ? 'suspense' : 'topup_clearing'
+  await credit(tx, { topup, actor: operator }, { receipt: item.providerReceipt, amountMinor, reference, from })
+  if (!deposit) await resolveAttempts(tx, [topup.id])
+  else endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
 }
 
 export const assignSuspense = async (
@@ -87,23 +105,18 @@ export const assignSuspense = async (
   if (!topup) await lockBalance(tx, accountId)
   const deposit = await lockDepositOfSuspense(tx, { suspenseId: id })
   const item = await openSuspense(tx, id)
-  const amountMinor = await refuseUnfit(tx, config, operator, accountId, item)
+  const amountMinor = await requireAssignable(tx, config, operator, accountId, item)
   const reference = topup && referenceOf(topup, item, deposit)
   if (topup && !reference)
     throw conflict('This top-up does not wait for such a deposit: name the account or the workspace instead.')
-  if (topup && reference) {
-    // A prompt's money is credited like that of any other prompt, so it first returns to where it came in.
-    if (!deposit) await leaveSuspense(tx, item, 'assigned')
-    await credit(
-      tx,
-      { topup, actor: operator },
-      { receipt: item.providerReceipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
-    )
-    if (!deposit) await resolveAttempts(tx, [topup.id])
-    else endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
-  } else {
-    const own = { type: 'suspense', id } as const
-    const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own })
+  if (topup && reference) await creditTopup(tx, operator, item, amountMinor, { topup, reference, deposit })
+  else {
+    const moved = await transfer(tx, {
+      ownerId: accountId,
+      amountMinor,
+      against: 'suspense',
+      reference: { type: 'suspense', id },
+    })
     await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
   const name = receiptOfItem(item)
@@ -134,14 +147,14 @@ export const enterAmount = async (
   { amount_minor: amountMinor, note }: EnterAmount,
 ): Promise<SuspenseView> => {
   const payment = await paymentOf(tx, found(await findSuspense(tx, id)))
-  const item = await openSuspense(tx, id, false)
+  const item = await openSuspense(tx, id, { allowTakenReceipt: true })
   if (item.amountMinor !== null) throw conflict('This item has its amount already.')
   const isWhole = payment?.status === 'succeeded' && payment.amountMinor === amountMinor
   const booked = { ...item, amountMinor, transferId: newId() }
   const name = receiptOfItem(booked)
   if (payment && isWhole) {
     await refuseOwnAccount(tx, operator, payment.accountId)
-    await refuseBeyondSum(tx, config, operator, amountMinor, 'do this.')
+    await requireWithinDailyLimit(tx, config, operator, amountMinor, 'do this.')
     const evidence = { kind: 'returned', receipt: item.providerReceipt, amountMinor, message: note } as const
     const { verdict, holder } = only(
       await settlePayments(tx, [{ payment, evidence, source: { kind: 'operator', actor: operator } }]),

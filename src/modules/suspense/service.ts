@@ -220,13 +220,13 @@ export const recordDoubtful = async (tx: Tx, disputed: DisputedAttempt, verdict:
   await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
-/** Locks an item's receipt, then the item. Throws if the item is resolved, or if it gives money and its receipt is taken. */
-export const openSuspense = async (tx: Tx, id: Uuid, gives = true): Promise<SuspenseRecord> => {
+/** Locks an item's receipt, then the item. Throws if the item is resolved, or if it would give money twice for one receipt. */
+export const openSuspense = async (tx: Tx, id: Uuid, { allowTakenReceipt = false } = {}): Promise<SuspenseRecord> => {
   const name = receiptOfItem(found(await findSuspense(tx, id)))
   const [holder] = name ? await findReceiptHolders(tx, [{ ...name, except: id }]) : []
   const item = found(await lockItem(tx, { id }))
   if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
-  if (holder && gives) throw receiptTaken(item.providerReceipt, holder)
+  if (holder && !allowTakenReceipt) throw receiptTaken(item.providerReceipt, holder)
   return item
 }
 
@@ -238,7 +238,7 @@ export const resolveSuspense = async (
   id: Uuid,
   { outcome, note }: ResolveSuspense,
 ): Promise<SuspenseView> => {
-  const item = await openSuspense(tx, id, outcome === 'adjusted')
+  const item = await openSuspense(tx, id, { allowTakenReceipt: outcome !== 'adjusted' })
   const { at } = tx
   const by = nameOfOperator(operator)
   const movesNothing = item.transferId === null || outcome === 'adjusted'
