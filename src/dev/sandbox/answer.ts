@@ -63,13 +63,13 @@ export const ofForm =
     return success ? answer(provider, data, request) : invalid(error.issues[0]?.path.join('.') ?? 'payload')
   }
 
-/** A provider's paths. All but `login` need a token. `isErrand`: no order and no query for one, so request faults skip it. */
+/** A provider's paths. All but `login` need a token. `skipsFaults`: neither an order nor a query for one, so request faults do not apply. */
 export type Gateway<P> = {
   name: Provider
   login: { method: 'GET' | 'POST'; url: string; answer: Answer<P> }
   refuseToken: (authorization: string | undefined) => EmulatedAnswer
   partyOf: (body: unknown) => string | null
-  endpoints: Readonly<Record<string, { method?: 'GET'; rail: AnyRail | null; answer: Answer<P>; isErrand?: true }>>
+  endpoints: Readonly<Record<string, { method?: 'GET'; rail: AnyRail | null; answer: Answer<P>; skipsFaults?: true }>>
 }
 export type Serve = <P extends { tokens: Readonly<Record<Provider, Tokens>> }>(provider: P, gateway: Gateway<P>) => void
 
@@ -82,15 +82,15 @@ export const createGateways = (app: FastifyInstance, rules: Rules, journal: Jour
       return reply.code(status).send(body)
     }
     app.route({ method, url, handler: logIn })
-    for (const [path, { method = 'POST', rail, answer, isErrand }] of Object.entries(endpoints)) {
+    for (const [path, { method = 'POST', rail, answer, skipsFaults }] of Object.entries(endpoints)) {
       const handler = async (request: FastifyRequest, reply: FastifyReply) => {
         const { authorization } = request.headers
         const isKnown = provider.tokens[name].accepts(authorization)
         const target = { rail, party: partyOf(request.body) }
         const note = (status: number | string) =>
           journal.add('received', { path, rail, party: maskedParty(target.party), answer: status })
-        const isFaulty = isKnown && !isErrand
-        const rule = isFaulty ? rules.take('request', target) : undefined
+        const isFaulty = isKnown && !skipsFaults
+        const rule = isFaulty ? rules.takeMatching('request', target) : undefined
         const ruled = rule && rule.effect !== 'delay' ? faults[rule.effect] : undefined
         const fault = isFaulty ? (ordered.shift() ?? ruled) : undefined
         if (fault) {

@@ -3,7 +3,7 @@ import { colours, escapeHtml } from '../../http/page.ts'
 import { allRails, depositRails, providers } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
 import { providerLabel, providerLabels } from '../../rails/texts.ts'
-import { effects } from './rules.ts'
+import { effectSentences } from './rules.ts'
 
 /** The dashboard's look, for a page without a build step. */
 const style = `
@@ -63,7 +63,7 @@ const draw = async () => {
   put('now', time(clock.now))
   for (const [provider, minor] of Object.entries(balance.balance_minor))
     put('balance-' + provider, (Number(minor) / 100).toLocaleString('en-KE', { style: 'currency', currency: 'KES' }))
-  // What has not changed stays in place, so that the focus and a selection do.
+  // Redraws only after a change, to keep the focus and the selection.
   const next = JSON.stringify([rules, journal])
   if (next === shown) return
   shown = next
@@ -95,6 +95,9 @@ const hash = (text: string): string => `'sha256-${sha256(text).toString('base64'
 export const controlPolicy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const options = (values: readonly string[]): string => values.map((value) => `<option>${value}</option>`).join('')
+const effectOptions = Object.entries(effectSentences)
+  .map(([effect, sentence]) => `<option title="${escapeHtml(sentence)}">${effect}</option>`)
+  .join('')
 
 const waysBack = (home: string): string => `
 <nav aria-label="Service"><a href="${escapeHtml(home)}/">Dashboard</a><a href="${escapeHtml(home)}/sandbox/mail">Mailbox</a><a href="${escapeHtml(home)}/docs/guides/sandbox">Guide to the sandbox</a></nav>`
@@ -130,7 +133,7 @@ Statements: ${providers.map((provider) => `<a href="/control/statement.csv?provi
 <section aria-labelledby="rules-title">
 <h2 id="rules-title">Rules</h2>
 <form id="add">
-<label>What happens<select name="effect">${options(effects)}</select></label>
+<label>What happens<select name="effect">${effectOptions}</select></label>
 <label>Rail<select name="rail"><option value="">any</option>${options(allRails)}</select></label>
 <label>Phone, paybill, till or account<input name="party" placeholder="any"></label>
 <label>How many times<input name="times" type="number" min="1" value="1" placeholder="until removed"></label>

@@ -20,12 +20,12 @@ export const PayIn = z.strictObject({
   name: z.string().min(1).max(80).default('JANE WANJIKU DOE'),
 })
 
-const askMs = 8_000
+const validationTimeoutMs = 8_000
 
-/** The client's answer before the money moves. Undefined if it does not answer. */
-const ask = async (address: string, body: unknown): Promise<string | undefined> => {
+/** Asks the client whether to accept the payment, before the money moves. Undefined if it does not answer. */
+const requestValidation = async (address: string, body: unknown): Promise<string | undefined> => {
   try {
-    const answer = await postJson(address, body, askMs)
+    const answer = await postJson(address, body, validationTimeoutMs)
     const code = answer.ok ? field(await answer.json(), 'ResultCode') : undefined
     return code === undefined ? undefined : String(code)
   } catch {
@@ -44,8 +44,11 @@ export const payIn = async (
   const amountMinor = BigInt(amount_minor)
   const paid = { rail: method, reference, account: emulation.accounts[method], party: phone_number, payer: name }
   if (address?.validation) {
-    const asked = { ...paid, key: '', at: emulation.clock.now() } as Order
-    const code = await ask(address.validation, emulation.notifications[method](asked, { amountMinor, receipt: 'VALIDATION' }))
+    const asked = { ...paid, key: '', at: emulation.clock.now() }
+    const code = await requestValidation(
+      address.validation,
+      emulation.notifications[method](asked, { amountMinor, receipt: 'VALIDATION' }),
+    )
     if (code === undefined ? address.unanswered === 'Cancelled' : code !== '0') return { rejected: code ?? 'no answer' }
   }
   const order = acceptOrder(emulation, {

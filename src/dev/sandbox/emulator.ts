@@ -27,13 +27,16 @@ export type EmulationDeps = {
   folder?: string
 }
 
-export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
+type Settled = { amountMinor: bigint; receipt: string }
+export type Render = (order: Order, settled: Settled) => unknown
+type Deposited = Pick<Order, 'key' | 'reference' | 'account' | 'party' | 'payer' | 'at'>
+export type RenderDeposit = (deposit: Deposited, settled: Settled) => unknown
 
 /** The form of each sending rail's outcomes and of deposit notifications, and the organisation's account for deposits. */
 type Forms = {
   /** `timeout`: the delivery to the timeout URL, if the rail has one. */
   renderings: Readonly<Record<SendingRail, { result: Render; timeout?: (order: Order) => unknown }>>
-  notifications: Readonly<Record<DepositRail, Render>>
+  notifications: Readonly<Record<DepositRail, RenderDeposit>>
   accounts: Readonly<Record<DepositRail, string>>
 }
 

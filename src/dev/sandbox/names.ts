@@ -53,7 +53,7 @@ export const createNames = (rules: Rules, folder?: string) => {
     set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
     /** The provider's answer to a query. `lost`: the connection is reset. `delayMs`: the answer's delay. */
     query: (rail: RailName, party: string): { name: string | null; lost: boolean; delayMs: number } => {
-      const rule = rules.take('name', { rail, party })
+      const rule = rules.takeMatching('name', { rail, party })
       const fault = rule?.effect ?? faults.get(party)
       return {
         name: disturbed(nameOf(party), fault),

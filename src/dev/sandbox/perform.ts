@@ -10,7 +10,7 @@ export const acceptOrder = (
   { code, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { code?: string },
 ): Order => {
   const usual = code === undefined ? scenarioFor(fields.party) : scenario('once', { code })
-  const rule = emulation.rules.take('report', fields)
+  const rule = emulation.rules.takeMatching('report', fields)
   const chosen = rule ? { ...usual, reporting: rule.effect } : usual
   const order = emulation.book.open({ ...fields, scenario: chosen, code: chosen.code, payee: emulation.names.of(fields.party) })
   executeOrder(emulation, order)

@@ -2,17 +2,46 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type AnyRail, allRails } from '../../lib/rail-names.ts'
 
-/** Faults of a request, of an outcome's report, of an order with a repeated id, and of a name query. */
+/** The effects on a request, on an outcome's report, on an order with a repeated id, and on a name query. */
 const effectsOn = {
-  request: ['delay', 'drop', 'lose_answer', 'html', 'error_500', 'spike_arrest', 'outage'],
-  report: ['lose_callback', 'duplicate', 'late', 'reorder', 'contradict', 'wrong_amount', 'wrong_id', 'forge', 'never_end'],
-  repeat: ['pay_again', 'refuse_repeat_late'],
-  name: ['name_late', 'name_masked', 'name_swapped', 'name_ok', 'name_other', 'name_outage'],
+  request: {
+    delay: 'The answer arrives after `delay_ms`.',
+    drop: 'The provider never answers, and does nothing.',
+    lose_answer: 'The provider acts on the request, but the connection is reset before the answer.',
+    html: 'The provider answers 502 with an HTML page.',
+    error_500: 'The provider answers 500.',
+    spike_arrest: 'The provider answers 429: too many requests.',
+    outage: 'The connection is reset. Until removed, and for any rail, this includes requests for a token.',
+  },
+  report: {
+    lose_callback: 'The order is carried out, but no callback arrives.',
+    duplicate: 'The callback arrives three times.',
+    late: 'The callback arrives after 30 seconds, for some rails after a timeout callback.',
+    reorder: 'The callback arrives after the next one.',
+    contradict: 'A second callback reports the opposite outcome.',
+    wrong_amount: 'The callback states an amount that is one shilling higher.',
+    wrong_id: 'The callback names an unknown order.',
+    forge: 'A callback with a wrong secret and another receipt precedes the real one.',
+    never_end: 'The order is never carried out, and no callback arrives.',
+  },
+  repeat: {
+    pay_again: 'An order with a repeated id is carried out again.',
+    refuse_repeat_late: 'An order with a repeated id is accepted, and its result is 15. B2C only.',
+  },
+  name: {
+    name_late: 'The name arrives after `delay_ms`.',
+    name_masked: 'Each word of the name shows only its first letter.',
+    name_swapped: 'The words of the name are in reverse order.',
+    name_ok: 'The name is OK.',
+    name_other: 'The name is JANE DOE.',
+    name_outage: 'The connection is reset.',
+  },
 } as const
 type Subject = keyof typeof effectsOn
-export type EffectOn<On extends Subject> = (typeof effectsOn)[On][number]
+export type EffectOn<On extends Subject> = { [Each in Subject]: keyof (typeof effectsOn)[Each] }[On]
 
-export const effects: readonly EffectOn<Subject>[] = Object.values(effectsOn).flat()
+export const effectSentences: Readonly<Record<EffectOn<Subject>, string>> = Object.assign({}, ...Object.values(effectsOn))
+export const effects = Object.keys(effectSentences) as EffectOn<Subject>[]
 
 export const NewRule = z.strictObject({
   effect: z.enum(effects),
@@ -48,11 +77,11 @@ export const createRules = () => {
     list: (): readonly Rule[] => rules,
     /** An outage affects every request, including those for a token. */
     isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
-    /** Takes a rule for this subject only: a payment's fault is never spent on a name query. */
-    take: <On extends Subject>(on: On, target: Target): (Rule & { effect: EffectOn<On> }) | undefined => {
+    /** Counts a use of the first rule that matches this subject: a payment's fault is never spent on a name query. */
+    takeMatching: <On extends Subject>(on: On, target: Target): (Rule & { effect: EffectOn<On> }) | undefined => {
       const rule = rules.find(
         (each): each is Rule & { effect: EffectOn<On> } =>
-          effectsOn[on].some((effect) => effect === each.effect) &&
+          Object.hasOwn(effectsOn[on], each.effect) &&
           (each.rail === undefined || each.rail === target.rail) &&
           (each.party === undefined || each.party === target.party),
       )

@@ -12,7 +12,7 @@ import { b2b, b2c, renderB2b, renderB2c, renderTimeout, transactionStatus } from
 import { accountBalance, pullTransactions, queryOrganisation, querySubscriber, registerPull } from './queries.ts'
 import { chargeOf } from './tariff.ts'
 
-/** The emulated app has version 2 of C2B. */
+/** The emulated app is subscribed to C2B v2 only, so v1 answers 401. */
 const withoutProduct = (): EmulatedAnswer => gatewayError(401, '401.003.01', 'Invalid API call as no apiproduct match found')
 
 const generateToken = (provider: Daraja, { headers }: FastifyRequest): EmulatedAnswer => {
@@ -39,15 +39,15 @@ const gateway: Gateway<Daraja> = {
     '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
     '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
     '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
-    '/pulltransactions/v1/register': { rail: 'MPESA_STK', answer: registerPull, isErrand: true },
-    '/mpesa/c2b/v1/registerurl': { rail: 'MPESA_PAYBILL', answer: withoutProduct, isErrand: true },
-    '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl, isErrand: true },
+    '/pulltransactions/v1/register': { rail: 'MPESA_STK', answer: registerPull, skipsFaults: true },
+    '/mpesa/c2b/v1/registerurl': { rail: 'MPESA_PAYBILL', answer: withoutProduct, skipsFaults: true },
+    '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl, skipsFaults: true },
     '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
     '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
     '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },
     '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
-    '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber, isErrand: true },
-    '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation, isErrand: true },
+    '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber, skipsFaults: true },
+    '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation, skipsFaults: true },
   },
 }
 
@@ -96,16 +96,16 @@ const line = (moved: Movement): string[] => {
   ]
 }
 
-/** The charge of a payment. To a phone: above it, under its receipt. To an organisation: below it, under its own receipt. */
+/** A payment's lines. A charge to a phone precedes it under its receipt; to an organisation, it follows under its own receipt. */
 const withCharge = (moved: Movement): string[][] => {
   const chargeMinor = chargeOf(moved)
   if (chargeMinor === 0n) return [line(moved)]
-  const isOfPhone = moved.rail === 'MPESA_B2C'
-  const receipt = isOfPhone ? moved.receipt : `CH${moved.receipt.slice(2)}`
-  const details = isOfPhone ? 'Business Payment Charge' : 'Business Pay Bill Charge'
-  const linked = isOfPhone ? '' : moved.receipt
+  const isToPhone = moved.rail === 'MPESA_B2C'
+  const receipt = isToPhone ? moved.receipt : `CH${moved.receipt.slice(2)}`
+  const details = isToPhone ? 'Business Payment Charge' : 'Business Pay Bill Charge'
+  const linked = isToPhone ? '' : moved.receipt
   const charge = [receipt, nairobiDateTime(moved.at), details, 'Completed', '', decimalShillings(-chargeMinor), '', linked, '']
-  return isOfPhone ? [charge, line(moved)] : [line(moved), charge]
+  return isToPhone ? [charge, line(moved)] : [line(moved), charge]
 }
 
 export const emulator = {

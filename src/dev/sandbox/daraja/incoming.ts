@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { decimalShillings, nairobiTimestamp } from '../../../rails/fields.ts'
 import { gatewayError } from '../answer.ts'
 import type { Order } from '../book.ts'
-import type { Render } from '../emulator.ts'
+import type { Render, RenderDeposit } from '../emulator.ts'
 import { describe, wireNumber } from '../format.ts'
 import { acceptOrder } from '../perform.ts'
 import { sameText } from '../secrets.ts'
@@ -125,7 +125,7 @@ const namesOf = (payer: string | null): { FirstName: string; MiddleName: string;
   return { FirstName, MiddleName: others.slice(0, -1).join(' '), LastName: others.at(-1) ?? '' }
 }
 
-export const renderConfirmation: Render = (order, settled) => ({
+export const renderConfirmation: RenderDeposit = (order, settled) => ({
   TransactionType: 'Pay Bill',
   TransID: settled.receipt,
   TransTime: nairobiTimestamp(order.at),

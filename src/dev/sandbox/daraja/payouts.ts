@@ -194,7 +194,7 @@ export const answerLater = (
 export const b2c = endpoint(B2c, (provider, request) => {
   const { OriginatorConversationID: key, InitiatorName: initiator, PartyB, ResultURL } = request
   if (provider.book.find(['MPESA_B2C'], key)) {
-    const rule = provider.rules.take('repeat', { rail: 'MPESA_B2C', party: PartyB })
+    const rule = provider.rules.takeMatching('repeat', { rail: 'MPESA_B2C', party: PartyB })
     if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
     // Some gateways accept a repeat, with the result 15: "Duplicate Detected".
     if (rule.effect === 'refuse_repeat_late') return answerLater(provider, ResultURL, (ids) => result(ids, '15'), key)

@@ -5,7 +5,7 @@ import { decimalShillings, field, mobileForm, nairobiDateTime, textField } from 
 import type { PesalinkOptions } from '../../../rails/pesalink/gateway.ts'
 import { type EmulatedAnswer, type Gateway, ofForm } from '../answer.ts'
 import { isIncoming, type Movement } from '../book.ts'
-import type { Emulation, Emulator, Render } from '../emulator.ts'
+import type { Emulation, Emulator, Render, RenderDeposit } from '../emulator.ts'
 import { describe, wireNumber } from '../format.ts'
 import { acceptOrder } from '../perform.ts'
 import { newKey, pem, type SecretOf, sameText } from '../secrets.ts'
@@ -117,7 +117,7 @@ const transferTo = (type: 'bank' | 'mobile') =>
       return refuse(403, 403_102, 'Not your account')
     const party = numberOf(destination)
     const isRepeat = provider.book.find(['PESALINK'], order.reference) !== undefined
-    if (isRepeat && provider.rules.take('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
+    if (isRepeat && provider.rules.takeMatching('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
       return refuse(409, 409_101, 'Duplicate transaction reference')
 
     const opened = acceptOrder(provider, {
@@ -153,7 +153,7 @@ const registerNotifications = ofForm<Pesalink>(() => wrongRegistration)(
   },
 )
 
-const renderNotification: Render = (order, settled) => ({
+const renderNotification: RenderDeposit = (order, settled) => ({
   callbackType: 'IPN',
   customer: { name: order.payer ?? '', mobileNumber: order.party, reference: order.reference },
   transaction: {
@@ -215,8 +215,8 @@ const gateway: Gateway<Pesalink> = {
     '/transaction-api/v3.0/remittance/pesalinkacc': { rail, answer: transferTo('bank') },
     '/transaction-api/v3.0/remittance/pesalinkMobile': { rail, answer: transferTo('mobile') },
     '/transaction-api/v3.0/transactions/details/:reference': { method: 'GET', rail, answer: transferDetails },
-    '/account-api/v3.0/pesalink/lookup': { rail, answer: queryAccount, isErrand: true },
-    '/account-api/v3.0/notifications': { rail, answer: registerNotifications, isErrand: true },
+    '/account-api/v3.0/pesalink/lookup': { rail, answer: queryAccount, skipsFaults: true },
+    '/account-api/v3.0/notifications': { rail, answer: registerNotifications, skipsFaults: true },
   },
 }
 
