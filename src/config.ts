@@ -30,8 +30,14 @@ import { isLoopbackUrl } from './lib/loopback.ts'
 import { statementColumns } from './rails/bank-columns.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
+/** In the order of `.env.example`, which gives each variable's purpose and unit. */
 const environment = z.object({
+  // The process.
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  JOBS: z.enum(['inline', 'off']).default('inline'),
+  // Listeners.
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: origin.optional(),
@@ -40,43 +46,45 @@ const environment = z.object({
   OPERATOR_URL: origin.optional(),
   OPERATOR_ALLOWED_HOSTS: list.default([]),
   CALLBACK_ALLOWED_IPS: networks.optional(),
+  TRUST_PROXY: proxies.optional(),
+  KEEP_ALIVE_SECONDS: wholeNumber(1, 86_400).default(75),
+  SHUTDOWN_DELAY_MS: wholeNumber(0, 600_000).optional(),
+  CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
+  SESSION_COOKIE_DOMAIN: cookieDomain.optional(),
+  // Data.
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_DIRECT_URL: databaseUrl.optional(),
   DATABASE_READ_URL: databaseUrl.optional(),
-  DATABASE_POOL_SIZE: wholeNumber(2, 200).default(10),
   MIGRATE: z.enum(['on', 'off']).default('on'),
+  DATABASE_POOL_SIZE: wholeNumber(2, 200).default(10),
   DATA_DIR: z.string().default('.data'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis or rediss URL' }).optional(),
   CURRENCY: currency.default('KES'),
+  PAYMENT_WAIT_MINUTES: wholeNumber(5, 43_200).default(45),
   FEES: tariff.default({}),
   DUPLICATE_WINDOW_SECONDS: wholeNumber(0, 604_800).default(3600),
-  /** The time that a payment waits for a rail that is down, before it fails. */
-  PAYMENT_WAIT_MINUTES: wholeNumber(5, 43_200).default(45),
-  SESSION_COOKIE_DOMAIN: cookieDomain.optional(),
-  CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
-  TRUST_PROXY: proxies.optional(),
-  /** The time that an idle connection stays open. */
-  KEEP_ALIVE_SECONDS: wholeNumber(1, 86_400).default(75),
-  SHUTDOWN_DELAY_MS: wholeNumber(0, 600_000).optional(),
+  // Keys.
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),
-  RECEIPT_KEYS: keyRing.optional(),
   ORDER_KEY: lastingKey.optional(),
+  RECEIPT_KEYS: keyRing.optional(),
+  // Sign-in.
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
-  GOOGLE_ISSUER: issuer.optional(),
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
+  GOOGLE_ISSUER: issuer.optional(),
   GITHUB_URL: origin.optional(),
-  EVM_RPC_URLS: rpcUrls.default(new Map()),
   SIWE_CHAIN_IDS: list.pipe(z.array(wholeNumber(1, Number.MAX_SAFE_INTEGER))).default([1, 8453]),
-  RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
-  NAME_LOOKUPS: rails.optional(),
-  SANDBOX_DELAY_MS: wholeNumber(0, 600_000).default(1000),
-  SANDBOX_URL: httpUrl.optional(),
-  SANDBOX_TOKEN: z.string().min(16).optional(),
-  ...railSettings,
+  EVM_RPC_URLS: rpcUrls.default(new Map()),
+  ADMIN_ACCOUNTS: administrators.default([]),
+  SIGN_UP: z.enum(['open', 'invited', 'closed']).optional(),
+  SUPPORT_CONTACT: z.string().max(200).optional(),
+  ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
   VAPID_KEYS: lastingKey.optional(),
   VAPID_SUBJECT: vapidSubject.optional(),
+  SMTP_URL: smtpUrl.optional(),
+  MAIL_FROM: mailFrom.optional(),
   PUSH_HOSTS: pushHosts.default([
     'fcm.googleapis.com',
     'jmt17.google.com',
@@ -84,20 +92,16 @@ const environment = z.object({
     '*.push.apple.com',
     '*.notify.windows.com',
   ]),
-  SMTP_URL: smtpUrl.optional(),
-  MAIL_FROM: mailFrom.optional(),
-  ADMIN_ACCOUNTS: administrators.default([]),
-  /** People who may open an account. Development: open. */
-  SIGN_UP: z.enum(['open', 'invited', 'closed']).optional(),
-  /** Shown to a person who may not sign up: an e-mail address, a page or a sentence. */
-  SUPPORT_CONTACT: z.string().max(200).optional(),
-  /** An adjustment above this needs a second administrator. */
-  ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis or rediss URL' }).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  JOBS: z.enum(['inline', 'off']).default('inline'),
-  STREAM_PING_SECONDS: wholeNumber(1, 300).default(25),
+  // Rails.
+  RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
+  SANDBOX_DELAY_MS: wholeNumber(0, 600_000).default(1000),
+  NAME_LOOKUPS: rails.optional(),
+  SANDBOX_URL: httpUrl.optional(),
+  SANDBOX_TOKEN: z.string().min(16).optional(),
+  RECONCILIATION_RESOLVES: flag.default(false),
+  STATEMENT_COLUMNS: statementColumns.optional(),
+  ...railSettings,
+  // Lifetimes.
   SESSION_TTL_DAYS: wholeNumber(1, 3650).default(30),
   SESSION_IDLE_DAYS: wholeNumber(1, 3650).default(7),
   ACCESS_TOKEN_TTL_SECONDS: wholeNumber(1, 86_400).default(3600),
@@ -105,16 +109,12 @@ const environment = z.object({
   OAUTH_REFRESH_LEEWAY_SECONDS: wholeNumber(0, 300).default(0),
   APPROVAL_TTL_HOURS: wholeNumber(1, 8760).default(72),
   EVENT_RETENTION_DAYS: wholeNumber(1, 3650).default(7),
-  /** For the bodies of providers' authentic deliveries. Default: as long as the books. */
   DELIVERY_BODY_RETENTION_DAYS: wholeNumber(31, 3650).optional(),
-  /** `detach`: an operator archives the periods. */
   EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
-  RATE_LIMIT_PER_MINUTE: wholeNumber(1, 10_000_000).optional(),
-  /** Accepts, without a person, the outcomes that a provider's statement offers for unknown payments. */
-  RECONCILIATION_RESOLVES: flag.default(false),
-  /** A bank's column titles in its statement, if none of the known titles matches. */
-  STATEMENT_COLUMNS: statementColumns.optional(),
+  // Limits.
   RATE_LIMIT_ENABLED: flag.default(true),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(1, 10_000_000).optional(),
+  STREAM_PING_SECONDS: wholeNumber(1, 300).default(25),
 })
 
 /** Not configurable. */
@@ -135,7 +135,6 @@ const fixed = {
   SHED_LOAD: true,
 }
 
-/** `.env.example` explains each variable. */
 export const variableNames: readonly string[] = Object.keys(environment.shape)
 
 /** JSON settings, which may be in a file: `@` and its path. */
@@ -189,11 +188,10 @@ const textOf = (env: object, name: string): string | undefined => {
 }
 
 /** `variables`: the values as given. */
-function* contradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
+function* railContradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
-  for (const { setting, required, refusedInCallbacks, replaced, payouts } of allDefinitions.filter(({ setting }) =>
-    env.RAILS?.includes(setting),
-  )) {
+  const chosen = allDefinitions.filter(({ setting }) => env.RAILS?.includes(setting))
+  for (const { setting, required, refusedInCallbacks, replaced, payouts } of chosen) {
     for (const name of [...required, 'OPERATOR_URL'])
       if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
     for (const { name, value, by } of replaced)
@@ -205,6 +203,9 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
       if (namesNeed !== null && env.NAME_LOOKUPS?.some((named) => named === rail) && textOf(env, namesNeed) === undefined)
         yield `${namesNeed} must be set when NAME_LOOKUPS has ${rail}`
   }
+}
+
+function* contradictions(env: Environment): Generator<string> {
   for (const name of ['GOOGLE', 'GITHUB'] as const)
     if (Boolean(env[`${name}_CLIENT_ID`]) !== Boolean(env[`${name}_CLIENT_SECRET`]))
       yield `${name}_CLIENT_ID and ${name}_CLIENT_SECRET go together`
@@ -303,7 +304,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
     )
   }
   const env = parsed.data
-  const problems = [...contradictions(env, input), ...unfitForProduction(env)]
+  const problems = [...railContradictions(env, input), ...contradictions(env), ...unfitForProduction(env)]
   if (problems.length > 0) throw new StartupError(problems.join('; '))
   return { ...env, ...fixed, ...derive(env) }
 }
