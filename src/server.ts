@@ -73,7 +73,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   const installation = await checkInstallation(database.directUrl, {
     currency: config.CURRENCY,
     rings,
-    charges: Object.keys(config.FEES).length > 0,
+    hasFees: Object.keys(config.FEES).length > 0,
   })
   const sendLog = await openSendLog(config.DATA_DIR, installation, { clock, logger })
   if (sendLog) parts.defer(async () => sendLog.close())

@@ -24,26 +24,27 @@ export type CheckFacts = {
 }
 
 /**
- * `sealedThrough`: the end of the last seal before the period. Sealed transactions had ended, so rows of the period have later
- * transactions and the index on `transaction` finds them.
+ * The facts for one run and the rows that it covers. `sealedThrough`: the end of the last seal before `since`. Sealed transactions
+ * had ended, so rows since then have later transactions, and the index on `transaction` finds them.
  */
-export type Period = CheckFacts & { sealedThrough: string } & Progress
+export type CheckScope = CheckFacts & { sealedThrough: string } & Progress
 
 /** `lastChecked`: the last row already checked. `onProgress`: reports progress while no breach is found. */
 export type Progress = { lastChecked?: Uuid | undefined; onProgress?: (last: Uuid, rows: number) => Promise<void> }
 
 /** A promise about the data, as a query for its breaches: the `subject` of each row is one breach. */
 export type Check = {
-  /** Numbered like the promises in docs/reliability.md: I1, I2, … */
+  /** The invariant's number in docs/reliability.md: I1, I2, … */
   invariant: string
+  /** The invariant, or one part of it, as a sentence. */
   promise: string
-  /** One query, which leaves this process idle. */
+  /** One query, so that the database works and this process is idle. */
   isQuery?: true
-  find: (db: Db, facts: Period) => Promise<string[]>
+  find: (db: Db, facts: CheckScope) => Promise<string[]>
 }
 
 /** Values that the query of a check can name, such as `$since`. */
-const boundValues: Readonly<Record<string, { type: string; of: (facts: Period) => unknown }>> = {
+const boundValues: Readonly<Record<string, { type: string; of: (facts: CheckScope) => unknown }>> = {
   since: { type: 'timestamptz', of: ({ since }) => since?.toISOString() ?? '-infinity' },
   now: { type: 'timestamptz', of: ({ now }) => now },
   /** Older events may be deleted already. */
@@ -54,7 +55,7 @@ const boundValues: Readonly<Record<string, { type: string; of: (facts: Period) =
 }
 
 /** `first`: the values of the query's own `$1`, `$2`, …. */
-export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, ...first: unknown[]): Promise<Row[]> => {
+export const rowsOf = <Row extends object>(db: Db, facts: CheckScope, text: string, ...first: unknown[]): Promise<Row[]> => {
   const values = [...first]
   const numbered = text.replaceAll(/\$([a-z_]+)/g, (_, name: string) => {
     const value = boundValues[name]

@@ -58,7 +58,7 @@ export type Signal<Fact> = symbol & { readonly fact?: Fact }
 
 export const signal = <Fact>(name: string): Signal<Fact> => Symbol(name)
 
-/** The next connection may lead to another server. */
+/** Sent when a connection is lost: the next one may reach another server. */
 export const connectionLost = signal<null>('connection lost')
 
 export const emit = <Fact>({ signals }: Pick<Database, 'signals'>, kind: Signal<Fact>, fact: Fact): void =>

@@ -13,10 +13,10 @@ import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
 const { builtins } = pg.types
 const bigintArray = 1016
 
-/** Times in another zone, or far from now, are left to the driver. */
-const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
+/** A time in UTC with a four-digit year, as Postgres writes it. All other times are left to the driver. */
+const utcTime = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
 const instant: (text: string) => unknown = (text) => {
-  const parts = utc.exec(text)
+  const parts = utcTime.exec(text)
   return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
 }
 
@@ -48,8 +48,8 @@ const searchSettings = statement('search.settings')`
 const longestAnswerMs = 5_000
 
 /**
- * One connection that many requests share for reads, opened on first use and after a loss. Reads under way then fail as 503. A
- * second connection of the same kind was not faster.
+ * One connection that many requests share for reads, opened on first use and after a loss. Reads under way then fail as 503. Two
+ * connections for lookups were not faster; pages have their own for the reason below.
  */
 const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
@@ -79,6 +79,7 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
   }
   return {
     use: async <T>(send: (client: pg.Client) => Promise<T>): Promise<T> => {
+      // The wording of pg's own pool: a closed database has one error.
       if (closed) throw new Error('Cannot use a pool after calling end on the pool')
       const client = await (current ?? open())
       corkUntilTick(client)

@@ -20,7 +20,7 @@ export const withClient = async <T>(address: string | pg.ClientConfig, work: (cl
 }
 
 /** The settings that must fit the data, the keys of each ring, and whether payments have fees. */
-export type InstallationSettings = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; charges?: boolean }
+export type InstallationSettings = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; hasFees?: boolean }
 
 type StoredKey = { ring: string; keyId: string; checkValue: Buffer }
 type ConfiguredKey = StoredKey & { isCurrent: boolean }
@@ -57,6 +57,7 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
  */
 export const checkInstallation = (url: string, given: InstallationSettings): Promise<Uuid> =>
   withClient(url, async (client) => {
+    // A refusal closes the connection, which rolls back.
     await client.query('begin')
     // If several processes run the first start, one writes.
     await client.query(
@@ -71,7 +72,7 @@ export const checkInstallation = (url: string, given: InstallationSettings): Pro
       refuse(
         `CURRENCY is ${given.currency}, but the amounts in the database are ${stored.currency}: set CURRENCY=${stored.currency}, or use another database.`,
       )
-    if (given.charges && stored.finishedAt === null)
+    if (given.hasFees && stored.finishedAt === null)
       refuse(
         'FEES is set during an upgrade, but processes of the previous version do not charge fees: run npm run admin -- finish-upgrade when none is left, or unset FEES until then.',
       )

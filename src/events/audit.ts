@@ -69,6 +69,6 @@ const written: AtCommitWrite<ReturnType<typeof rowOf>> = {
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
-/** Runs in the transaction of the action. Never a secret or a destination: callers pass only data that REST would show. */
+/** Call it in the action's transaction. Never pass a secret or a destination, only data that the REST API would return. */
 export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
   tx.writeAtCommit(written, [rowOf(tx, actor, action, entry)])

@@ -11,10 +11,10 @@ export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
 /**
- * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `asked`: the reader asked for only
- * these types, which very many events may not contain at all.
+ * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `isFiltered`: the reader asked for only
+ * these types, which may be absent from very many events.
  */
-export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; asked: boolean }
+export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; isFiltered: boolean }
 
 type Row = {
   transaction: string
@@ -151,7 +151,7 @@ const read = (name: string, text: string, connection: 'page' | 'pool') =>
 /** A search for types among very many events takes longer: it shares no connection with lists, or with other searches. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
   all: read(`events.${name}`, ranges(beyond, order), 'page'),
-  asked: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
+  filtered: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
   rare: read(`events.${name}_of_rare_types`, rareRanges(beyond, order), 'page'),
 })
 const later = declare('later', laterThan, 'asc')
@@ -174,8 +174,8 @@ const page = async (
   query: typeof later,
   { from, audience, take, delivered, since, until }: Asked,
 ): Promise<StoredEvent[]> => {
-  const { accountId, workspaceIds, types, asked } = audience
-  const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
+  const { accountId, workspaceIds, types, isFiltered } = audience
+  const form = !isFiltered ? 'all' : types.some(isFrequent) ? 'filtered' : 'rare'
   const rows = await db.run(query[form], {
     transaction: from?.transaction ?? null,
     id: from?.id ?? null,

@@ -203,7 +203,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const deliver = (event: StoredEvent) => {
     recheckConcerned(event)
     const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
-    // A copy: a stream that ends during the loop leaves the index.
+    // Iterates over a copy, because a stream that ends during the loop removes itself from the index.
     for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
       stream.push(event)
     last = { transaction: event.transaction, id: event.id }

@@ -54,9 +54,9 @@ export const eventTypes: readonly EventType[] = eventResources.flatMap((resource
 
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
-/** `ofWorkspace`: for a team's balance, not a person's. */
-export const permissionToRead = (type: string, ofWorkspace = false): Permission | undefined => {
-  if (ofWorkspace && resourceOf(type) === 'balance') return 'payment.read'
+/** `ofTeam`: for a team's balance, not a person's. */
+export const permissionToRead = (type: string, { ofTeam = false } = {}): Permission | undefined => {
+  if (ofTeam && resourceOf(type) === 'balance') return 'payment.read'
   const known: Readonly<Record<string, { permission: Permission }>> = resources
   // Only readers who may create an invitation get this event.
   return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission

@@ -45,7 +45,7 @@ const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
 
 /** Whether REST would show the event. Events of an account (its balance, keys, sessions) are only for that account. */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
-  const needed = permissionToRead(event.type, event.workspaceId !== null)
+  const needed = permissionToRead(event.type, { ofTeam: event.workspaceId !== null })
   if (needed === undefined) return false
   const ofAccount = needed.startsWith('account.') || event.workspaceId === null
   if (ofAccount && event.accountId !== reader.accountId) return false
@@ -57,17 +57,17 @@ export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
 export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Audience => {
   const held = [reader.permissions, ...reader.workspaces.values()]
   const mayHave = (type: string) => {
-    const needed = [permissionToRead(type), permissionToRead(type, true)]
+    const needed = [permissionToRead(type), permissionToRead(type, { ofTeam: true })]
     return needed.some((one) => one && held.some((set) => set.has(one))) && filter?.(type) !== false
   }
   return {
     accountId: reader.accountId,
     workspaceIds: [...reader.workspaces.keys()],
     types: eventTypes.filter(mayHave),
-    asked: filter !== null,
+    isFiltered: filter !== null,
   }
 }
 
-/** A reader that lost a workspace continues with the others; a reader whose role was lowered gets fewer events. */
+/** Whether the reader lost a workspace: its stream must end. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

@@ -71,7 +71,7 @@ const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       signal.removeEventListener('abort', abort)
       socket.off('error', reject)
-      // The request adds its own listener. Until then, the check before it sees a reset.
+      // Keeps a reset from being unhandled; `send` checks `socket.writable` afterwards.
       socket.on('error', () => undefined)
       resolve(socket)
     })
@@ -103,12 +103,14 @@ const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent'
 const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
   const { permission } = input
   const signal = AbortSignal.timeout(input.timeoutMs)
-  const inTime = permission ? AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(permission.withinMs)))]) : signal
+  const connectSignal = permission
+    ? AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(permission.withinMs)))])
+    : signal
   let socket: Socket
   try {
-    socket = await connect(new URL(input.url), lookup, inTime)
+    socket = await connect(new URL(input.url), lookup, connectSignal)
   } catch (error) {
-    const code = inTime.aborted ? 'not_connected_in_time' : (textField(error, 'code') ?? 'unreachable')
+    const code = connectSignal.aborted ? 'not_connected_in_time' : (textField(error, 'code') ?? 'unreachable')
     return notSent(code, 'The provider could not be reached.')
   }
   try {

@@ -371,7 +371,7 @@ describe('production', patience, () => {
 
   it('does not charge fees before an upgrade is finished: the version before would settle payments without them', async () => {
     const own = await createTestDatabase()
-    const start = (charges: boolean) => checkInstallation(own.url, { currency: 'KES', rings: {}, charges })
+    const start = (hasFees: boolean) => checkInstallation(own.url, { currency: 'KES', rings: {}, hasFees })
     await start(true)
     const set = (at: string) =>
       withClient(own.url, (client) => client.query(`update installation set upgrade_finished_at = ${at}`))

@@ -15,7 +15,7 @@ const actsAfterEnd = namesSql([
   'identity.link',
 ] satisfies AuditAction[])
 
-/** The longest wait for a lock. An action that is later than this after an end was accepted after the end. */
+/** The longest wait for a lock. An action later than this after a credential's end was accepted after the end. */
 const lockWait = `interval '10 seconds'`
 
 const endedCredentials = `select subject_id as id, min(transaction) as transaction, min(at) as at from audit_log

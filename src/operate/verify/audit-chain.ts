@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Check, type CheckFacts, type Period, sqlChecks } from '../../db/check.ts'
+import { type Check, type CheckFacts, type CheckScope, sqlChecks } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import {
   type Grown,
@@ -40,7 +40,7 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: r
  * it covers; later seals are compared with its stored values.
  * A seal whose key is no longer configured is valid if a later seal, keyed with one of our secrets, follows it.
  */
-const findBrokenSeals = async (db: Db, facts: Period): Promise<string[]> => {
+const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => {
   const broken: string[] = []
   let unvouched: string[] = []
   const { since, lastChecked } = facts

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { digestOfSecret } from '../../auth/secrets.ts'
-import { type Check, maxBreaches, type Period, rowsOf } from '../../db/check.ts'
+import { type Check, type CheckScope, maxBreaches, rowsOf } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import { frequentActions } from '../../db/tables/events.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -52,7 +52,7 @@ const pagesPerReport = 20
 /** Reads all rows after `$1` in pages, up to the maximum of breaches. The database reads the next page while one is checked. */
 export const findInPages = async <Row extends { id: Uuid }>(
   db: Db,
-  facts: Period,
+  facts: CheckScope,
   text: string,
   breachesOf: (rows: readonly Row[]) => Promise<string[]> | string[],
   take = pageSize,
