@@ -24,8 +24,8 @@ const isMember = (account: string, workspace: string, roles: readonly Role[]): s
 const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
 /**
- * Whether policy or approval `rule` needs more than one person. If so, a change that loosens the rule is itself under it, and an
- * account that decides must count under it (`countsUnder`).
+ * Whether policy or approval `rule` requires a second person. Loosening such a rule needs approval under the rule itself, and only
+ * accounts that count under it (`countsUnder`) may decide.
  */
 export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
   `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`

@@ -51,7 +51,10 @@ export const createContractWallets = (
 }
 export type ContractWallets = ReturnType<typeof createContractWallets>
 
-/** The present answer of the chain of contract `signer`: its owners may change. Null, without a query, for a key wallet. */
+/**
+ * Asks the chain whether contract wallet `signer` accepts the signature now: its owners may change. Null for a key wallet, which
+ * needs no query.
+ */
 export const askSigner = async (
   { query }: ContractWallets,
   { signer, message, signature }: { signer: string; message: string; signature: string },

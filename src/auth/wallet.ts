@@ -15,7 +15,7 @@ export type { Address }
 export const intents = ['sign_in', 'link'] as const
 export type Intent = (typeof intents)[number]
 
-// Most processes need only these few lines of viem; the first query to a chain loads the rest (contract-wallet.ts).
+// Replaces viem for key wallets; viem is loaded only to query a chain (contract-wallet.ts).
 
 const require = createRequire(import.meta.url)
 
@@ -59,6 +59,7 @@ const walletIn = <Read extends string>(read: (text: string) => Read | undefined,
     .string()
     .max(100, { abort: true })
     .transform((text, context): Read => {
+      // Programs that uppercase a whole address also write its prefix as 0X.
       const wallet = hasWrongChecksum(text) ? undefined : read(text.replace(/0X(?=[0-9A-F]{40}$)/, '0x'))
       if (wallet !== undefined) return wallet
       context.addIssue({ code: 'custom', message: hasWrongChecksum(text) ? checksumProblem : `must be ${form}` })
@@ -95,7 +96,7 @@ const signatureForm = (signature: string): string | null => {
 
 /** A refusal's sentence, with the signature's form if that is the reason. */
 export const namingForm = (sentence: string, signature: string): string =>
-  [sentence, signatureForm(signature) ?? []].flat().join(' ')
+  [sentence, signatureForm(signature)].filter((part) => part !== null).join(' ')
 
 /**
  * The address that signed `message` by EIP-191 `personal_sign`. Undefined if the signature is malformed or has a high s (EIP-2).
@@ -104,7 +105,8 @@ export const namingForm = (sentence: string, signature: string): string =>
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined
   const bytes = Buffer.from(signature.slice(2), 'hex')
-  const recovery = (bytes[64] ?? 255) >= 27 ? (bytes[64] ?? 255) - 27 : (bytes[64] ?? 255)
+  const v = bytes.readUInt8(64)
+  const recovery = v >= 27 ? v - 27 : v
   if (recovery !== 0 && recovery !== 1) return undefined
   if (BigInt(`0x${bytes.toString('hex', 32, 64)}`) > halfOrder) return undefined
   try {

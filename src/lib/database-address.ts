@@ -1,4 +1,4 @@
-/** `server` is for people. Null if the address names a socket by `?host=`. */
+/** `host`: null for a socket (`?host=`). `server`: host and port, for messages. */
 export type DatabaseAddress = { host: string | null; server: string; database: string }
 
 /** An invalid address. The message has neither the user nor the password. */

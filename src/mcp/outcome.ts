@@ -11,6 +11,8 @@ import { chargedFee, feeText, otherAmountIn } from './amount.ts'
 import { CardPayee, headline, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
 import { type Caller, guide, type Next, refusalFields, stepOf } from './tool.ts'
 
+// `Wire` schemas read what our API answers and tolerate other versions. `Tool` schemas are what the model receives.
+
 const numbers = {
   limit_minor: z.string().optional(),
   used_minor: z.string().optional(),
@@ -79,7 +81,10 @@ export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): str
   return page ? `${publicUrl}/${page}/${source.id}` : undefined
 }
 
-/** The agent may change the order or wait; only a person raises a limit. Other denials follow their field or refusal code. */
+/**
+ * The first that applies. Only an unconfirmed duplicate: stop. A rail or a capability whose rule is an error code: that error's step.
+ * A rail's own rule, or limits that a smaller amount fits: change_request. Limits that reset: wait. Else: ask_a_person.
+ */
 export const afterDenial = (decision: WireDecision): Next => {
   const entries = decisive(decision)
   if (entries.length > 0 && entries.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
@@ -122,7 +127,7 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** An answer stored by another version may lack fields, and have codes of its own. */
+/** Tolerant, because a response stored by another version may lack fields or have unknown codes. */
 export const WirePayment = Payment.pick({
   ...{ id: true, status: true, amount_minor: true, currency: true, beneficiary_id: true, account_reference: true },
   ...{ narrative: true, approval_id: true, provider_receipt: true, failure_message: true, created_at: true },
@@ -190,7 +195,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const [approval, payee] = await Promise.all([approvalOf(caller, payment), readPayee(caller, payment.beneficiary_id)])
   const otherName = isUnderWay(payment) ? otherNameText(payee) : undefined
   const other = otherAmountIn(payment.narrative, payment.amount_minor, payment.currency)
-  const twin = decision.warnings.find((warning) => warning.code === 'possible_duplicate')?.payment_id
+  const duplicateOf = decision.warnings.find((warning) => warning.code === 'possible_duplicate')?.payment_id
   const rules = decision.outcome === 'require_approval' ? decision.reasons.map(({ rule }) => rule) : []
   const { status, failure_code: code, failure_message: failure } = payment
   const reason = failure ?? code
@@ -203,7 +208,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     remedy && `Next step for ${failureActors[remedy.actor]}: ${remedy.fix}`,
     otherName,
     other && `${other.sentence}: tell the person.`,
-    twin && `It looks like ${twin}, which was made shortly before: tell the person if this was not intended.`,
+    duplicateOf && `It looks like ${duplicateOf}, which was made shortly before: tell the person if this was not intended.`,
   ]
   return {
     status,

@@ -5,9 +5,12 @@ import { distinctiveWords, wordsOf } from './words.ts'
 
 /** Letters and digits of other shapes and scripts as the eye reads them: the part of Unicode's confusables (UTS #39) in names. */
 const looksLike: Readonly<Record<string, string>> = {
+  // Cyrillic.
   ...{ а: 'a', е: 'e', о: 'o', р: 'p', с: 'c', х: 'x', у: 'y', к: 'k', м: 'm', т: 't', н: 'h', в: 'b', і: 'l', ѕ: 's', ј: 'j' },
-  ...{ ԁ: 'd', ӏ: 'l', ԛ: 'q', ԝ: 'w', г: 'r', п: 'n', ο: 'o', α: 'a', ν: 'v', ρ: 'p', τ: 't', ι: 'l', κ: 'k', υ: 'u', χ: 'x' },
-  ...{ ε: 'e', η: 'n', ω: 'w', '0': 'o', '1': 'l', '3': 'e', '5': 's', '8': 'b', i: 'l' },
+  ...{ ԁ: 'd', ӏ: 'l', ԛ: 'q', ԝ: 'w', г: 'r', п: 'n' },
+  // Greek.
+  ...{ ο: 'o', α: 'a', ν: 'v', ρ: 'p', τ: 't', ι: 'l', κ: 'k', υ: 'u', χ: 'x', ε: 'e', η: 'n', ω: 'w' },
+  ...{ '0': 'o', '1': 'l', '3': 'e', '5': 's', '8': 'b', i: 'l' },
 }
 
 const shapeOf = (word: string): string =>
@@ -17,7 +20,7 @@ const shapeOf = (word: string): string =>
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
 
-/** A name as the eye reads it, computed once for many comparisons. `letters`: 32 bits, one per letter present. */
+/** A name as the eye reads it, computed once for many comparisons. `letters`: a lossy bit set of them. */
 export type Shape = { inOrder: string; sorted: string; numbers: string; letters: number }
 
 const lettersOf = (word: string): number => {
@@ -47,7 +50,7 @@ const bitsIn = (bits: number): number => {
 export const looksAlike = (a: Shape, b: Shape): boolean => {
   const [length, other] = [a.inOrder.length, b.inOrder.length]
   const allowed = slips(Math.min(length, other))
-  // Distinguishes most names without computing their distance.
+  // Rejects most pairs without computing their distance: one substitution changes at most two letters.
   if (a.numbers !== b.numbers || Math.abs(length - other) > allowed || bitsIn(a.letters ^ b.letters) > 2 * allowed) return false
   const near = (one: string, another: string) =>
     one === another || (allowed > 0 && editDistance(one, another, allowed) <= allowed)

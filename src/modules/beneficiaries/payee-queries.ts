@@ -9,10 +9,10 @@ import type { Rails } from '../../rails/rail.ts'
 
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
 
-/**
- * The ids that payments to a payee may name: the payee's own (a row of `payees`), or its paybill's if it is an account there. For
- * a paybill: also its account with this reference.
- */
+// Paybill 600100 with account SHOP-7 can be paid in two ways: as a payee of its own (a row of `payees` whose `paybill_id` is the
+// paybill's row), or as the paybill with the reference SHOP-7. Both count as one payee.
+
+/** The ids under which a payee may have been paid: its own, its paybill's, and the paybill's account with this reference. */
 export const samePayeeIds = (payee: string, reference: string): string =>
   `(array[${payee}.id, ${payee}.paybill_id]
     || array(select account.id from payees account where account.paybill_id = ${payee}.id and account.reference_key = ${referenceKeySql(reference)}))`
@@ -33,9 +33,9 @@ type Paid = {
 }
 
 /**
- * The amounts that last reached the payee under any name, as an array: `typicalAmount` tells the usual one from them. Each branch
- * reads along an index, newest first, because a supplier with ten thousand payments is paid under a lock. The payee is part of
- * the order too (`ownedBy`): a payee that was never paid has no rows to stop at.
+ * Up to `maxRemembered` amounts paid to the payee, newest first; `typicalAmount` derives the usual one. Each branch reads along an
+ * index, because a supplier with ten thousand payments is paid under a lock. The payee is part of the order too (`ownedBy`): a
+ * payee that was never paid has no rows to stop at. `any(array[…])` leaves the payee in that order: an equality would drop it.
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`

@@ -25,7 +25,7 @@ const addressesOf = prepare('identities.mailed', { accountId: 'uuid' }, (orm, pa
     .orderBy(asc(identities.id)),
 )
 
-const everything = {
+const defaults = {
   approvalsEmail: true,
   approvalsPush: true,
   listsEmail: true,
@@ -33,10 +33,11 @@ const everything = {
   policiesEmail: true,
   language: 'en',
 } as const satisfies Omit<Row, 'accountId' | 'updatedAt'>
-const columns = Object.keys(everything) as (keyof typeof everything)[]
+const columns = Object.keys(defaults) as (keyof typeof defaults)[]
 
 export const readSettings = async (db: Db, config: Config, accountId: Uuid): Promise<NotificationSettings> => {
-  const [row = everything, addresses] = await Promise.all([find(db, { accountId }), db.run(addressesOf, { accountId })])
+  const [row = defaults, addresses] = await Promise.all([find(db, { accountId }), db.run(addressesOf, { accountId })])
+  // Two sign-in methods may have one address.
   const byAddress = new Map(addresses.map(({ email, refusedAt }) => [emailKey(email ?? ''), { email: email ?? '', refusedAt }]))
   return {
     approvals: { email: row.approvalsEmail, push: row.approvalsPush },
@@ -51,7 +52,7 @@ export const readSettings = async (db: Db, config: Config, accountId: Uuid): Pro
 
 export const updateSettings = async (tx: Tx, principal: Principal, input: UpdateNotificationSettings): Promise<void> => {
   const { accountId } = principal
-  const before = { ...everything, ...(await find(tx, { accountId })) }
+  const before = { ...defaults, ...(await find(tx, { accountId })) }
   const after: Omit<Row, 'accountId' | 'updatedAt'> = {
     approvalsEmail: input.approvals?.email ?? before.approvalsEmail,
     approvalsPush: input.approvals?.push ?? before.approvalsPush,
@@ -92,6 +93,7 @@ const removeSettings = prepareWrite('notification_settings.remove', { accountId:
   orm.delete(notificationSettings).where(eq(notificationSettings.accountId, param.accountId)),
 )
 
+/** Removes the account's settings and unsent e-mails. Called when the account is closed. */
 export const forgetPerson = async (tx: Tx, accountId: Uuid): Promise<void> => {
   tx.defer(tx.run(removeMails, { accountId }))
   tx.defer(tx.run(removeSettings, { accountId }))
