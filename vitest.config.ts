@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { chooseSeed } from './test/harness/seed.ts'
 
 /**
- * One collects all garbage again and again, which takes six times as long once its worker has loaded everything. The others take long, or wait
- * much: begun last, one of them runs on alone while the other processor has nothing to do.
+ * Test files to start first. `stream-memory` forces garbage collection repeatedly, which takes six times as long in a worker that
+ * has loaded every module. The others are slow or mostly wait: started last, one would run alone while the second core is idle.
  */
 const first = [
   'notifications/stream-memory.test.ts',

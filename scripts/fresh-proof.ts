@@ -11,7 +11,7 @@ const adminAct = 'Every administrator action needs it.'
 const loosens = 'Allows more than before.'
 const lifts = 'Lifts a freeze, which may have been set because of a theft.'
 
-/** For each operation that does more than read: why a session needs a fresh proof for it, or why not. */
+/** Why each write operation does or does not require a fresh proof from a session. */
 const reasons: Readonly<Record<string, string>> = {
   'accounts.update': 'Changes only the displayed name.',
   'accounts.close': 'Closes the account permanently.',
@@ -72,7 +72,7 @@ const reasons: Readonly<Record<string, string>> = {
   'beneficiaries.archive': stops,
   'policies.create': 'An additional policy can only tighten the rules.',
   'policies.update': 'Only to loosen.',
-  'policies.archive': loosens,
+  'policies.archive': 'Removes a rule, so more payments can pass.',
   'policies.confirm_change': loosens,
   'policies.withdraw_change': stops,
   'notification_settings.update': 'Only to turn something off: a stolen session could silence its owner.',

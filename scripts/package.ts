@@ -14,7 +14,7 @@ import { ensureClientPacked } from './pack-client.ts'
 const root = dirname(import.meta.dirname)
 const maxBytes = 200 * 2 ** 20
 
-/** In the archive's order: the first files say what is missing of the rest. */
+/** In the archive's order: the first files report which of the others are missing. */
 const parts = [
   'scripts/installed.js',
   'scripts/require-node.js',

@@ -137,7 +137,9 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes names and metadata, or freezes the beneficiary. A destination cannot be changed. */
       update: (id: string, body: Body<'/v1/beneficiaries/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/beneficiaries/{id}', { ...options, path: { id }, body }),
-      /** Confirms a beneficiary: payments to it by keys and agents no longer ask a person. Keys and agents cannot confirm. */
+      /**
+       * Confirms a beneficiary, so that keys and agents can pay it without approval as a new one. Keys and agents cannot confirm.
+       */
       confirm: (id: string, options?: CallOptions) =>
         call('post', '/v1/beneficiaries/{id}/confirm', { ...options, path: { id } }),
       /** Asks the rail again for the holder's name. The answer arrives later, in `verification`. */

@@ -29,7 +29,7 @@ const ofResource: Readonly<Record<EventResource, Family>> = {
   workspace: { name: 'WorkspaceEvent', data: 'Workspace', description: 'The workspace was frozen, unfrozen or changed.' },
 }
 
-/** Types whose `data` is another resource. */
+/** Overrides `ofResource` for these types. */
 const ofType: Readonly<Partial<Record<EventType, Family>>> = {
   'balance.short': {
     name: 'BalanceShortEvent',
@@ -85,8 +85,8 @@ const reset = eventSchema(
   { type: 'null' },
 )
 
-/** `Event`: a union of all kinds, discriminated by `type`. */
-export const nameEvents = (document: Json): Json => {
+/** Adds a schema for each kind of event, and `Event`: their union, discriminated by `type`. */
+export const addEventSchemas = (document: Json): Json => {
   const schemas = eventFamilies.map(({ name, types, data, description }) => [
     name,
     eventSchema({ type: 'string', enum: types }, refTo(data), description, id('evt')),

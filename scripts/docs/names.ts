@@ -60,10 +60,10 @@ const sameValues = (values: unknown, known: readonly string[]): boolean =>
 /** Names every closed list once. The description at each use stays there. */
 export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): Json => {
   const replaced = rewrite(document, (object) => {
-    const schemas = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
-    if (!schemas) return object
+    const vocabulary = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
+    if (!vocabulary) return object
     const { description } = object
-    return { ...refTo(schemas.name), ...(description !== undefined && { description }) }
+    return { ...refTo(vocabulary.name), ...(description !== undefined && { description }) }
   }) as Json
   const lists = vocabularies.map(({ name: list, values, description }) => [list, { type: 'string', enum: values, description }])
   return withSchemas(replaced, Object.fromEntries(lists))

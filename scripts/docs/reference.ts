@@ -1,5 +1,5 @@
 import recorded from '../../docs/openapi/examples.json' with { type: 'json' }
-import { nameEvents } from './events.ts'
+import { addEventSchemas } from './events.ts'
 import { describe } from './glossary.ts'
 import { followNames, nameLists, namePages } from './names.ts'
 import { addSamples } from './samples.ts'
@@ -124,7 +124,7 @@ const describeTags = (document: Json): Json => {
 
 /** Converts the routes' document into one for people, client generators and agents. */
 export const finishReference = (document: Json): Json => {
-  const named = nameEvents(namePages(followNames(document)))
+  const named = addEventSchemas(namePages(followNames(document)))
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))
   return addSamples(showExamples(describeTags(whole)))
 }

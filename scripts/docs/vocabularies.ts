@@ -17,7 +17,7 @@ import { railNames } from '../../src/lib/rail-names.ts'
 import { rules } from '../../src/policy/rules.ts'
 import { payoutWords } from '../../src/rails/texts.ts'
 
-/** A closed list of many places. It gets one name, and is referred to wherever exactly these values are allowed. */
+/** A closed list that many schemas use. It gets one name, to which every schema with exactly these values refers. */
 export type Vocabulary = { name: string; values: readonly string[]; description: string }
 
 const explained = (code: FailureCode): string => {
@@ -50,7 +50,7 @@ export const vocabularies: readonly Vocabulary[] = [
     name: 'PaymentBatchStatus',
     values: paymentBatchStatuses,
     description:
-      '`scheduled` until its time; `processing` until every item has ended; then `completed`, or `failed` if none was paid. `rejected`, `expired` and `cancelled` as its approval.',
+      '`scheduled` until its time; `processing` until every item has ended; then `completed`, or `failed` if none was paid. `rejected`, `expired` and `cancelled` follow its approval.',
   },
   {
     name: 'TopupStatus',

@@ -4,7 +4,7 @@ import type { ErrorCode } from './catalogue.ts'
 /** Separate from the texts for programs, which no page needs. */
 const texts: Readonly<Record<ErrorCode, { person: string; page?: string }>> = english
 
-/** The dashboard page that helps; its label stands with the text. */
+/** The dashboard page where the person can fix the error. Its label is in the texts. */
 const pages: Partial<Record<ErrorCode, string>> = {
   api_key_revoked: '/developers',
   api_key_expired: '/developers',

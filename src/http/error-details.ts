@@ -107,7 +107,7 @@ export const ErrorDetails = z
       .string()
       .meta({ description: 'The ID of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
     doc_url: z.string().describe('A page that explains the error code and how to fix the problem.'),
-    param: text('The invalid field, parameter or header, if there is only one.'),
+    param: text('The invalid field, parameter or header. Present only if exactly one is invalid.'),
     ...details,
   })
   .meta({ id: 'ErrorDetails', description: 'Details that help to correct the request. New fields may be added.' })

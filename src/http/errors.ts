@@ -22,7 +22,7 @@ const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
 // A schema let through text that Postgres cannot store (NUL, a bad encoding), or a number out of range: a wrong request.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
-/** The refusal in a thrown value, or undefined if the value is a bug. */
+/** The refusal that a thrown value stands for. Undefined if the value is a bug. */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated

@@ -124,7 +124,7 @@ const textOfBody = (bytes: Buffer): string => {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** An unread field may be a limit that the sender meant. */
+/** Rejects a body on a route that takes none: the caller may have meant one of its fields as a limit. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
   if (request.is404) return
@@ -167,7 +167,7 @@ export const registerRequestSyntax = (app: App): void => {
     request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody, request.routeOptions.config.text === 'lenient' ? () => true : isStorable)
   })
-  // An empty body is recognised only if nothing has arrived.
+  // A chunked body may turn out to be empty; only then is its Content-Type ignored.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })

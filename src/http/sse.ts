@@ -5,7 +5,7 @@ import type { Departure } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
-/** A peer that reads nothing for this time is disconnected, and reconnects with the id of its last event. */
+/** A client that reads nothing for this long is disconnected. It reconnects with its last event ID. */
 const stallMs = 5_000
 
 const ignore = () => undefined

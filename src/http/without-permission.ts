@@ -62,7 +62,7 @@ export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readon
     'passkeys.prepare': 'A person begins a passkey of their own; nothing is registered yet.',
     'passkeys.add': 'Registers a passkey of the person; it approves only where their role lets them.',
     'passkeys.remove': 'A person removes a passkey of their own.',
-    'push_subscriptions.list': 'Shows a person the browsers that get their notifications.',
+    'push_subscriptions.list': 'Lists the browsers that receive the person’s notifications.',
     'push_subscriptions.create': 'A person’s own browser is notified of what the person may decide, while its session lasts.',
     'push_subscriptions.delete': 'A person ends the notifications of a browser of their own.',
     'workspaces.switch': 'Only into a workspace that has the caller as a member.',

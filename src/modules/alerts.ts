@@ -38,7 +38,7 @@ export const createAlerts = (logger: Logger) => {
       counted[alert] += 1
       logger.error({ alert, ...facts }, sentences[alert])
     },
-    /** The number of times that each alert was raised since the process started, for the metrics. */
+    /** How many times each alert has been raised since the process started, for metrics. */
     counts: (): Readonly<Record<Alert, number>> => ({ ...counted }),
   }
 }

@@ -41,7 +41,7 @@ const bounds = {
   },
 } as const satisfies Record<string, Bound>
 
-/** The last lock of a write: without it, two concurrent writes would not count each other's rows. */
+/** Taken after all other locks. Without it, two concurrent writes would each miss the other's rows and exceed the bound. */
 const lock = statement('bounds.lock')`select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
 /** Refuses `added` more rows if they would exceed the bound. */

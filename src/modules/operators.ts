@@ -52,7 +52,7 @@ const named = prepare('accounts.balances_named', { ids: 'uuid[]' }, (orm, param)
 
 export type BalanceName = { accountId: Uuid; workspaceId: Uuid | null }
 
-/** The holder of a ledger account's balance, as people know it: the owning account, and the team of a team's balance. */
+/** Maps each balance account to the names that people know: the owning account and, for a team's balance, the team's workspace. */
 export const nameBalances = async (db: Db, ids: readonly Uuid[]): Promise<(id: Uuid) => BalanceName> => {
   const names = new Map(
     (ids.length > 0 ? await db.run(named, { ids: [...new Set(ids)] }) : []).map(({ id, ...name }) => [id, name]),

@@ -99,7 +99,7 @@ export type ProviderWords<P extends Provider> = {
   depositActions: Readonly<Record<DepositOf<P>, string>>
 }
 
-/** The Swahili texts, apart from the others, because other pages need not load them. */
+/** Swahili texts, kept separate so that pages in other languages do not load them. */
 export type PayoutSwahili = Pick<PayoutWords, 'label' | 'reach'> & {
   destination: Pick<PayoutWords['destination'], 'label' | 'hint'>
 }

@@ -7,7 +7,9 @@ const heldNothing = ({ payment: { status, execute_at }, ledger_transfers: transf
 
 type Transfers = Receipt['ledger_transfers']
 
-/** One hold for the whole amount, ended once, as the status says. */
+/**
+ * Whether the receipt has exactly one hold, for the whole amount: still open, posted if the payment was paid, or voided otherwise.
+ */
 const isHeldOnce = (transfers: Transfers, amountMinor: string, status: Receipt['payment']['status']): boolean => {
   const holds = transfers.filter(({ kind }) => kind === 'pending')
   const ends = transfers.filter(({ kind }) => kind === 'post' || kind === 'void')

@@ -16,7 +16,9 @@ const fixed = (integer: Uint8Array): Bytes | undefined => {
   return padded
 }
 
-/** Authenticators write an elliptic signature in DER: a sequence of two integers, r and s. */
+/**
+ * Authenticators encode ECDSA signatures in DER, as a sequence of two integers, r and s. WebCrypto expects them concatenated.
+ */
 const plainSignature = (der: Bytes): Bytes | undefined => {
   const [sequence, length, first, rLength = 0] = der
   const second = 4 + rLength

@@ -24,7 +24,7 @@ const verifies = async (key: PublishedKey, signature: Bytes, signed: Bytes): Pro
   return crypto.subtle.verify('Ed25519', imported, signature, signed)
 }
 
-/** `at`: what the document is of. `signedLater`: it may be signed again at any time after it, so also by a key that did not exist yet. */
+/** `at`: the document's own time. `signedLater`: it may be signed again at any time after `at`, even with a newer key. */
 type SignedDocument = { jws: unknown; document: unknown; type: string; at: string; signedLater?: true }
 
 /** A detached JWS (RFC 7515, appendix F) over the RFC 8785 form of a document, made at `at` by one of the published keys. */

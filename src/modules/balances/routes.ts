@@ -23,7 +23,9 @@ export const registerBalances = (app: App, deps: Parts): void => {
     response: { 200: SeparationView, 202: SeparationView },
     work: async (tx, { principal, body }) => {
       const waits = await requestSeparation(tx, deps.config, principal, body.amount_minor)
-      return (waits ? accepted : ok)(await viewSeparation(tx, currency, principal))
+      const view = await viewSeparation(tx, currency, principal)
+      // 202 while another approver must confirm.
+      return waits ? accepted(view) : ok(view)
     },
   })
   routes.get(path, 'workspaces.read_separation', {

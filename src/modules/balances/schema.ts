@@ -13,7 +13,7 @@ export const PendingSeparation = RecordOut('PendingSeparation', {
   message: z.string().describe('The exact text that confirms the separation, byte for byte.'),
   requested_by: IdOut('account'),
   effective_at: TimeOut.describe(
-    'When the separation takes effect without a confirmation. If a policy requires a signature, it is withdrawn at that time instead.',
+    'When the separation takes effect if nobody confirms it. If a policy requires a signature, the unconfirmed separation is withdrawn at this time instead.',
   ),
 })
 export type PendingSeparation = z.output<typeof PendingSeparation>

@@ -27,7 +27,7 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     access: 'admin',
     summary: 'List money in suspense',
     description:
-      'Returns money that a provider moved and the service could not book, with the likely payment or top-up. A person must resolve each item.',
+      'Lists money that a provider moved but the service could not book, with the likely payment or top-up. A person must resolve each item.',
     querystring: FindSuspense,
     response: { 200: pageOf(SuspenseItem) },
     read: (page, { query }) => listSuspense(deps.db, query.status, page),

@@ -65,6 +65,7 @@ export type UpdatePolicy = z.output<typeof UpdatePolicy>
 const PolicyChange = z
   .object({
     ...policyOutput,
+    // Null returns the count to its default.
     required_approval_count: z.number().int().nullable(),
     name: z.string(),
     status: z.literal('archived'),
@@ -72,6 +73,7 @@ const PolicyChange = z
   .partial()
 export type PolicyChange = z.output<typeof PolicyChange>
 
+/** A requested change as the database stores it. */
 export const StoredChange = z.union([z.strictObject({ status: z.literal('archived') }), UpdatePolicy.omit({ version: true })])
 
 export const TermsOut = RecordOut('SpendingPolicyTerms', { name: z.string(), ...policyOutput })
@@ -202,7 +204,7 @@ export const Decision = RecordOut('Decision', {
   remedy: z
     .object({
       max_amount_minor: MinorOut.nullable().describe(
-        'The largest amount that no limit refuses now, if nothing else changes. It may need an approval. Null if there is no such amount, or if every amount needs an approval. Also null if it would be below an approval threshold that the requested amount reaches, or if a refused payment needs more approvals than possible.',
+        'The largest amount that would not be denied now if nothing else changed. It may need an approval. Null if there is none, or only one below an approval threshold that the requested amount reaches.',
       ),
       changes_count: z.number().int().describe('The number of rules that must change for the payment to pass.'),
       changes: z

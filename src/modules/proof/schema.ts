@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { RecordOut, TimeOut } from '../../http/wire.ts'
 
+// Audit rows are hashed into a seal; seals are leaves of the log; a head signs the log.
+
 const Digest = z.string().describe('A SHA-256 hash in 64 hexadecimal digits.')
 const Path = z.array(Digest).describe('The audit path from the leaf to the root (RFC 6962).')
 
@@ -32,7 +34,7 @@ export const RowProof = RecordOut('AuditRowProof', {
 export type RowProof = z.output<typeof RowProof>
 
 export const SealedLog = RecordOut('SealedLog', {
-  head: LogHead.describe('The newest seal of the log.'),
+  head: LogHead.describe('The newest signed head of the log.'),
   consistency: z
     .object({ from: z.number().int(), path: Path })
     .nullable()

@@ -9,13 +9,13 @@ import { isLoopbackUrl } from '../../lib/loopback.ts'
 
 export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
 
-/** `*.` before a host stands for all hosts below it; `loopback`: this machine too. */
+/** `*.` before a host stands for all hosts below it. With `loopback`, this machine passes too. */
 export type PushHosts = { hosts: readonly string[]; loopback: boolean }
 
 const isAt = (host: string, pattern: string): boolean =>
   pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 
-/** Why an address is not called; undefined for a push service's address. */
+/** Why this endpoint is rejected; undefined if it belongs to an allowed push service. */
 export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts): string | undefined => {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return 'must be the https address of a push service'
   const url = new URL(endpoint)

@@ -22,7 +22,7 @@ const entry = {
   type: z.enum(statementTypes).describe('`payment_return`: a payment that the rail sent back.'),
   payee: z.object({ id: IdOut('beneficiary'), display_name: z.string(), destination_mask: z.string() }).nullable(),
   payment_rail: z.enum(railNames).nullable(),
-  purpose_code: z.string().nullable().describe('The purpose of the payment, as an external purpose code of ISO 20022.'),
+  purpose_code: z.string().nullable().describe('The ISO 20022 external purpose code of the payment; null if none.'),
   batch: z
     .object({ id: IdOut('payment_batch'), name: z.string().nullable() })
     .nullable()

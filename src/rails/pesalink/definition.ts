@@ -5,7 +5,7 @@ import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 
-/** The banks in the configured numbering, else all. */
+/** The banks with a configured code, or all banks if codes are passed on as given. */
 const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly Bank[] => {
   if (codes === 'as_given') return kenyanBanks
   const nameOf = (code: string) => kenyanBanks.find((bank) => plainCode(bank.code) === plainCode(code))?.name ?? `Bank ${code}`

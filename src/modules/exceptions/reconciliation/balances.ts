@@ -105,8 +105,8 @@ const underWay = statement('reconciliation.under_way')`
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
-/** Time of day in Nairobi for the daily balance query, when few payments are under way. */
-const hourMs = 3 * 3_600_000
+/** When the daily balance query runs: 03:00 Nairobi time, in ms after midnight; few payments are then in progress. */
+const queryTimeOfDayMs = 3 * 3_600_000
 const answerWithinMs = 600_000
 const maxUnanswered = 3
 
@@ -126,7 +126,7 @@ export const requestBalances = async ({ clock, config, db, rails }: Parts): Prom
   for (const provider of providers) {
     const account = rails.accounts[provider]
     const now = clock.now()
-    const due = new Date(nairobiMidnight(new Date(now.getTime() - hourMs)).getTime() + hourMs)
+    const due = new Date(nairobiMidnight(new Date(now.getTime() - queryTimeOfDayMs)).getTime() + queryTimeOfDayMs)
     const last = account && (await findComparison(db, provider, balanceSource))
     if (!account || (last && last.createdAt >= due)) continue
     const requests = await db.run(requestTimes, { provider, since: due })

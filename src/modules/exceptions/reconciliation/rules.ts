@@ -32,7 +32,7 @@ export type Difference = {
 
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
 
-/** `charges`: the provider's own charges, only summed. */
+/** `charges`: the provider's own fees, which are totalled and never matched to payments. */
 export type StatementMatch = Match & { charges: { lines: number; minor: Minor } }
 
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
@@ -119,7 +119,10 @@ export const withMatched = (result: StatementMatch, lines: readonly StatementLin
   }
 }
 
-/** A difference of a statement that proves nothing: it offers no outcome and promises nothing. */
+/**
+ * The difference as an uploaded statement reports it. Such a file proves nothing, so no outcome is offered, and the action does not
+ * say that anything was booked.
+ */
 export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
   ...difference,
   action: reportActions[difference.kind] ?? difference.action,

@@ -63,7 +63,7 @@ const directions: Readonly<Record<string, Direction>> = {
   ...{ c: 'in', cr: 'in', credit: 'in', credited: 'in', deposit: 'in', in: 'in', '+': 'in' },
   ...{ d: 'out', dr: 'out', debit: 'out', debited: 'out', withdrawal: 'out', out: 'out', '-': 'out' },
 }
-/** Undefined: the cell says something else, such as the way of payment. */
+/** Undefined if the cell holds something other than a direction, such as a payment method. */
 export const readDirection = (text: string): Direction | undefined => directions[text.replace(/[.\s]/g, '').toLowerCase()]
 
 /** `1,500.00 DR`: an amount, and the mark that a bank prints beside it. */

@@ -130,7 +130,7 @@ export const Approval = RecordOut('Approval', {
     .describe(
       'The emails and push notifications about the approval and the accounts that opened it, oldest first. Present only when reading a single approval.',
     ),
-  signing: z.object({ approve: z.string(), reject: z.string() }).describe('The canonical messages to sign, without changes.'),
+  signing: z.object({ approve: z.string(), reject: z.string() }).describe('The messages to sign, byte for byte.'),
   expires_at: TimeOut,
   created_at: TimeOut,
   context: ApprovalContext.optional().describe('The context for the decision. Present only while the approval is pending.'),
