@@ -37,7 +37,7 @@ type Build = {
   make: (draft: string) => Promise<void>
 }
 
-/** No build takes this long: an older lock was left behind. */
+/** Longer than any build: an older lock was left behind. */
 const patienceMs = 300_000
 
 const isRunning = (pid: number): boolean => {
@@ -68,7 +68,7 @@ const alone = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
   return work().finally(() => rm(lock, { force: true }))
 }
 
-/** Rebuilds a folder if its sources differ from those it was made of. Without the tool, the folder stays as it is. */
+/** Rebuilds a folder if its sources have changed since it was built. Without the tool, the folder stays as it is. */
 export const ensureBuilt = async ({
   folder,
   sources,

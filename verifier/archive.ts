@@ -23,7 +23,7 @@ export const isArchive = (bytes: Uint8Array): boolean => [0x50, 0x4b, 0x03, 0x04
 
 const broken = () => new TypeError('The archive is not a whole ZIP file')
 
-/** By the central directory. Throws a sentence. */
+/** Reads the files by the central directory. Throws a sentence for the user. */
 export const entriesOf = (bytes: Bytes): Map<string, Entry> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = bytes.length - 22
@@ -48,7 +48,7 @@ export const entriesOf = (bytes: Bytes): Map<string, Entry> => {
   return entries
 }
 
-/** No more than the directory says: a small archive may hold a file that fills the memory. */
+/** Inflates no more than the directory states, because a small archive could fill the memory. */
 export const contentOf = async ({ method, packed, size }: Entry): Promise<Bytes> => {
   if (method === 0) return packed
   const content = new Uint8Array(size)

@@ -54,12 +54,12 @@ const askChain = async (
   const bytes = fromHex(unwrapped(signature.slice(2)))
   if (!bytes) return 'refuses'
   const { result, error } = await ask(url, 'eth_call', [{ to: address, data: callOf(hash, bytes) }, 'latest'])
-  // JSON-RPC's code of an execution that reverted: the contract's own no.
+  // JSON-RPC's code for a reverted execution: the contract rejects the signature.
   if (error) return error.code === 3 ? 'refuses' : { unknown: 'its RPC gave no answer' }
   return typeof result === 'string' && result.startsWith('0x1626ba7e') ? 'accepts' : 'refuses'
 }
 
-/** Of the chains that the caller named, by their RPC. Only these are asked, and only about a contract's signature. */
+/** Queries only the chains for which the caller gave an RPC, and only about a contract's signature. */
 export const createAskContract =
   (rpcUrls: ReadonlyMap<number, string>): AskContract =>
   (chainId, address, hash, signature) => {

@@ -14,7 +14,7 @@ const usage = `Checks a payment's receipt, or an archive of evidence with all it
 
 RECEIPT.json may be - for standard input, or an archive such as evidence-2026-01-01-2026-12-31.zip. Exit status: 0 if every check passes, 1 if one fails, 2 if nothing could be checked.`
 
-/** Why nothing can be checked with these arguments. */
+/** Invalid arguments, as a sentence. */
 const problemOf = (args: readonly string[], file: string | undefined): string | undefined => {
   const isNamed = (name: string) => args.includes(name)
   const empty = ['--issuer', '--jwks', '--rpc'].find(

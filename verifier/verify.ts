@@ -10,8 +10,8 @@ import { bad, type Finding, judged, ok, unchecked } from './finding.ts'
 import type { PublishedKey, Receipt } from './receipt.ts'
 
 /**
- * `issuer`: the service that the keys come from. Without it the receipt's own word is shown, and said to be unchecked. `ask`: the chains of
- * contract wallets; without it none is asked.
+ * `issuer`: the service whose keys these are. If absent, the receipt's own issuer is shown as unchecked. `ask`: queries the chains
+ * of contract wallets. If absent, none is queried.
  */
 export type VerifyOptions = { keys: readonly PublishedKey[]; issuer?: string; ask?: AskContract }
 
@@ -55,7 +55,7 @@ export const verifyReceipt = async (
   const { jws, ...document } = receipt
   const signature = await checkJws('signature', { jws, document, type: 'payment-receipt', at: receipt.issued_at }, keys)
   const first = [signature, checkIssuer(receipt, issuer)]
-  // What is not signed may have any shape; the other checks read the fields of a receipt.
+  // An unsigned document may have any shape, so the other checks could fail to read its fields.
   if (signature.result !== 'ok') return first
   const { status, amount_minor: amount, currency } = receipt.payment
   return [

@@ -66,11 +66,11 @@ const start = `Scalar.createApiReference('#app', {
   agent: { disabled: true },
   mcp: { disabled: true },
 })
-// What the reference leaves out or sets wrongly for people who use it by ear.
+// Attributes for screen readers that the reference omits or sets wrongly.
 const repairs = [
   ['button[class*="copy-button"]:not([aria-label])', (button) => button.setAttribute('aria-label', 'Copy')],
   ['button[role]:is([role="none"], [role="alert"])', (button) => button.removeAttribute('role')],
-  // The request that is tried is laid over the page, with notices like those of the page.
+  // The panel for trying a request overlays the page and has notifications of its own.
   ['.scalar-app-layout > section[aria-label^="Notifications alt"]', (notices) => notices.setAttribute('aria-label', 'Notices of the request')],
   ['[role="combobox"]:not([aria-expanded])', (field) => field.setAttribute('aria-expanded', 'false')],
 ]

@@ -12,7 +12,7 @@ const hashOf = (message: string): Uint8Array => {
   return keccak_256(Uint8Array.from([...utf8(`\x19Ethereum Signed Message:\n${bytes.length}`), ...bytes]))
 }
 
-/** The address whose key signed, in lower case; undefined for a signature that no key made. */
+/** The address whose key signed, in lowercase. Undefined if no key made the signature. */
 const recover = (message: string, signature: string): string | undefined => {
   const bytes = fromHex(signature.slice(2))
   if (bytes?.length !== 65) return undefined
@@ -54,7 +54,7 @@ const checkSignature = async (check: string, signed: Signed, ask: AskContract): 
 
 type Decision = NonNullable<Receipt['approval']>['decisions'][number]
 
-/** What was signed is the stored text, and the text is about this payment. */
+/** Whether the signed text is about this payment. */
 const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decision: Decision): Finding => {
   const check = `text signed by ${decision.account_id}`
   const present = new Set((decision.message ?? '').split('\n'))
@@ -94,7 +94,7 @@ const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
   const check = 'approvals'
   const { outcome, required_approvals: needed } = payment.decision
   const required = Math.max(needed, approval?.required_approvals ?? 0)
-  // An item of a batch waits with the others even if it needs no approval itself.
+  // A batch's item waits for the batch's approval even if it needs none itself.
   if (outcome === 'allow' && !batch)
     return judged(check, approval === null, 'none was needed', 'it has an approval that no rule asked for')
   if (outcome === 'allow' && !approval) return ok(check, 'none was needed')

@@ -22,7 +22,7 @@ const isHeldOnce = (transfers: Transfers, amountMinor: string, status: Receipt['
 const isOpen = (status: string): boolean => ['pending_approval', 'processing', 'unknown'].includes(status)
 const isPaid = (status: string): boolean => ['succeeded', 'returned'].includes(status)
 
-/** The amount and the fee, each by a hold of its own. */
+/** Checks the amount and the fee, which have a hold each. */
 export const checkLedger = (receipt: Receipt): Finding => {
   const { status, amount_minor: amount, fee_minor: fee } = receipt.payment
   if (heldNothing(receipt)) return judged('ledger', true, 'nothing was held for it: it was scheduled', 'it was not scheduled')

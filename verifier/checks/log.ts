@@ -35,7 +35,7 @@ const isAbout = (receipt: Receipt, row: Row, line: string): boolean => {
   )
 }
 
-/** Each audit row of the payment under the signed head of the sealed log. */
+/** Whether each audit row of the payment is under the signed head of the sealed log. */
 export const checkLog = (receipt: Receipt): Finding[] => {
   const check = 'sealed log'
   const { head, rows } = receipt.audit

@@ -5,7 +5,7 @@ import type { MandateRules } from '../../src/policy/types.ts'
 import { bad, type Finding, judged } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
-/** The first line that the signed text should have if it were about these terms. */
+/** The first line that the signed text lacks and would have if it stated these terms. */
 const missingLine = (message: string, { currency }: Receipt['payment'], used: MandateRules): string | undefined => {
   const limits = {
     ...used,
@@ -28,7 +28,7 @@ const usedBy = ({ decision_inputs: inputs, policies }: Receipt): MandateRules | 
     policies.map(({ document }) => document),
   ).mandate
 
-/** The mandate that the payment names is the one that decided, and what its wallet signed are the terms that decided. */
+/** Whether the payment's mandate is the one that decided, and its wallet signed the terms that decided. */
 export const checkMandate = (receipt: Receipt): Finding[] => {
   const { payment, mandate, decision_inputs: inputs } = receipt
   const check = 'terms of the mandate'

@@ -49,7 +49,7 @@ const siteOf = (message: string): string => message.slice(0, message.indexOf(' '
 const same = (one: Bytes, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-/** What is wrong with the page that the passkey was used on, or with the text that it signed. */
+/** The fault of the page on which the passkey was used, or of the text that it signed. Undefined if both are right. */
 const contextProblem = async (clientData: Bytes, authenticator: Bytes, message: string): Promise<string | undefined> => {
   const client: Record<string, unknown> = JSON.parse(new TextDecoder().decode(clientData))
   if (client.type !== 'webauthn.get') return 'it is not the signature of a passkey'
@@ -62,7 +62,7 @@ const contextProblem = async (clientData: Bytes, authenticator: Bytes, message: 
   return ((authenticator[32] ?? 0) & 0x05) === 0x05 ? undefined : 'the authenticator did not verify its user'
 }
 
-/** A text that a passkey signed: by the key in the receipt, on the site's page, with its user verified. */
+/** Whether the passkey in the receipt signed the text, on the site's own page, with its user verified. */
 export const checkPasskey = async (
   check: string,
   { message, signature, passkey }: { message: string | null; signature: string; passkey: PasskeyProof },
