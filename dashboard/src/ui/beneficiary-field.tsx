@@ -10,7 +10,7 @@ type Props = {
   beneficiaries: Beneficiaries
   value: string
   onChange: (id: string) => void
-  none: string
+  emptyLabel: string
   label?: string
   hint?: string | undefined
   error?: string | undefined
@@ -18,15 +18,15 @@ type Props = {
 }
 
 /** Chooses one beneficiary: from a list if it has all of them, else by typing part of the name. */
-export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label = t('beneficiary'), ...field }: Props) => {
+export const BeneficiaryField = ({ beneficiaries, value, onChange, emptyLabel, label = t('beneficiary'), ...field }: Props) => {
   const { all, complete, labelOf } = beneficiaries
-  if (!complete) return <SearchField {...{ beneficiaries, value, onChange, none, label, ...field }} />
+  if (!complete) return <SearchField {...{ beneficiaries, value, onChange, emptyLabel, label, ...field }} />
   return (
     <SelectField
       label={label}
       value={value}
       onChange={onChange}
-      none={none}
+      emptyLabel={emptyLabel}
       options={[
         ...all
           .filter(({ id, status }) => status !== 'archived' || id === value)
@@ -42,7 +42,7 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
 }
 
 /** The service searches during typing. The browser shows the suggestions, so the keyboard works as usual. */
-const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: Props & { label: string }) => {
+const SearchField = ({ beneficiaries, value, onChange, emptyLabel, hint, ...field }: Props & { label: string }) => {
   const { all, search, labelOf, isPending } = beneficiaries
   const offered = all.filter(({ status }) => status === 'active').map(({ id }) => ({ id, label: labelOf(id) }))
   const [typed, setTyped] = useState<string | null>(null)
@@ -59,7 +59,7 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
       hint={hint ?? t('payee.type')}
       {...field}
       value={shown}
-      placeholder={none}
+      placeholder={emptyLabel}
       suggestions={[...new Set(offered.map(({ label }) => label))]}
       onChange={type}
       onBlur={() => {
@@ -87,14 +87,14 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { be
 )
 
 export const PaymentTypesField = (field: ManyProps) => (
-  <PickMany label={t('types.only')} placeholder={t('choose_or_type')} free options={railOptions} {...field} />
+  <PickMany label={t('types.only')} placeholder={t('choose_or_type')} allowOther options={railOptions} {...field} />
 )
 
 type PickManyProps = ManyProps & {
   label: string
   options: readonly Option[]
   /** Whether values outside the options may be typed. */
-  free?: boolean
+  allowOther?: boolean
   placeholder: string
   /** Called with typed text, if there are more options than shown. */
   onType?: (text: string) => void
@@ -103,17 +103,26 @@ type PickManyProps = ManyProps & {
 }
 
 /** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
-const PickMany = ({ value: chosen, onChange, options, free = false, placeholder, onType, nameOf, ...field }: PickManyProps) => {
-  const [text, setText] = useState('')
+const PickMany = ({
+  value: chosen,
+  onChange,
+  options,
+  allowOther = false,
+  placeholder,
+  onType,
+  nameOf,
+  ...field
+}: PickManyProps) => {
+  const [entered, setEntered] = useState('')
   const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? nameOf?.(value) ?? value
   const offered = options.filter(({ value }) => !chosen.includes(value))
   const add = (typed: string) => {
     const text = typed.trim().toLowerCase()
     const match = offered.find((option) => option.label.toLowerCase() === text || option.value.toLowerCase() === text)
-    const value = match?.value ?? (free ? typed.trim() : '')
+    const value = match?.value ?? (allowOther ? typed.trim() : '')
     if (value === '' || chosen.includes(value)) return
     onChange([...chosen, value])
-    setText('')
+    setEntered('')
     onType?.('')
   }
   return (
@@ -141,11 +150,11 @@ const PickMany = ({ value: chosen, onChange, options, free = false, placeholder,
             {...wiring}
             className="input"
             list={`${wiring.id}-options`}
-            value={text}
+            value={entered}
             placeholder={placeholder}
             autoComplete="off"
             onChange={(event) => {
-              setText(event.target.value)
+              setEntered(event.target.value)
               onType?.(event.target.value)
               // A click on a suggestion arrives as its whole text at once.
               if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
@@ -153,9 +162,9 @@ const PickMany = ({ value: chosen, onChange, options, free = false, placeholder,
             onKeyDown={(event) => {
               if (event.key !== 'Enter') return
               event.preventDefault()
-              add(text)
+              add(entered)
             }}
-            onBlur={() => add(text)}
+            onBlur={() => add(entered)}
           />
           <datalist id={`${wiring.id}-options`}>
             {offered.map(({ value, label: name }) => (

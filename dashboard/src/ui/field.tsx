@@ -113,7 +113,7 @@ type SelectProps<Value extends string> = FieldProps & {
   onChange: (value: Value) => void
   options: readonly Option<NoInfer<Value>>[]
   /** Label for no choice, before the other options. */
-  none?: string | undefined
+  emptyLabel?: string | undefined
   autoFocus?: boolean
 }
 
@@ -121,11 +121,11 @@ export const SelectField = <Value extends string>({
   value,
   onChange,
   options,
-  none,
+  emptyLabel,
   autoFocus = false,
   ...field
 }: SelectProps<Value>) => {
-  const all = none === undefined ? options : [{ value: '' as Value, label: none }, ...options]
+  const all = emptyLabel === undefined ? options : [{ value: '' as Value, label: emptyLabel }, ...options]
   return (
     <Field {...field}>
       {(wiring) => (

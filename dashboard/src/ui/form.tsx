@@ -47,28 +47,28 @@ export const Form = ({ className, ready = true, busy, onSubmit, children }: Form
 type FormCardProps = Pick<FormProps, 'ready' | 'className' | 'children'> & {
   title?: string
   action: ReactNode
-  making: Making
+  mutation: FormMutation
   large?: boolean
 }
 
-export const FormCard = ({ title, action, making, ready = true, large = false, children, ...form }: FormCardProps) => (
-  <Form ready={ready} busy={making.isPending} onSubmit={() => making.mutate()} {...form}>
+export const FormCard = ({ title, action, mutation, ready = true, large = false, children, ...form }: FormCardProps) => (
+  <Form ready={ready} busy={mutation.isPending} onSubmit={() => mutation.mutate()} {...form}>
     <Card
       {...(title !== undefined && { title })}
       footer={
-        <Submit size={large ? 'large' : 'normal'} busy={making.isPending} disabled={!ready}>
+        <Submit size={large ? 'large' : 'normal'} busy={mutation.isPending} disabled={!ready}>
           {action}
         </Submit>
       }
     >
       {children}
-      <Failure error={making.error} />
+      <Failure error={mutation.error} />
     </Card>
   </Form>
 )
 
 /** A change by a form: how to send it, its progress and its error. */
-export type Making = { isPending: boolean; error: unknown; mutate: () => void }
+export type FormMutation = { isPending: boolean; error: unknown; mutate: () => void }
 
 type Settings<Result, Input> = {
   announcement?: string | ((result: Result) => string)
@@ -181,30 +181,42 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
 
 type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wide' | 'ready'> & {
   action: string
-  making: Making
+  mutation: FormMutation
   /** Marks a destructive action. */
-  red?: boolean
+  destructive?: boolean
   /** Label of the other button, if "Cancel" could mean the action itself; or a button to replace it. */
   keep?: ReactNode
 }
 
 /** A form in a dialog, with its fields, its error and the button that sends it. */
-export const FormDialog = ({ action, making, red = false, keep = t('cancel'), children, ...dialog }: FormDialogProps) => (
+export const FormDialog = ({
+  action,
+  mutation,
+  destructive = false,
+  keep = t('cancel'),
+  children,
+  ...dialog
+}: FormDialogProps) => (
   <Dialog
     {...dialog}
-    busy={making.isPending}
-    onSubmit={() => making.mutate()}
+    busy={mutation.isPending}
+    onSubmit={() => mutation.mutate()}
     footer={
       <>
         {typeof keep === 'string' ? <Button onClick={dialog.onClose}>{keep}</Button> : keep}
-        <Button type="submit" variant={red ? 'red' : 'primary'} busy={making.isPending} disabled={dialog.ready === false}>
+        <Button
+          type="submit"
+          variant={destructive ? 'red' : 'primary'}
+          busy={mutation.isPending}
+          disabled={dialog.ready === false}
+        >
           {action}
         </Button>
       </>
     }
   >
     {children}
-    <Failure error={making.error} />
+    <Failure error={mutation.error} />
   </Dialog>
 )
 
@@ -255,7 +267,7 @@ export const Confirm = <Result,>({
   onClose,
   ...dialog
 }: ConfirmProps<Result>) => {
-  const making = useChange<Result>(change, {
+  const mutation = useChange<Result>(change, {
     announcement,
     outdates,
     keeps,
@@ -265,7 +277,7 @@ export const Confirm = <Result,>({
     },
   })
   return (
-    <FormDialog {...dialog} making={making} red={!harmless} onClose={onClose}>
+    <FormDialog {...dialog} mutation={mutation} destructive={!harmless} onClose={onClose}>
       <div className="quiet stack-s">{children}</div>
     </FormDialog>
   )

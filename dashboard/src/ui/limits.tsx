@@ -123,14 +123,14 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
           newPayeeMeaning[draft.new_payees === 'require_approval' ? '' : draft.new_payees] +
           (requested?.new_payees === 'allow' ? tLimit('payees.requested') : '')
         }
-        none={tLimit('payees.ask_once')}
+        emptyLabel={tLimit('payees.ask_once')}
         options={answerOptions(['allow', 'deny'])}
       />
       <SelectField
         label={tLimit('repeat')}
         {...at('on_duplicate')}
         hint={tLimit('duplicate.hint')}
-        none={requested ? undefined : tLimit('repeat.none')}
+        emptyLabel={requested ? undefined : tLimit('repeat.none')}
         options={answerOptions(duplicateAnswers)}
       />
       <PaymentTypesField {...at('payment_types')} />

@@ -153,7 +153,13 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
     { announcement: tAccount('passkey.added'), outdates: ['passkeys'], onDone: onClose },
   )
   return (
-    <FormDialog title={t('add_passkey')} action={tAccount('continue')} making={add} ready={name.trim() !== ''} onClose={onClose}>
+    <FormDialog
+      title={t('add_passkey')}
+      action={tAccount('continue')}
+      mutation={add}
+      ready={name.trim() !== ''}
+      onClose={onClose}
+    >
       <p className="quiet">{tAccount('passkey.how')}</p>
       <TextField label={tAccount('name')} value={name} onChange={setName} maxLength={120} hint={tAccount('passkey.name_hint')} />
     </FormDialog>

@@ -19,8 +19,8 @@ const outdates = ['push subscriptions']
 const useSwitchOn = () => {
   const { account } = useSession()
   const [refused, setRefused] = useState(false)
-  const making = useChange(() => switchPushOn(account.id), { outdates, onDone: (isOn) => setRefused(!isOn) })
-  return { ...making, refused }
+  const mutation = useChange(() => switchPushOn(account.id), { outdates, onDone: (isOn) => setRefused(!isOn) })
+  return { ...mutation, refused }
 }
 
 const Refused = () => (

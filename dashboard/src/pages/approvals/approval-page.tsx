@@ -17,7 +17,7 @@ import { QrCode } from '../../ui/qr-code.tsx'
 import { useWallets } from '../../wallet/wallet.tsx'
 import { BatchLines } from '../batches/batch-lines.tsx'
 import { ApprovalTimeline, Timeline } from '../payments/timeline.tsx'
-import { Decide, useHindrance } from './decide.tsx'
+import { Decide, useReasonCannotDecide } from './decide.tsx'
 import { useAfterDecision } from './decide-dialog.tsx'
 import { DecisionCard } from './decision-card.tsx'
 import { PasteSignature, SignDecision, SignedText } from './sign-decision.tsx'
@@ -197,10 +197,10 @@ const ShareLink = ({ approvalId }: { approvalId: string }) => {
 }
 
 const OtherWays = ({ approval }: { approval: Approval }) => {
-  const hindrance = useHindrance(approval)
+  const cannotDecide = useReasonCannotDecide(approval)
   return (
     <Card title={t('other_ways')}>
-      {!hindrance && <SignHere approval={approval} />}
+      {!cannotDecide && <SignHere approval={approval} />}
       <ShareLink approvalId={approval.id} />
     </Card>
   )

@@ -130,8 +130,8 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
             ? t('reject_count', { count: approvals.length })
             : t('reject')
       }
-      making={{ ...decide, mutate: () => decide.mutate(reason) }}
-      red={!approves}
+      mutation={{ ...decide, mutate: () => decide.mutate(reason) }}
+      destructive={!approves}
       onClose={onClose}
     >
       {content}

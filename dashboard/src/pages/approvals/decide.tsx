@@ -21,7 +21,7 @@ const useOwnDecision = (approval: Approval): Choice | undefined => {
   )?.decision
 }
 
-export const useHindrance = (approval: Approval): string | null => {
+export const useReasonCannotDecide = (approval: Approval): string | null => {
   const { can, account } = useSession()
   const people = usePeople()
   const { approver_ids: named } = approval
@@ -36,7 +36,7 @@ export const useHindrance = (approval: Approval): string | null => {
 /** The buttons, always in view: the passkey first if the reader has one. */
 export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
-  const hindrance = useHindrance(approval)
+  const cannotDecide = useReasonCannotDecide(approval)
   const approved = useOwnDecision(approval) === 'approve'
   const stop = approval.refusal_now
   const approves = !approved && !stop
@@ -53,10 +53,10 @@ export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided:
     else if (!byPasskey && !bySignature) setDeciding('approve')
   }
   const reject = () => setDeciding('reject')
-  useShortcuts(hindrance ? {} : { ...(approves && { a: approve }), r: reject })
+  useShortcuts(cannotDecide ? {} : { ...(approves && { a: approve }), r: reject })
   const late = lateIn(signing.error)
   if (late) return <LateDecision late={late} />
-  if (hindrance) return <Notice tone="info">{hindrance}</Notice>
+  if (cannotDecide) return <Notice tone="info">{cannotDecide}</Notice>
   return (
     <div className="stack-s">
       {approved && <Notice tone="info">{t('you_approved')}</Notice>}

@@ -16,7 +16,7 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Countdown, Failure, Notice, SkeletonText } from '../../ui/page.tsx'
 import { NoWallet, useWallets } from '../../wallet/wallet.tsx'
-import { Decide, useHindrance } from './decide.tsx'
+import { Decide, useReasonCannotDecide } from './decide.tsx'
 import { FactNotices } from './facts.tsx'
 import { PasteSignature, SignDecision, type Signing } from './sign-decision.tsx'
 
@@ -182,10 +182,10 @@ type SignedInProps = Pick<Found, 'approval'> & { signing: Signing; onDecided: ()
 /** Decides with the person's own session or passkey, as in the dashboard. */
 const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
   const wallets = useWallets()
-  const hindrance = useHindrance(approval)
+  const cannotDecide = useReasonCannotDecide(approval)
   return (
     <>
-      {!hindrance && wallets.length > 0 && (
+      {!cannotDecide && wallets.length > 0 && (
         <div className="stack-s">
           <p className="quiet small">{t('or_sign_with_wallet')}</p>
           <SignDecision {...signing} />

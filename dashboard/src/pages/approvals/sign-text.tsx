@@ -11,21 +11,21 @@ import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { useOwnPasskeys } from './decide-dialog.tsx'
 import { SignedText } from './sign-decision.tsx'
 
-export type Confirmation = Body<'/v1/workspaces/current/separate-balance/confirm', 'post'>
+export type TextConfirmation = Body<'/v1/workspaces/current/separate-balance/confirm', 'post'>
 
 type Props<Result> = {
   title: string
   message: string
-  send: (confirmation: Confirmation) => Promise<Result>
+  send: (confirmation: TextConfirmation) => Promise<Result>
   announcement: (result: Result) => string
   outdates: readonly string[]
   /** Label of the button that confirms without a signature, if that may be enough. */
-  plain?: string
+  unsignedLabel?: string
   onClose: () => void
 }
 
 /** Signs a text of the service, shown whole, with a wallet or a passkey. */
-export const SignText = <Result,>({ title, message, send, announcement, outdates, plain, onClose }: Props<Result>) => {
+export const SignText = <Result,>({ title, message, send, announcement, outdates, unsignedLabel, onClose }: Props<Result>) => {
   const client = useQueryClient()
   const passkeys = useOwnPasskeys()
   const done = (result: Result) => {
@@ -52,14 +52,14 @@ export const SignText = <Result,>({ title, message, send, announcement, outdates
   return (
     <Dialog title={title} onClose={onClose}>
       <SignedText message={message} />
-      {plain !== undefined && (
+      {unsignedLabel !== undefined && (
         <Button variant="primary" busy={unsigned.isPending} onClick={() => unsigned.mutate()}>
-          {plain}
+          {unsignedLabel}
         </Button>
       )}
       {passkeys.length > 0 && (
         <Button
-          variant={plain === undefined ? 'primary' : 'secondary'}
+          variant={unsignedLabel === undefined ? 'primary' : 'secondary'}
           busy={byPasskey.isPending}
           onClick={() => byPasskey.mutate()}
         >

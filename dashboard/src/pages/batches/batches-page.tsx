@@ -41,7 +41,7 @@ import {
   Time,
 } from '../../ui/page.tsx'
 import { VirtualRows } from '../../ui/virtual-rows.tsx'
-import { useHindrance } from '../approvals/decide.tsx'
+import { useReasonCannotDecide } from '../approvals/decide.tsx'
 import { Requester } from '../payments/requester.tsx'
 import { ApprovalTimeline } from '../payments/timeline.tsx'
 
@@ -159,18 +159,18 @@ const BatchDetail = ({ batch }: { batch: Batch }) => {
 
 /** Links to the approval's page, which shows the exceptions first and has the decision buttons. */
 const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
-  const hindrance = useHindrance(approval)
+  const cannotDecide = useReasonCannotDecide(approval)
   return (
     <Notice tone="warn" title={tList('waits')}>
       <p className="quiet">
         {richList('waits.left', {
-          hindrance: hindrance ?? tList('waits.look'),
+          hindrance: cannotDecide ?? tList('waits.look'),
           countdown: <Countdown to={approval.expires_at} bare />,
         })}
       </p>
       <div className="row">
-        <LinkButton href={`/approvals/${approval.id}`} variant={hindrance ? 'secondary' : 'primary'}>
-          {hindrance ? tList('view_approval') : tList('review')}
+        <LinkButton href={`/approvals/${approval.id}`} variant={cannotDecide ? 'secondary' : 'primary'}>
+          {cannotDecide ? tList('view_approval') : tList('review')}
         </LinkButton>
       </div>
     </Notice>
@@ -264,7 +264,7 @@ const Items = ({ batch }: { batch: Batch }) => {
             label={t('status')}
             value={status ?? ''}
             onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
-            none={t('view.all')}
+            emptyLabel={t('view.all')}
             options={statusesIn(batch).map((each) => ({
               value: each,
               label: tList('status_of', { status: statusText(each), count: batch.counts[each] ?? 0 }),

@@ -292,7 +292,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
   )
   const field = fieldsOf(value, set, save.error)
   return (
-    <FormDialog title={tPayee('edit.title')} action={tPayee('save')} making={save} onClose={onClose}>
+    <FormDialog title={tPayee('edit.title')} action={tPayee('save')} mutation={save} onClose={onClose}>
       <TextField label={tPayee('name')} {...field('display_name')} maxLength={120} />
       <TextField label={tPayee('legal_name')} optional {...field('legal_name')} maxLength={120} />
       <TextField label={tPayee('category')} {...field('type')} maxLength={64} />

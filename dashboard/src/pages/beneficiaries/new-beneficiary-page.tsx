@@ -37,7 +37,7 @@ const BeneficiaryForm = () => {
   })
   if (save.data && save.data.warnings.length > 0) return <SameNumber beneficiary={save.data} onKeep={() => go(save.data.id)} />
   return (
-    <FormCard className="narrow" action={tPayee('add')} making={save} ready={isReady(value)}>
+    <FormCard className="narrow" action={tPayee('add')} mutation={save} ready={isReady(value)}>
       <BeneficiaryFields value={value} set={set} error={save.error} />
       <p className="faint small">{tPayee('add.note')}</p>
     </FormCard>
@@ -92,7 +92,9 @@ const BeneficiaryFields = ({ value, set, error }: Props) => {
     <>
       <ChoiceField label={tPayee('method')} {...field('rail')} choices={railChoices} inRow />
       <TextField label={tPayee('name')} {...field('name', 'display_name')} maxLength={120} autoFocus hint={tPayee('name.hint')} />
-      {bank && <SelectField label={tPayee('bank')} {...field('bank', 'bank_code')} none={tPayee('bank.none')} options={banks} />}
+      {bank && (
+        <SelectField label={tPayee('bank')} {...field('bank', 'bank_code')} emptyLabel={tPayee('bank.none')} options={banks} />
+      )}
       <TextField {...destination} {...field('destination')} mono />
       {hasAccounts(value.rail) && !value.referenceRequired && (
         <TextField

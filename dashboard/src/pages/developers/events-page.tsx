@@ -32,7 +32,7 @@ export const EventsPage = () => {
           label={tDev('about')}
           value={about ?? ''}
           onChange={(value) => filters.set('about', value)}
-          none={tDev('everything')}
+          emptyLabel={tDev('everything')}
           options={eventResources.map((resource) => ({ value: resource, label: resourceWords(resource) }))}
         />
       </FilterBar>

@@ -115,7 +115,7 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
   )
   if (rotate.data) return <SecretDialog title={tAgent('new_key_for', { name })} made={rotate.data} onClose={onClose} />
   return (
-    <FormDialog title={tAgent('rotate_what', { name })} action={tAgent('rotate.act')} making={rotate} onClose={onClose}>
+    <FormDialog title={tAgent('rotate_what', { name })} action={tAgent('rotate.act')} mutation={rotate} onClose={onClose}>
       <p className="quiet">{tAgent('rotate.note')}</p>
       <SelectField label={tAgent('old_key')} value={overlap} onChange={setOverlap} options={overlaps} />
     </FormDialog>
@@ -156,7 +156,7 @@ const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
     { announcement: tAgent('limits_saved'), outdates: ['grants', 'grant', 'api-keys'], onDone: onClose },
   )
   return (
-    <FormDialog title={title} wide action={tAgent('save_limits')} making={save} ready={controls !== null} onClose={onClose}>
+    <FormDialog title={title} wide action={tAgent('save_limits')} mutation={save} ready={controls !== null} onClose={onClose}>
       <GrantUsage grant={grant} />
       <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
     </FormDialog>

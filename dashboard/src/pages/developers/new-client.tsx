@@ -29,7 +29,7 @@ export const NewClient = ({ onClose }: { onClose: () => void }) => {
       title={tDev('client.new')}
       wide
       action={tDev('client.create')}
-      making={{ ...create, error: isRedirect ? null : create.error }}
+      mutation={{ ...create, error: isRedirect ? null : create.error }}
       ready={draft.name.trim() !== '' && redirects.length > 0}
       onClose={onClose}
     >

@@ -93,7 +93,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
   return (
     <>
-      <FormCard className="narrow" action={tDev('create_it')} making={create} ready={ready}>
+      <FormCard className="narrow" action={tDev('create_it')} mutation={create} ready={ready}>
         <p className="quiet small">
           {richDev('new_key.needs', { link: <a href="/docs/guides/quickstart">{tDev('quickstart')}</a> })}
         </p>

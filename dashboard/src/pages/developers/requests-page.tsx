@@ -35,11 +35,11 @@ export const RequestsPage = () => {
     <DevelopersLayout>
       <FilterBar filters={filters}>
         <TextField label={tDev('request_id')} type="search" mono {...field('request')} placeholder={tDev('request_id.hint')} />
-        <SelectField label={tDev('answer')} {...field('answer')} none={tDev('answers')} options={statuses} />
+        <SelectField label={tDev('answer')} {...field('answer')} emptyLabel={tDev('answers')} options={statuses} />
         <SelectField
           label={tDev('key_or_agent')}
           {...field('agent')}
-          none={t('any')}
+          emptyLabel={t('any')}
           options={all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? tDev('frozen_one', { label }) : label }))}
         />
       </FilterBar>

@@ -90,7 +90,7 @@ const OwnHistory = () => {
         <SelectField
           label={t('type')}
           {...filters.field('type')}
-          none={tBooks('all_types')}
+          emptyLabel={tBooks('all_types')}
           options={types.flatMap((type) => (type === 'fee' && !hasFees() ? [] : [{ value: type, label: titles[type] }]))}
         />
       </FilterBar>

@@ -234,7 +234,7 @@ export const NewMandatePage = () => {
           <SelectField
             label={tMandate('who_uses')}
             {...field('grant', 'terms.grant_id')}
-            none={tMandate('only_me')}
+            emptyLabel={tMandate('only_me')}
             options={agents.map(({ id, label }) => ({ value: id, label: tMandate('key_or_agent', { label }) }))}
             hint={tMandate('who_uses.hint')}
           />

@@ -24,7 +24,7 @@ const Separate = () => {
   })
   const field = fieldsOf(value, set, separate.error)
   return (
-    <FormCard title={tWork('separate')} action={tWork('separate.give')} making={separate} ready={minor !== null}>
+    <FormCard title={tWork('separate')} action={tWork('separate.give')} mutation={separate} ready={minor !== null}>
       <p>{tWork('separate.why', { name: workspace.name, name2: workspace.name })}</p>
       <MoneyField label={tWork('separate.amount')} {...field('amount', 'amount_minor')} currency={currency} />
     </FormCard>
@@ -63,7 +63,7 @@ const Waiting = ({ waits }: { waits: Schemas['PendingSeparation'] }) => {
                       left ? tWork('separate.confirmed_waits') : tWork('separate.confirmed')
                     }
                     outdates={outdates}
-                    plain={tWork('separate.plain')}
+                    unsignedLabel={tWork('separate.plain')}
                     onClose={close}
                   />
                 )}

@@ -47,7 +47,7 @@ const Status = ({ filters: { get, field } }: Props) => {
   const chosen = options.find(({ value }) => value === status)
   return (
     <FilterChip label={t('status')} value={chosen?.label ?? null}>
-      <SelectField label={t('status')} {...field('status')} none={tPay('all_statuses')} options={options} />
+      <SelectField label={t('status')} {...field('status')} emptyLabel={tPay('all_statuses')} options={options} />
     </FilterChip>
   )
 }
@@ -65,7 +65,7 @@ const Payee = ({ filters }: Props) => {
 const PayeeField = ({ filters: { get, field } }: Props) => {
   const id = get('beneficiary') ?? ''
   const beneficiaries = useBeneficiaries([id])
-  return <BeneficiaryField beneficiaries={beneficiaries} none={tPay('all_beneficiaries')} {...field('beneficiary')} />
+  return <BeneficiaryField beneficiaries={beneficiaries} emptyLabel={tPay('all_beneficiaries')} {...field('beneficiary')} />
 }
 
 const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
@@ -101,8 +101,8 @@ const ByFields = ({ filters: { get, field } }: Props) => {
   const agents = useAgentOptions(get('agent') ?? '', true)
   return (
     <>
-      <SelectField label={tPay('agent_or_key')} {...field('agent')} none={t('any')} options={agents} />
-      <SelectField label={t('requested_by')} {...field('person')} none={t('anyone')} options={usePersonOptions(true)} />
+      <SelectField label={tPay('agent_or_key')} {...field('agent')} emptyLabel={t('any')} options={agents} />
+      <SelectField label={t('requested_by')} {...field('person')} emptyLabel={t('anyone')} options={usePersonOptions(true)} />
     </>
   )
 }

@@ -170,7 +170,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
     <div className="stack">
       <BeneficiaryField
         beneficiaries={beneficiaries}
-        none={tPay('choose')}
+        emptyLabel={tPay('choose')}
         value={value.beneficiary}
         onChange={(id) => set({ beneficiary: id, ...(!takesReference(beneficiaries.find(id)) && { reference: '' }) })}
         autoFocus={value.beneficiary === ''}
@@ -213,7 +213,7 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
               label={t('mandate')}
               optional
               {...field('mandate', 'mandate_id')}
-              none={tPay('none')}
+              emptyLabel={tPay('none')}
               options={mandates}
               hint={tPay('mandate.hint')}
             />

@@ -15,12 +15,12 @@ import { richPolicy, tPolicy } from './texts.ts'
 
 type Policy = Schemas['SpendingPolicy']
 type Waiting = NonNullable<Policy['pending_change']>
-const outdated = ['policies', 'policy']
+const queriesToRefresh = ['policies', 'policy']
 const confirm = (id: string, body: Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>) =>
   api.POST('/v1/spending-policies/{id}/pending-change/confirm', { path: { id }, body })
 const confirmed = ({ status }: Policy) => (status === 'archived' ? tPolicy('confirmed.archived') : tPolicy('confirmed.applies'))
 
-const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: string; words: ReactNode }) => {
+const ConfirmChange = ({ policy, message, changes: words }: { policy: Policy; message: string; changes: ReactNode }) => {
   const button = { variant: 'primary', children: tPolicy('confirm') } as const
   if (policy.approval_proof === 'signature')
     return (
@@ -32,7 +32,7 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
             message={message}
             send={(body) => confirm(policy.id, body)}
             announcement={confirmed}
-            outdates={outdated}
+            outdates={queriesToRefresh}
             onClose={close}
           />
         )}
@@ -48,7 +48,7 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
         return confirm(policy.id, { ...(shown && { message_digest: shown }) })
       }}
       announcement={confirmed}
-      outdates={outdated}
+      outdates={queriesToRefresh}
     >
       {words}
       <p>{tPolicy('confirm.note')}</p>
@@ -60,11 +60,11 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
 const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames([...before.beneficiary_ids, ...(result?.beneficiary_ids ?? [])])
-  const words = termWords({ currency, nameOf, personOf: usePeople() })
+  const formatTerms = termWords({ currency, nameOf, personOf: usePeople() })
   const renamed =
     result && result.name !== before.name ? [{ label: tPolicy('name'), before: before.name, after: result.name }] : []
   const changes = result
-    ? [...renamed, ...changedTerms(before, result, words)]
+    ? [...renamed, ...changedTerms(before, result, formatTerms)]
     : [{ label: t('status'), before: statusText('active').toLowerCase(), after: statusText('archived').toLowerCase() }]
   return (
     <>
@@ -82,7 +82,7 @@ const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
           ]),
         )}
       />
-      <p>{tPolicy('ordinary', { ordinaryApprovals: ordinaryApprovals(result, words) })}</p>
+      <p>{tPolicy('ordinary', { ordinaryApprovals: ordinaryApprovals(result, formatTerms) })}</p>
     </>
   )
 }
@@ -93,7 +93,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
   const people = usePeople()
   const { requested_by: requester, effective_at, message } = waiting
   const isOwn = requester === account.id
-  const words = <Changes waiting={waiting} />
+  const changes = <Changes waiting={waiting} />
   return (
     <Card
       title={tPolicy('waits')}
@@ -106,18 +106,18 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
               action={tPolicy('withdraw.act')}
               change={() => api.DELETE('/v1/spending-policies/{id}/pending-change', { path: { id: policy.id } })}
               announcement={() => tPolicy('withdraw.done')}
-              outdates={outdated}
+              outdates={queriesToRefresh}
             >
               <p>{tPolicy('withdraw.note')}</p>
             </ConfirmButton>
-            {!isOwn && <ConfirmChange policy={policy} message={message} words={words} />}
+            {!isOwn && <ConfirmChange policy={policy} message={message} changes={changes} />}
           </>
         )
       }
     >
       <div className="stack-s">
         <p>{richPolicy('asked', { bdi: <bdi>{people(requester)}</bdi>, at: fullTime(effective_at) })}</p>
-        {words}
+        {changes}
       </div>
     </Card>
   )

@@ -144,7 +144,7 @@ const controlsOf = (
         label={tPolicy('new_payees')}
         hint={tPolicy('new_payees.hint')}
         {...at('new_payees')}
-        none={noRule}
+        emptyLabel={noRule}
         options={answerOptions(['require_approval', 'deny'])}
       />
     ),
@@ -153,7 +153,7 @@ const controlsOf = (
         label={tPolicy('verification')}
         hint={tPolicy('verification.hint')}
         {...at('payee_verification')}
-        none={noRule}
+        emptyLabel={noRule}
         options={answerOptions(payeeVerificationAnswers)}
       />
     ),
@@ -162,7 +162,7 @@ const controlsOf = (
         label={tPolicy('duplicate')}
         hint={tLimit('duplicate.hint')}
         {...at('on_duplicate')}
-        none={noRule}
+        emptyLabel={noRule}
         options={answerOptions(duplicateAnswers)}
       />
     ),

@@ -4,7 +4,7 @@ import { shortMoney } from '../../lib/words.ts'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Confirm, FormDialog, useChange } from '../../ui/form.tsx'
 import { tRecon } from './texts.ts'
-import { type Difference, evidenceOf, type Said, type UnknownPayment } from './unknown.ts'
+import { type Difference, prefilledEvidence, type StatementEvidence, type UnknownPayment } from './unknown.ts'
 
 export type OfferedOutcome = NonNullable<Difference['offered_outcome']>
 
@@ -12,7 +12,7 @@ export const acceptLabel = (outcome: OfferedOutcome): string => tRecon(`end.${ou
 
 type AcceptProps = { difference: Difference; outcome: OfferedOutcome; onClose: () => void }
 
-/** Ends a payment as the statement shows it. Still open afterwards: a second administrator has to agree. */
+/** Ends a payment as the statement shows it. If it is still open, a second administrator must agree. */
 export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => (
   <Confirm
     title={tRecon(`end.${outcome}.ask`)}
@@ -33,11 +33,11 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => 
   </Confirm>
 )
 
-type Props = { payment: UnknownPayment; said: readonly Said[]; outcome: OfferedOutcome; onClose: () => void }
+type Props = { payment: UnknownPayment; statements: readonly StatementEvidence[]; outcome: OfferedOutcome; onClose: () => void }
 
-/** Ends a payment by evidence that a person found at the provider. Still unknown: a second administrator has to agree. */
-export const EndPayment = ({ payment, said, outcome, onClose }: Props) => {
-  const known = evidenceOf(said, outcome)
+/** Ends a payment by evidence that a person found at the provider. If it is still unknown, a second administrator must agree. */
+export const EndPayment = ({ payment, statements, outcome, onClose }: Props) => {
+  const known = prefilledEvidence(statements, outcome)
   const [receipt, setReceipt] = useState(known.receipt)
   const [evidence, setEvidence] = useState(known.evidence)
   const ending = useChange(
@@ -56,8 +56,8 @@ export const EndPayment = ({ payment, said, outcome, onClose }: Props) => {
     <FormDialog
       title={tRecon(`end.${outcome}.ask`)}
       action={acceptLabel(outcome)}
-      making={ending}
-      red={outcome === 'failed'}
+      mutation={ending}
+      destructive={outcome === 'failed'}
       ready={evidence.trim() !== ''}
       onClose={onClose}
     >

@@ -86,7 +86,7 @@ const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => vo
   const field = fieldsOf(value, set, naming.error)
   const ready = minor !== null && value.note.trim() !== '' && value.at !== ''
   return (
-    <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} making={naming} ready={ready} onClose={onClose}>
+    <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} mutation={naming} ready={ready} onClose={onClose}>
       <p className="quiet">{tRecon('move.note')}</p>
       <SelectField label={tRecon('move.provider')} {...field('provider')} options={providerOptions} />
       <SelectField label={tRecon('move.what')} {...field('what', 'direction')} options={choices} />

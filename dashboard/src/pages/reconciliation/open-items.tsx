@@ -133,7 +133,7 @@ const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
     <FormDialog
       title={tRecon('enter_amount')}
       action={tRecon('enter_amount')}
-      making={entering}
+      mutation={entering}
       ready={minor !== null && value.note.trim() !== ''}
       onClose={onClose}
     >
@@ -170,25 +170,25 @@ const receivers = ['account_id', 'workspace_id', 'topup_id']
 
 const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision): Promise<Schemas['SuspenseItem'][]> => {
   if (outcome !== 'assigned') return (await api.POST('/v1/admin/suspense/resolve', { body: { ids, outcome, note } })).data
-  const of = receiver.startsWith('top_') ? 'topup_id' : receiver.startsWith('wsp_') ? 'workspace_id' : 'account_id'
-  const to = { [of]: receiver }
+  const receiverField = receiver.startsWith('top_') ? 'topup_id' : receiver.startsWith('wsp_') ? 'workspace_id' : 'account_id'
+  const to = { [receiverField]: receiver }
   return Promise.all(ids.map((id) => api.POST('/v1/admin/suspense/{id}/assign', { path: { id }, body: { ...to, note } })))
 }
 
 /** Resolves all suspense money or none, then all differences or none. Each item gets an entry in the audit log. */
 const useResolve = (onDone: () => void) => {
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [resolvedKeys, setResolvedKeys] = useState<ReadonlySet<string>>(new Set())
   const resolving = useChange(
     async (_, decision: Decision) => {
       const { chosen, note } = decision
-      const suspense = chosen.flatMap((item) => (item.suspense && !left.has(item.key) ? [item.suspense.id] : []))
+      const suspense = chosen.flatMap((item) => (item.suspense && !resolvedKeys.has(item.key) ? [item.suspense.id] : []))
       const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
       let waiting = 0
       if (suspense.length > 0) {
         const ended = await endSuspense(suspense, decision)
         waiting = ended.filter(({ resolved_at }) => resolved_at === null).length
         // After a refusal of the second request, another try covers the differences alone.
-        setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
+        setResolvedKeys(new Set([...resolvedKeys, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
       if (differences.length > 0)
         await api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } })
@@ -201,7 +201,7 @@ const useResolve = (onDone: () => void) => {
       onDone,
     },
   )
-  return { ...resolving, hasPart: left.size > 0 }
+  return { ...resolving, isPartlyDone: resolvedKeys.size > 0 }
 }
 
 type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () => void }
@@ -223,7 +223,7 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
     <FormDialog
       title={tRecon('resolve.ask', { count: items.length })}
       action={several ? tRecon('resolve_count', { count: items.length }) : tRecon('resolve')}
-      making={{
+      mutation={{
         ...resolve,
         error: several && refused ? null : resolve.error,
         mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim(), receiver: receiver.trim() }),
@@ -261,7 +261,7 @@ export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
         maxLength={500}
       />
       {several && refused && (
-        <Notice tone="bad" title={tRecon(resolve.hasPart ? 'differences_stayed' : 'none_resolved')} live>
+        <Notice tone="bad" title={tRecon(resolve.isPartlyDone ? 'differences_stayed' : 'none_resolved')} live>
           <p className="quiet">
             {nameOfItem(refused)}: {messageOf(resolve.error)}
           </p>

@@ -11,7 +11,7 @@ import { isReconText, tRecon } from './texts.ts'
 
 type Alert = Schemas['ProviderAlert']
 
-/** Findings of our own comparison have a text. Any other word comes from the provider. */
+/** Findings of our own comparison have a text. Any other `word` is the provider's own and is shown as it is. */
 const titleOf = ({ word }: Alert): string => {
   const key = `finding.${word}`
   return isReconText(key) ? tRecon(key) : tRecon('alert.word', { word })
@@ -27,7 +27,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
     <FormDialog
       title={tRecon('alert.ask')}
       action={tRecon('resolve')}
-      making={resolving}
+      mutation={resolving}
       ready={note.trim() !== ''}
       onClose={onClose}
     >
@@ -43,7 +43,7 @@ const ResolveAlert = ({ alert, onClose }: { alert: Alert; onClose: () => void })
   )
 }
 
-/** Later reports of providers about booked money. The reports themselves are not booked. */
+/** Provider reports received after a payment was booked. They change nothing; a person resolves them. */
 export const ProviderAlerts = ({ currency }: { currency: string }) => (
   <List
     title={tRecon('alerts')}

@@ -9,38 +9,38 @@ import { Badge, Empty, ExactTime, Time } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { AcceptOutcome, EndPayment, type OfferedOutcome } from './end-payment.tsx'
 import { richRecon, tRecon } from './texts.ts'
-import { isListed, offerOf, type Said, sayings, sourceOf, type UnknownPayment } from './unknown.ts'
+import { acceptableDifference, evidenceFor, isListed, type StatementEvidence, sourceOf, type UnknownPayment } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 
-const Asked = ({ outcome_check: check }: UnknownPayment) => (
+const OutcomeCheck = ({ outcome_check: check }: UnknownPayment) => (
   <span className="item-note block">
     {check?.last_at
-      ? richRecon(check.next_at ? 'asked.again' : 'asked.last', { at: <Time at={check.last_at} /> })
-      : tRecon(check?.next_at ? 'asked.soon' : 'asked.never')}
+      ? richRecon(check.next_at ? 'outcome_check.again' : 'outcome_check.last', { at: <Time at={check.last_at} /> })
+      : tRecon(check?.next_at ? 'outcome_check.soon' : 'outcome_check.never')}
   </span>
 )
 
-const Statements = ({ said }: { said: readonly Said[] }) =>
-  said.length === 0 ? (
+const Statements = ({ statements }: { statements: readonly StatementEvidence[] }) =>
+  statements.length === 0 ? (
     <span className="item-note block">{tRecon('none_compared')}</span>
   ) : (
-    said.map(({ run, words }) => (
+    statements.map(({ run, words }) => (
       <span key={run.id} className="item-note block">
         <span className="strong">{sourceOf(run)}:</span> {words}
       </span>
     ))
   )
 
-const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[] }) => {
-  const [ending, setEnding] = useState<OfferedOutcome | null>(null)
-  const close = () => setEnding(null)
+const Row = ({ payment, statements }: { payment: UnknownPayment; statements: readonly StatementEvidence[] }) => {
+  const [chosenOutcome, setChosenOutcome] = useState<OfferedOutcome | null>(null)
+  const close = () => setChosenOutcome(null)
   const name = tRecon('to_payee', {
     amount: shortMoney(payment.amount_minor, payment.currency),
     name: payment.beneficiary.display_name,
   })
-  const offered = (['succeeded', 'failed'] as const).find((outcome) => offerOf(said, outcome))
-  const isPaid = offered === 'succeeded' || said.some(isListed)
-  const offer = ending && offerOf(said, ending)
+  const suggestedOutcome = (['succeeded', 'failed'] as const).find((outcome) => acceptableDifference(statements, outcome))
+  const isPaid = suggestedOutcome === 'succeeded' || statements.some(isListed)
+  const acceptable = chosenOutcome && acceptableDifference(statements, chosenOutcome)
   return (
     <Item
       title={
@@ -56,8 +56,8 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
       })}
       more={
         <>
-          <Asked {...payment} />
-          <Statements said={said} />
+          <OutcomeCheck {...payment} />
+          <Statements statements={statements} />
           <span className="item-note block">
             <CopyButton value={payment.id}>{tRecon('copy_payment')}</CopyButton>
           </span>
@@ -68,20 +68,20 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
         <Button
           variant={isPaid ? 'primary' : 'secondary'}
           label={tRecon('paid_what', { name })}
-          onClick={() => setEnding('succeeded')}
+          onClick={() => setChosenOutcome('succeeded')}
         >
           {tRecon('paid')}
         </Button>
         <Button
-          variant={offered === 'failed' ? 'primary' : 'secondary'}
+          variant={suggestedOutcome === 'failed' ? 'primary' : 'secondary'}
           label={tRecon('not_paid_what', { name })}
-          onClick={() => setEnding('failed')}
+          onClick={() => setChosenOutcome('failed')}
         >
           {tRecon('not_paid')}
         </Button>
       </span>
-      {ending && offer && <AcceptOutcome difference={offer} outcome={ending} onClose={close} />}
-      {ending && !offer && <EndPayment payment={payment} said={said} outcome={ending} onClose={close} />}
+      {chosenOutcome && acceptable && <AcceptOutcome difference={acceptable} outcome={chosenOutcome} onClose={close} />}
+      {chosenOutcome && !acceptable && <EndPayment payment={payment} statements={statements} outcome={chosenOutcome} onClose={close} />}
     </Item>
   )
 }
@@ -99,7 +99,7 @@ export const UnknownPaymentsPage = () => {
       actions={<UploadStatement />}
     >
       <List title={tRecon('unknown.title')} query={query} empty={<Empty icon="check" title={tRecon('unknown.none')} />}>
-        {(payment) => <Row payment={payment} said={sayings(payment, runs, differences)} />}
+        {(payment) => <Row payment={payment} statements={evidenceFor(payment, runs, differences)} />}
       </List>
     </AdministratorsPage>
   )

@@ -29,8 +29,8 @@ export const openItems = (
 export type UnknownPayment = Schemas['AdminPayment']
 type Run = Schemas['Reconciliation']
 
-/** Evidence of one compared statement about a payment. `difference`: its finding, if any. */
-export type Said = { run: Run; difference: Difference | null; words: string }
+/** What one compared statement says about a payment. `difference`: its finding; null if it has none. */
+export type StatementEvidence = { run: Run; difference: Difference | null; words: string }
 
 /** A list of top-ups or a balance names no payment. */
 const isStatement = ({ source }: Run): boolean => source !== 'provider' && source !== 'balance'
@@ -39,39 +39,49 @@ const covers = ({ provider, period_start: start, period_end: end }: Run, payment
   provider === providerOf(payment.payment_rail) && payment.created_at >= start && payment.created_at <= end
 
 /** Whether the statement has a line for this payment. */
-export const isListed = ({ difference }: Pick<Said, 'difference'>): boolean =>
+export const isListed = ({ difference }: Pick<StatementEvidence, 'difference'>): boolean =>
   difference !== null && difference.stated_minor !== null
 
 const wordsOf = (run: Run, difference: Difference | null): string => {
-  if (!difference) return tRecon('said.not_named', { reason: run.unproven ?? tRecon('said.nothing') })
-  return tRecon(isListed({ difference }) ? 'said.in' : 'said.not_in', { reason: difference.reason })
+  if (!difference) return tRecon('evidence.not_named', { reason: run.unproven ?? tRecon('evidence.none') })
+  return tRecon(isListed({ difference }) ? 'evidence.listed' : 'evidence.not_listed', { reason: difference.reason })
 }
 
-export const saidBy = (run: Run, payment: UnknownPayment, differences: readonly Difference[]): Said => {
+export const evidenceFrom = (run: Run, payment: UnknownPayment, differences: readonly Difference[]): StatementEvidence => {
   const difference =
     differences.find(({ reconciliation_id: of, payment_id: about }) => of === run.id && about === payment.id) ?? null
   return { run, difference, words: wordsOf(run, difference) }
 }
 
 /** Compared statements that cover the payment's time, or found something about it. */
-export const sayings = (payment: UnknownPayment, runs: readonly Run[], differences: readonly Difference[]): Said[] =>
+export const evidenceFor = (
+  payment: UnknownPayment,
+  runs: readonly Run[],
+  differences: readonly Difference[],
+): StatementEvidence[] =>
   runs
     .filter(isStatement)
-    .map((run) => saidBy(run, payment, differences))
+    .map((run) => evidenceFrom(run, payment, differences))
     .filter(({ run, difference }) => difference !== null || covers(run, payment))
 
 /** The compared file or list, with its account. */
 export const sourceOf = ({ source, account }: Run): string =>
   account === null ? source : tRecon('source_of', { source, account })
 
-/** Evidence from the most useful statement: its line for a paid payment, or the reason for a missing line. */
-export const evidenceOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): { evidence: string; receipt: string } => {
-  const one = said.find((each) => each.difference !== null && isListed(each) === (outcome === 'succeeded'))
+/** Prefills the form: the statement's line for a paid payment, or the reason for a missing line. */
+export const prefilledEvidence = (
+  statements: readonly StatementEvidence[],
+  outcome: 'succeeded' | 'failed',
+): { evidence: string; receipt: string } => {
+  const one = statements.find((each) => each.difference !== null && isListed(each) === (outcome === 'succeeded'))
   if (!one?.difference) return { evidence: '', receipt: '' }
   const { run, difference } = one
   return { evidence: `${sourceOf(run)}: ${difference.reason}`, receipt: difference.provider_receipt ?? '' }
 }
 
-/** Outcome that a statement offers for a payment. */
-export const offerOf = (said: readonly Said[], outcome: 'succeeded' | 'failed'): Difference | undefined =>
-  said.map(({ difference }) => difference).find((difference) => difference?.offered_outcome === outcome) ?? undefined
+/** The difference whose acceptance ends the payment with this outcome. */
+export const acceptableDifference = (
+  statements: readonly StatementEvidence[],
+  outcome: 'succeeded' | 'failed',
+): Difference | undefined =>
+  statements.map(({ difference }) => difference).find((difference) => difference?.offered_outcome === outcome) ?? undefined

@@ -11,7 +11,7 @@ import { Dialog, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Loading } from '../../ui/listing.tsx'
 import { fieldError, TextNotice } from '../../ui/page.tsx'
 import { richRecon, tRecon } from './texts.ts'
-import { isListed, saidBy } from './unknown.ts'
+import { evidenceFrom, isListed } from './unknown.ts'
 
 export const UploadStatement = () => (
   <DialogButton dialog={(close) => <UploadDialog onClose={close} />}>{tRecon('compare')}</DialogButton>
@@ -26,12 +26,12 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
     setFile(chosen && typeof text === 'string' ? { name: chosen.name, text } : null)
     setProblem(typeof text === 'object' ? text.problem : undefined)
   }
-  const compare = useChange(
+  const comparison = useChange(
     () =>
       api.POST('/v1/admin/reconciliations', { body: { source: file?.name.slice(0, 120) ?? '', statement: file?.text ?? '' } }),
     { outdates: ['reconciliations', 'differences', 'payments'] },
   )
-  const run = compare.data
+  const run = comparison.data
   if (run)
     return (
       <Dialog title={tRecon('compare')} onClose={onClose} footer={<Button onClick={onClose}>{t('close')}</Button>}>
@@ -42,18 +42,24 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
         >
           {run.differences === 0 ? tRecon('compare.agree') : tRecon('compare.differ', { count: run.differences })}
         </TextNotice>
-        <SettledBy run={run} />
+        <EvidenceForUnknown run={run} />
         <Link href="/reconciliation/unknown" onClick={onClose}>
           {tRecon('unknown')}
         </Link>
       </Dialog>
     )
   return (
-    <FormDialog title={tRecon('compare')} action={tRecon('compare.act')} making={compare} ready={file !== null} onClose={onClose}>
+    <FormDialog
+      title={tRecon('compare')}
+      action={tRecon('compare.act')}
+      mutation={comparison}
+      ready={file !== null}
+      onClose={onClose}
+    >
       <FileField
         label={tRecon('compare.file')}
         hint={tRecon('compare.hint')}
-        error={problem ?? fieldError(compare.error, 'statement')}
+        error={problem ?? fieldError(comparison.error, 'statement')}
         accept=".csv,text/csv"
         onChoose={(chosen) => void choose(chosen)}
       />
@@ -66,20 +72,20 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** Unknown payments that the compared statement shows as paid, and its evidence about the others. */
-const SettledBy = ({ run }: { run: Schemas['Reconciliation'] }) => {
+/** What the compared statement says about each payment with an unknown outcome. */
+const EvidenceForUnknown = ({ run }: { run: Schemas['Reconciliation'] }) => {
   const payments = useInfiniteQuery(unknownPaymentsQuery)
   const differences = useQuery(differencesOfQuery(run.id))
   if (!payments.data || !differences.data) return <Loading query={payments.data ? differences : payments} rows={2} />
   const found = differences.data.data
-  const all = rowsOf(payments).map((payment) => ({ payment, said: saidBy(run, payment, found) }))
+  const all = rowsOf(payments).map((payment) => ({ payment, evidence: evidenceFrom(run, payment, found) }))
   if (all.length === 0) return <p className="quiet">{tRecon('compare.no_unknown')}</p>
-  const paid = all.filter(({ said }) => isListed(said)).length
+  const paid = all.filter(({ evidence }) => isListed(evidence)).length
   return (
     <div className="stack-s">
       <p className="strong">{tRecon('compare.lists', { paid, count: all.length })}</p>
       <ul className="stack-xs small">
-        {all.map(({ payment, said }) => (
+        {all.map(({ payment, evidence }) => (
           <li key={payment.id}>
             <span className="strong">
               {tRecon('to_payee', {
@@ -87,7 +93,7 @@ const SettledBy = ({ run }: { run: Schemas['Reconciliation'] }) => {
                 name: payment.beneficiary.display_name,
               })}
             </span>
-            <span className="quiet block">{said.words}</span>
+            <span className="quiet block">{evidence.words}</span>
           </li>
         ))}
       </ul>

@@ -59,7 +59,7 @@ const TopUpForm = () => {
     <FormCard
       large
       action={asked ? tTopUp('prompt_for', { amount: moneyText(minor, currency) }) : tTopUp('prompt')}
-      making={start}
+      mutation={start}
       ready={asked && value.phone.trim() !== ''}
     >
       <MoneyField

@@ -59,7 +59,7 @@ const EvidenceDialog = ({ onClose }: { onClose: () => void }) => {
     <FormDialog
       title={tWork('evidence.of', { name: workspace.name })}
       action={tWork('evidence.act')}
-      making={save}
+      mutation={save}
       ready={from !== '' && to !== ''}
       onClose={onClose}
     >
@@ -81,11 +81,11 @@ const Activity = () => {
   return (
     <>
       <FilterBar filters={filters}>
-        <SelectField label={tWork('activity')} {...field('action')} none={tWork('activity.all')} options={activityGroups} />
+        <SelectField label={tWork('activity')} {...field('action')} emptyLabel={tWork('activity.all')} options={activityGroups} />
         <SelectField
           label={tWork('person')}
           {...field('person')}
-          none={tWork('everyone')}
+          emptyLabel={tWork('everyone')}
           options={rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))}
         />
       </FilterBar>

@@ -89,7 +89,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
     <FormDialog
       title={memberName(member)}
       action={tWork('role.save')}
-      making={{ ...change, mutate: () => change.mutate({ role }) }}
+      mutation={{ ...change, mutate: () => change.mutate({ role }) }}
       ready={role !== member.role}
       onClose={onClose}
       keep={
@@ -240,7 +240,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
     <FormDialog
       title={tWork('invite_to', { name: workspace.name })}
       action={tWork('invitation.create')}
-      making={create}
+      mutation={create}
       onClose={onClose}
     >
       <ChoiceField label={tWork('role')} {...field('role')} choices={roleChoices(membership.role)} />

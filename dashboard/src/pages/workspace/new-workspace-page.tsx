@@ -21,7 +21,7 @@ export const NewWorkspacePage = () => {
   const field = fieldsOf(value, set, create.error)
   return (
     <Page title={t('new_workspace')} lead={tWork('new.note')} back={{ href: '/workspace', label: t('workspace') }}>
-      <FormCard action={tWork('new.create')} making={create} ready={value.name.trim() !== ''}>
+      <FormCard action={tWork('new.create')} mutation={create} ready={value.name.trim() !== ''}>
         <div className="columns">
           <TextField label={tWork('name')} {...field('name')} maxLength={120} autoFocus />
           <SelectField
@@ -65,7 +65,7 @@ export const Settings = () => {
   )
   if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
   return (
-    <FormCard title={tWork('settings')} action={tWork('save')} making={save} ready={changed}>
+    <FormCard title={tWork('settings')} action={tWork('save')} mutation={save} ready={changed}>
       <TextField label={tWork('name')} {...field('name')} maxLength={120} />
       <SelectField
         label={tWork('zone')}
