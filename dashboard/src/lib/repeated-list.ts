@@ -7,6 +7,7 @@ import { asRead, type ListRow, leftOut, type PaymentList, writeList } from './pa
 import { editableMajor } from './words.ts'
 
 type Payment = Schemas['Payment']
+type Details = Readonly<Record<string, unknown>>
 
 const repeatedColumns: readonly [title: string, meaning: string, of: (payment: Payment) => string | null][] = [
   [tList('name'), leftOut, ({ beneficiary }) => beneficiary.display_name],
@@ -27,8 +28,8 @@ export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readon
       (note) => [note, `metadata.${note}`, ({ metadata }) => metadata[note] ?? null] as (typeof repeatedColumns)[number],
     ),
   ].filter(([, meaning, of]) => meaning === 'narrative' || payments.some(of))
-  const rows = payments.map((payment, place) => ({
-    number: place + 1,
+  const rows = payments.map((payment, batchIndex) => ({
+    number: batchIndex + 1,
     cells: columns.map(([, , of]) => of(payment) ?? ''),
   }))
   return withoutIsolation({
@@ -39,60 +40,78 @@ export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readon
 
 const changeable = ['amount_minor', 'account_reference', 'narrative', 'purpose_code', 'metadata'] as const
 
-/** Changes to an item of the earlier batch. `now` undefined: left out. An empty cell clears its field. */
-const changeOf = (
-  index: number,
-  before: Readonly<Record<string, unknown>>,
-  now: Readonly<Record<string, unknown>> | undefined,
-) => {
-  if (!now) return { batch_index: index, omit: true }
-  const other = changeable.filter((name) => JSON.stringify(now[name]) !== JSON.stringify(before[name]))
-  const cleared = (name: string) => (name === 'metadata' ? {} : null)
-  return { batch_index: index, ...Object.fromEntries(other.map((name) => [name, now[name] ?? cleared(name)])) }
+type Change = { batchIndex: number; before: ListRow; after: ListRow | undefined }
+
+/** Rows that differ from the earlier batch. `after` is undefined for a removed row. */
+const diffRows = (before: readonly ListRow[], after: readonly ListRow[]): Change[] => {
+  const kept = new Map(after.map((row) => [row.number, row]))
+  return before
+    .map((row) => ({ batchIndex: row.number - 1, before: row, after: kept.get(row.number) }))
+    .filter((change) => change.before.cells.some((text, column) => change.after?.cells[column] !== text))
 }
 
-/** Adds one to row numbers: a file has its titles above the rows, the earlier batch does not. */
-const belowTitles = (list: PaymentList, rows: readonly ListRow[]): PaymentList => ({
-  ...{ ...list, titlesAt: 1 },
-  rows: rows.map(({ number, cells }) => ({ number: number + 1, cells })),
-})
+/** Reads rows as those of a file, whose first row has the titles. */
+const readRows = (list: PaymentList, rows: readonly ListRow[], currency: string) =>
+  asRead({ ...list, titlesAt: 1, rows: rows.map(({ cells }, index) => ({ number: index + 2, cells })) }, currency)
 
-/** The request body of a batch, its unreadable cells, and a function for the rows that a refusal names. */
-export const sentList = async (list: PaymentList, currency: string) => {
-  const rowOf = (index: unknown) => list.rows[Number(index)]?.number
-  const named = (details: Readonly<Record<string, unknown>>): RowFault[] => faultsIn(details, rowOf)
-  if (!list.repeats) return { body: writeList(list), faults: [], faultsOf: named }
-  const { id, rows } = list.repeats
-  const kept = new Map(list.rows.map((row, index) => [row.number, { index, row }]))
-  const isOther = ({ number, cells }: ListRow) => cells.some((text, place) => kept.get(number)?.row.cells[place] !== text)
-  const differing = rows.filter(isOther)
-  const changed = differing.flatMap(({ number }) => kept.get(number) ?? [])
-  const [before, now] = await Promise.all([
-    asRead(belowTitles(list, differing), currency),
-    asRead(
-      belowTitles(
-        list,
-        changed.map(({ row }) => row),
-      ),
+/** An empty cell clears its field. */
+const changedFields = (before: Details, after: Details) => {
+  const changed = changeable.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(before[name]))
+  return Object.fromEntries(changed.map((name) => [name, after[name] ?? (name === 'metadata' ? {} : null)]))
+}
+
+const faultOf = ({ batchIndex: index }: Change, param: string | undefined, message: string) => ({ index, row: index + 1, param, message })
+
+/** Items of the request, and faults of cells that cannot be read. */
+const changesToItems = async (list: PaymentList, changes: readonly Change[], currency: string) => {
+  const kept = changes.filter(({ after }) => after)
+  const [before, after] = await Promise.all([
+    readRows(
+      list,
+      changes.map((change) => change.before),
+      currency,
+    ),
+    readRows(
+      list,
+      kept.flatMap((change) => change.after ?? []),
       currency,
     ),
   ])
-  const current = new Map(changed.map(({ row }, place) => [row.number, now.items[place]]))
-  const items = differing.map(({ number }, place) => changeOf(number - 1, before.items[place] ?? {}, current.get(number)))
-  const faults = changed.flatMap(({ index }, place) => {
-    const own =
-      now.faults.get(place) ?? (now.items[place]?.amount_minor === undefined ? [{ path: 'amount', message: 'is required' }] : [])
-    return own.map(({ path, message }) => ({ index, param: path, message }))
+  const items = changes.map((change, index) => {
+    const { batchIndex: batch_index } = change
+    const item = after.items[kept.indexOf(change)]
+    return item ? { batch_index, ...changedFields(before.items[index] ?? {}, item) } : { batch_index, omit: true }
   })
-  const ofField = ({ path, message }: { path: string; message: string }) => {
-    const [, place, param] = /^items\.(\d+)\.(.+)$/.exec(path) ?? []
-    const number = differing[Number(place)]?.number
-    return number === undefined ? [] : [{ index: kept.get(number)?.index, param, message }]
-  }
+  const required = { path: 'amount', message: 'is required' }
+  const faults = kept.flatMap((change, index) => {
+    const found = after.faults.get(index) ?? (after.items[index]?.amount_minor === undefined ? [required] : [])
+    return found.map(({ path, message }) => faultOf(change, path, message))
+  })
+  return { items, faults }
+}
+
+/** Faults from the fields that a refusal names, such as `items.0.amount_minor`. */
+const mapFieldErrors = (fields: readonly { path: string; message: string }[], changes: readonly Change[]) =>
+  fields.flatMap(({ path, message }) => {
+    const [, index, param] = /^items\.(\d+)\.(.+)$/.exec(path) ?? []
+    const change = changes[Number(index)]
+    return change?.after ? [faultOf(change, param, message)] : []
+  })
+
+/**
+ * The request body of a batch, its unreadable cells, and a function for the rows that a refusal names. To pay an earlier batch
+ * again, the body has only the changes. If row 2 of three rows is removed and row 3 gets another amount, it is
+ * `{ again: 'pba_…', items: [{ batch_index: 1, omit: true }, { batch_index: 2, amount_minor: '5000' }] }`.
+ */
+export const sentList = async (list: PaymentList, currency: string) => {
+  const faultsOf = (details: Details): RowFault[] => faultsIn(details, (index) => list.rows[Number(index)]?.number)
+  if (!list.repeats) return { body: writeList(list), faults: [], faultsOf }
+  const changes = diffRows(list.repeats.rows, list.rows)
+  const { items, faults } = await changesToItems(list, changes, currency)
   return {
-    body: { again: id, ...(items.length > 0 && { items }) },
-    faults: named({ items: faults }),
-    faultsOf: (details: Readonly<Record<string, unknown>>) =>
-      named(Array.isArray(details.fields) ? { items: details.fields.flatMap(ofField) } : details),
+    body: { again: list.repeats.id, ...(items.length > 0 && { items }) },
+    faults: faultsOf({ items: faults }),
+    faultsOf: (details: Details) =>
+      faultsOf(Array.isArray(details.fields) ? { items: mapFieldErrors(details.fields, changes) } : details),
   }
 }

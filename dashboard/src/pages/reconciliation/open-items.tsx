@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ApiError, messageOf } from '../../api/error.ts'
-import { api, paymentQuery, type Schemas, topupQuery } from '../../api/queries.ts'
+import { api, paymentQuery, topupQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { t } from '../../lib/language.ts'
 import { parseMajor, shortMoney } from '../../lib/words.ts'
 import { Button, CopyButton, CopyText } from '../../ui/button.tsx'
-import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
-import { ExactTime, fieldError, Notice } from '../../ui/page.tsx'
+import { ExactTime } from '../../ui/page.tsx'
 import { AcceptOutcome, acceptLabel } from './end-payment.tsx'
-import { canBeAssigned, isUnread, moneyOf, nameOfItem, titleOf } from './item-words.ts'
+import { isUnread, moneyOf, nameOfItem, titleOf } from './item-words.ts'
 import { richRecon, tRecon } from './texts.ts'
 import type { OpenItem } from './unknown.ts'
 
@@ -142,140 +141,6 @@ const EnterAmount = ({ item, id, currency, onClose }: EnterProps) => {
       </p>
       <MoneyField label={t('amount')} {...field('amount', 'amount_minor')} currency={currency} />
       <TextField label={tRecon('found')} hint={tRecon('found.hint', { count: 1 })} {...field('note')} maxLength={500} />
-    </FormDialog>
-  )
-}
-
-type Outcome = Schemas['ResolveSuspense']['outcome'] | 'assigned'
-
-const choiceOf = (value: Outcome) => ({ value, label: tRecon(`choice.${value}`) })
-const outcomes = (['explained', 'adjusted', 'reversed'] as const).map(choiceOf)
-
-/** Largest number of items in one request. */
-export const maxAtOnce = 100
-
-/** Id of the item that a refusal names. */
-const refusedId = (error: unknown): string | null =>
-  error instanceof ApiError && typeof error.details.id === 'string' ? error.details.id : null
-
-const isAbout =
-  (id: string | null) =>
-  ({ suspense, difference }: OpenItem): boolean =>
-    id !== null && (suspense?.id === id || difference?.id === id)
-
-/** `receiver`: id of the account, workspace or top-up that gets the money. */
-type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string; receiver: string }
-
-const receivers = ['account_id', 'workspace_id', 'topup_id']
-
-const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision): Promise<Schemas['SuspenseItem'][]> => {
-  if (outcome !== 'assigned') return (await api.POST('/v1/admin/suspense/resolve', { body: { ids, outcome, note } })).data
-  const receiverField = receiver.startsWith('top_') ? 'topup_id' : receiver.startsWith('wsp_') ? 'workspace_id' : 'account_id'
-  const to = { [receiverField]: receiver }
-  return Promise.all(ids.map((id) => api.POST('/v1/admin/suspense/{id}/assign', { path: { id }, body: { ...to, note } })))
-}
-
-/** Resolves all suspense money or none, then all differences or none. Each item gets an entry in the audit log. */
-const useResolve = (onDone: () => void) => {
-  const [resolvedKeys, setResolvedKeys] = useState<ReadonlySet<string>>(new Set())
-  const resolving = useChange(
-    async (_, decision: Decision) => {
-      const { chosen, note } = decision
-      const suspense = chosen.flatMap((item) => (item.suspense && !resolvedKeys.has(item.key) ? [item.suspense.id] : []))
-      const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
-      let waiting = 0
-      if (suspense.length > 0) {
-        const ended = await endSuspense(suspense, decision)
-        waiting = ended.filter(({ resolved_at }) => resolved_at === null).length
-        // After a refusal of the second request, another try covers the differences alone.
-        setResolvedKeys(new Set([...resolvedKeys, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
-      }
-      if (differences.length > 0)
-        await api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } })
-      return { waiting, count: chosen.length }
-    },
-    {
-      announcement: ({ waiting, count }) =>
-        waiting > 0 ? tRecon('resolve_waits', { count: waiting }) : tRecon('resolved', { count }),
-      outdates: ['suspense', 'differences', 'trial balance'],
-      onDone,
-    },
-  )
-  return { ...resolving, isPartlyDone: resolvedKeys.size > 0 }
-}
-
-type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () => void }
-
-/** Resolves all chosen items with one reason. */
-export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
-  // Keeps the items chosen at opening: the lists behind lose resolved items.
-  const [items, setItems] = useState(chosen)
-  const [note, setNote] = useState('')
-  const [outcome, setOutcome] = useState<Outcome>('explained')
-  const [receiver, setReceiver] = useState('')
-  const resolve = useResolve(onClose)
-  const [only] = items
-  const several = items.length > 1
-  const refused = items.find(isAbout(refusedId(resolve.error)))
-  const offered = !several && only && canBeAssigned(only) ? [...outcomes, choiceOf('assigned')] : outcomes
-  const isAssigned = outcome === 'assigned'
-  return (
-    <FormDialog
-      title={tRecon('resolve.ask', { count: items.length })}
-      action={several ? tRecon('resolve_count', { count: items.length }) : tRecon('resolve')}
-      mutation={{
-        ...resolve,
-        error: several && refused ? null : resolve.error,
-        mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim(), receiver: receiver.trim() }),
-      }}
-      ready={note.trim() !== '' && (!isAssigned || receiver.trim() !== '')}
-      onClose={onClose}
-    >
-      <ul className="stack-xs small quiet">
-        {items.map((item) => (
-          <li key={item.key}>
-            {titleOf(item)}: {moneyOf(item, currency)}
-          </li>
-        ))}
-      </ul>
-      {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
-      {items.some(({ suspense }) => suspense) && (
-        <SelectField label={tRecon('what_happened')} value={outcome} onChange={setOutcome} options={offered} />
-      )}
-      {isAssigned && (
-        <TextField
-          label={tRecon('receiver')}
-          hint={tRecon('receiver.hint')}
-          error={receivers.map((name) => fieldError(resolve.error, name)).find((problem) => problem !== undefined)}
-          value={receiver}
-          onChange={setReceiver}
-          maxLength={60}
-          mono
-        />
-      )}
-      <TextField
-        label={tRecon('found')}
-        hint={tRecon('found.hint', { count: items.length })}
-        value={note}
-        onChange={setNote}
-        maxLength={500}
-      />
-      {several && refused && (
-        <Notice tone="bad" title={tRecon(resolve.isPartlyDone ? 'differences_stayed' : 'none_resolved')} live>
-          <p className="quiet">
-            {nameOfItem(refused)}: {messageOf(resolve.error)}
-          </p>
-          <Button
-            size="small"
-            onClick={() => {
-              setItems(items.filter((item) => item !== refused))
-              resolve.reset()
-            }}
-          >
-            {tRecon('leave_out')}
-          </Button>
-        </Notice>
-      )}
     </FormDialog>
   )
 }
