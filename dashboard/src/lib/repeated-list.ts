@@ -60,7 +60,12 @@ const changedFields = (before: Details, after: Details) => {
   return Object.fromEntries(changed.map((name) => [name, after[name] ?? (name === 'metadata' ? {} : null)]))
 }
 
-const faultOf = ({ batchIndex: index }: Change, param: string | undefined, message: string) => ({ index, row: index + 1, param, message })
+const faultOf = ({ batchIndex: index }: Change, param: string | undefined, message: string) => ({
+  index,
+  row: index + 1,
+  param,
+  message,
+})
 
 /** Items of the request, and faults of cells that cannot be read. */
 const changesToItems = async (list: PaymentList, changes: readonly Change[], currency: string) => {

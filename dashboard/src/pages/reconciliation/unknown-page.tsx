@@ -81,7 +81,9 @@ const Row = ({ payment, statements }: { payment: UnknownPayment; statements: rea
         </Button>
       </span>
       {chosenOutcome && acceptable && <AcceptOutcome difference={acceptable} outcome={chosenOutcome} onClose={close} />}
-      {chosenOutcome && !acceptable && <EndPayment payment={payment} statements={statements} outcome={chosenOutcome} onClose={close} />}
+      {chosenOutcome && !acceptable && (
+        <EndPayment payment={payment} statements={statements} outcome={chosenOutcome} onClose={close} />
+      )}
     </Item>
   )
 }
