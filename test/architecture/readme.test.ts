@@ -22,10 +22,12 @@ it('docs/dependencies.md says what every dependency is for, and lists no other',
   expect(namesIn(development)).toEqual(Object.keys({ ...devDependencies, ...optionalDependencies }).sort())
 })
 
-describe('README.md', () => {
-  it('names every command, and no other', () => {
+describe('README.md and CONTRIBUTING.md', () => {
+  it('name every command, and no other', () => {
     const implied = (name: string) => name.startsWith('pre') || name === 'postinstall' || name.startsWith('check:')
-    const named = new Set([...readme.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((match) => match[1] ?? ''))
+    const named = new Set(
+      [...`${readme}\n${read('CONTRIBUTING.md')}`.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((match) => match[1] ?? ''),
+    )
     for (const name of Object.keys(scripts).filter((script) => !implied(script))) expect(named).toContain(name)
     for (const name of named) if (!['ci', 'install'].includes(name)) expect(scripts).toHaveProperty([name])
   })
