@@ -96,8 +96,8 @@ export const receiptMutants: readonly Mutant[] = [
   {
     bug: 'an item whose receipt was credited is assigned',
     ...items,
-    find: 'if (holder && gives) throw receiptTaken',
-    replace: 'if (holder && !gives) throw receiptTaken',
+    find: 'if (holder && !allowTakenReceipt) throw receiptTaken',
+    replace: 'if (holder && allowTakenReceipt) throw receiptTaken',
   },
   {
     bug: 'two findings of one call have the same receipt',
