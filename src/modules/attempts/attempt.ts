@@ -123,7 +123,7 @@ export const orderForRail = (
   { config, orderNames }: Naming,
   { id, orderId, reference, createdAt }: Pick<AttemptRecord, 'id' | 'orderId' | 'reference' | 'createdAt'>,
 ): Order => {
-  // Deliveries are unsigned: only the provider knows the secret in their path.
+  // Callbacks are not signed. The secret in the callback URL, known only to the provider, authenticates them.
   const url = `${config.operatorUrl}/callbacks/${id}/${orderNames.secretOf(id)}`
   const callbacks = { result: `${url}/result`, timeout: `${url}/timeout` }
   return { attemptId: id, orderId, reference, at: createdAt, callbacks }

@@ -121,7 +121,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     whileFrozen: true,
     summary: 'Withdraw a pending change',
     description:
-      'Discards the `pending_change` of a policy, which remains unchanged. Any approver can do this, and so can the account that requested the change.',
+      'Discards the policy’s `pending_change` and leaves the policy as it is. Any approver can do this, and so can the account that requested the change.',
     params: byId('policy'),
     response: { 200: Policy },
     work: async (tx, { principal, params }) => ok(presentPolicy(await withdrawChange(tx, principal, params.id))),
