@@ -11,7 +11,9 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/prepare.ts': 'the type of a parameter, from a closed list, and a text that the module above declares',
   'db/prepare-write.ts': 'the table, columns and types that drizzle declares',
   'db/tables/columns.ts': 'the values of a closed list',
-  'db/start.ts': 'a number that is computed, and the name of a role, quoted, which an operator gave: GRANT takes no parameter',
+  'db/service-role.ts':
+    'the name of a role, quoted, which an operator gave, because GRANT takes no parameter, and the tables with a trigger',
+  'db/start.ts': 'a number that is computed',
   'events/read.ts': 'one of two directions',
   'modules/suspense/earlier-receipts-service.ts': 'tables of the same file',
   'modules/sending/workers.ts': 'the table of payments or of top-ups',

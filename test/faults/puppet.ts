@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { createService } from '../../src/app.ts'
-import { checkInstallation } from '../../src/db/start.ts'
+import { checkInstallation } from '../../src/db/installation.ts'
 import { findKeys } from '../../src/dev/development-keys.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { openDatabase } from '../../src/process/database.ts'

@@ -1,6 +1,7 @@
 import { connect } from '../../db/connect.ts'
 import { type MigrateOptions, migrate } from '../../db/migrate.ts'
-import { grantServiceRole, withClient } from '../../db/start.ts'
+import { grantServiceRole } from '../../db/service-role.ts'
+import { withClient } from '../../db/start.ts'
 import { countHours } from '../../ledger/hours.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { explain } from '../../process/database.ts'
