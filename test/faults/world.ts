@@ -130,11 +130,8 @@ export const startWorld = async (folder: string) => {
         { command: [process.execPath, programs.admin, 'verify'] },
       )
       const { code } = await admin.ended
-      const broken = admin
-        .stdout()
-        .split('\n')
-        .filter((line) => /^(BROKEN| {14}\S)/.test(line))
-      const verdict = code === 0 || broken.length > 0 ? broken : [`verify ended with ${code}: ${admin.stderr()}`]
+      // Its output also has lines of progress.
+      const verdict = code === 0 ? [] : [`verify ended with ${code}: ${admin.stdout()}${admin.stderr()}`]
       return [...breaches, ...verdict]
     },
     close: async () => {
