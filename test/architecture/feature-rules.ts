@@ -114,7 +114,7 @@ const featureGraph = (files: readonly Source[]): Map<string, string[]> => {
   return new Map([...graph].sort().map(([from, to]) => [from, [...to].sort()]))
 }
 
-/** The graph in docs/architecture.md's form. */
+/** The graph in docs/features.md's form. */
 export const drawnGraph = (files: readonly Source[]): string =>
   [...featureGraph(files)]
     .flatMap(([from, to]) => (to.length === 0 ? [`  ${from}`] : to.map((feature) => `  ${from} --> ${feature}`)))
@@ -145,7 +145,7 @@ const partGraph = (files: readonly Source[]): Map<string, string[]> => {
   return new Map([...graph].sort().map(([from, to]) => [from, [...to].sort()]))
 }
 
-/** The parts in docs/architecture.md's form: folders only. */
+/** The parts in docs/features.md's form: folders only. */
 export const listedParts = (files: readonly Source[]): string =>
   [...partGraph(files)]
     .filter(([from]) => isFolder(from))

@@ -176,8 +176,8 @@ describe('the architecture', () => {
     expect([...unusedDoors(sources), ...unneededExceptions(sources), ...formerWriters(sources)]).toEqual([])
   })
 
-  it('is drawn in docs/architecture.md exactly as the imports are', () => {
-    const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8')
+  it('is drawn in docs/features.md exactly as the imports are', () => {
+    const page = readFileSync(new URL('../../docs/features.md', import.meta.url), 'utf8')
     expect(/flowchart TD\n([\s\S]*?)\n```/.exec(page)?.[1]).toBe(drawnGraph(sources))
     expect(/\| --- \| --- \|\n([\s\S]*?)\n\n/.exec(page)?.[1]).toBe(listedParts(sources))
   })

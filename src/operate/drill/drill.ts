@@ -15,7 +15,7 @@ export const exercises = [
     does: 'Takes a base backup of a running server and archives its log; sends more payments; restores to a time between two payments; runs after-restore.',
     file: 'test/faults/base-backup.merge.test.ts',
     tests: ['restored to a moment, has what was acknowledged before it, and what was paid after it is not paid again'],
-    document: 'docs/operations.md, "Restore to a moment"',
+    document: 'docs/backup.md, "Restore to a moment"',
   },
   {
     name: 'an older copy',
