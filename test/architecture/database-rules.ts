@@ -153,7 +153,7 @@ const databaseAlone: Rule = {
 
 /** [file]: reads the clock despite a transaction, with the reason why its writes have another instant. */
 const readsClock: Readonly<Record<string, string>> = {
-  'modules/payments/create/spending.ts':
+  'modules/payments/create/decide-in-turn.ts':
     'guesses the periods before the locks, and compares them with those of the instant behind',
 }
 
@@ -305,7 +305,7 @@ const isPlain = (text: string): boolean =>
   /^\W*(select\b.*\bfrom|insert into|update|delete from)\b/is.test(text) && !beyondDrizzle.test(text)
 
 /** [file]: keeps a plain text query and runs with every payment; with drizzle, ten table files more would run with it. */
-const keptAsText = ['modules/payments/create/spending.ts', 'modules/payments/evaluation/counters.ts']
+const keptAsText = ['modules/payments/create/decide-in-turn.ts', 'modules/payments/evaluation/counters.ts']
 
 const drizzleFirst: Rule = {
   name: 'a statement is text only where drizzle cannot say it',

@@ -16,7 +16,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['topups', 'attempts/attempt.ts'],
   // A due record is checked once more by its feature, and sent; evidence ends it there.
   ['sending', 'payments/evaluation/authority.ts'],
-  ['sending', 'payments/send.ts'],
+  ['sending', 'payments/prepare-send.ts'],
   ['sending', 'payments/settle.ts'],
   ['sending', 'topups/outcome.ts'],
   ['sending', 'topups/send.ts'],

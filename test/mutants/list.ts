@@ -222,7 +222,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a lost order is sent again although it may not be paid any more',
-    file: 'src/modules/payments/send.ts',
+    file: 'src/modules/payments/prepare-send.ts',
     find: 'if (!beneficiary || obstacle) return undefined',
     replace: 'if (!beneficiary || (obstacle && false)) return undefined',
     suite: 'test/rails-flows/repeats.test.ts',

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts'
 export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a payment from before a loss is sent where its provider might pay it twice',
-    file: 'src/modules/payments/send.ts',
+    file: 'src/modules/payments/prepare-send.ts',
     find: 'const due = await withoutLost(tx, deps.rails, locked)',
     replace: 'const due = locked',
     suite: 'test/rails-flows/approvals-after-loss.test.ts',
@@ -46,7 +46,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   },
   {
     bug: 'a payment that was lost whole is sent again when its client repeats it',
-    file: 'src/modules/payments/send.ts',
+    file: 'src/modules/payments/prepare-send.ts',
     find: 'return listedAsLost ? mayBeListed : undefined',
     replace: 'return listedAsLost && !mayBeListed ? mayBeListed : undefined',
     suite: 'test/rails-flows/found-after-loss.test.ts',

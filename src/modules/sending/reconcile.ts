@@ -24,7 +24,7 @@ import {
 import { sweepOf } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
-import { repeatPayment } from '../payments/send.ts'
+import { repeatPayment } from '../payments/prepare-send.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { permissionFrom, recordAbandoned, recordAccepted } from './send.ts'
 

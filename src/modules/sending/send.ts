@@ -26,7 +26,7 @@ import {
   sendWithinSeconds,
 } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
-import { sendPaymentAt } from '../payments/send.ts'
+import { sendPaymentAt } from '../payments/prepare-send.ts'
 import { sendTopupAt } from '../topups/send.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 

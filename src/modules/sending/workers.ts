@@ -10,7 +10,7 @@ import { contended, createAccountQueue, maxInBatch, type Outcome } from '../../q
 import { adapterOf, claimWithinSeconds, insertAttempts, type Outgoing, orderForRail } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
-import { preparePayments } from '../payments/send.ts'
+import { preparePayments } from '../payments/prepare-send.ts'
 import { prepareTopups } from '../topups/send.ts'
 import { type OpenDelivery, openDeliveries, processDeliveries, quarantineAfterFailures } from './process-deliveries.ts'
 import { createSender, type Recorded, type SendSource } from './send.ts'

@@ -33,8 +33,8 @@ import { PaymentBatchPreview } from '../batch/schema.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
 import type { Accepted } from './decide.ts'
+import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './decide-in-turn.ts'
 import type { OfBatch } from './preconditions.ts'
-import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
 import { writePayments, writtenOut } from './write.ts'
 
 const batchKeys = recordKeys('payment_batches', {

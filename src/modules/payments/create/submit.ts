@@ -8,7 +8,7 @@ import { writeAll } from '../../../queue/write-path.ts'
 import { checkMandateSignature } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
-import { decideNext, readSpending, type Spending } from './spending.ts'
+import { decideNext, readSpending, type Spending } from './decide-in-turn.ts'
 import { auditDenial, type Written, writePayments, writtenOut } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
