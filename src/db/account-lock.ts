@@ -61,7 +61,7 @@ export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
 /** With `wait`, waits for all locks. Otherwise locks the free accounts and returns those that another transaction holds. */
-export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
+export const lockGroup = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
   if (wait) {
     await lockAccounts(tx, locks)
     return new Set()

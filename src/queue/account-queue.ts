@@ -4,9 +4,9 @@ import { Refusal, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts in batches: one transaction for many accounts. The entries of an account form a line, in one of four states:
+ * Work on accounts in groups: one transaction for many accounts. The entries of an account form a line, in one of four states:
  *
- *     submit ──▶ open ──── a shared batch has a place ────▶ shared
+ *     submit ──▶ open ──── a shared group has a place ────▶ shared
  *                 ▲                                           │
  *                 ├─── done or failed, and more entries came ─┤
  *                 ├─── its lock contended, fewer than eight ──┤
@@ -15,14 +15,14 @@ import type { Uuid } from '../lib/ids.ts'
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
- * - open: entries go with the next shared batch. Lines take turns, one entry each, so a busy account fills only spare places.
- * - shared: some entries are in a shared batch, which locks the free accounts and waits for none. If another transaction holds
+ * - open: entries go with the next shared group. Lines take turns, one entry each, so a busy account fills only spare places.
+ * - shared: some entries are in a shared group, which locks the free accounts and waits for none. If another transaction holds
  *   the account, its entries come back.
- * - contended, waiting: the line has its own batch, which waits for the lock. That takes a transaction and a connection for one
+ * - contended, waiting: the line has its own group, which waits for the lock. That takes a transaction and a connection for one
  *   account, so few wait at a time. An entry submitted to go alone has its own line, which begins here.
  *
- * One account is never in two batches: entries are done in order of arrival, except those that go alone or whose batch failed. A
- * failed batch is repeated in halves, one after the other, so that only the entry at fault fails. A batch that met an unavailable
+ * One account is never in two groups: entries are done in order of arrival, except those that go alone or whose group failed. A
+ * failed group is repeated in halves, one after the other, so that only the entry at fault fails. A group that met an unavailable
  * database may have been committed, so it is not repeated: all of its entries fail.
  */
 export type AccountQueue<Entry, Result> = ReturnType<typeof createAccountQueue<Entry, Result>>
@@ -36,15 +36,15 @@ export type AccountQueueOptions<Entry, Result> = {
   logger: Pick<Logger, 'warn'>
   /** Runs in one transaction; an outcome for each entry, in order. With `wait`, it waits for its only line's lock. */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
-  /** Shared batches at once. A second one is prepared while the first runs, if as many entries wait. A third gains nothing. */
+  /** Shared groups at once. A second one is prepared while the first runs, if as many entries wait. A third gains nothing. */
   maxShared: number
   maxWaiting: number
   /** Default: no limit. More entries are refused at once, because their callers would not wait that long. */
   maxQueued?: number
 }
 
-/** A larger batch is not faster. */
-export const maxInBatch = 64
+/** A larger group is not faster. */
+export const maxInGroup = 64
 /** How often a lock may be contended in a row before its line waits for it. */
 const maxPassed = 8
 
@@ -65,7 +65,7 @@ const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
 /** One entry of each line in turn. */
 const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
   const counts = new Map<Line<Entry, Result>, number>()
-  let places = maxInBatch
+  let places = maxInGroup
   for (let turn = 1, left = lines; places > 0 && left.length > 0; turn += 1) {
     for (const line of left.slice(0, places)) counts.set(line, turn)
     places -= Math.min(places, left.length)
@@ -87,22 +87,22 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
 
   const linesIn = (state: OwnLine['state']): OwnLine[] => [...lines].filter((line) => line.state === state)
 
-  const done = async (batch: readonly Waiter<Entry, Result>[], wait: boolean): Promise<readonly Outcome<Result>[]> => {
+  const done = async (group: readonly Waiter<Entry, Result>[], wait: boolean): Promise<readonly Outcome<Result>[]> => {
     try {
       return await work(
-        batch.map(({ entry }) => entry),
+        group.map(({ entry }) => entry),
         wait,
       )
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
-      if (batch.length === 1 || isUnavailable(failure)) return batch.map(() => failure)
+      if (group.length === 1 || isUnavailable(failure)) return group.map(() => failure)
       logger.warn(
-        { queue: name, entries: batch.length, ...describeError(failure) },
+        { queue: name, entries: group.length, ...describeError(failure) },
         'a group of writes failed; it is retried in halves',
       )
-      const middle = batch.length >> 1
-      const first = await done(batch.slice(0, middle), wait)
-      return [...first, ...(await done(batch.slice(middle), wait))]
+      const middle = group.length >> 1
+      const first = await done(group.slice(0, middle), wait)
+      return [...first, ...(await done(group.slice(middle), wait))]
     }
   }
 
@@ -152,7 +152,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
       void begin(takeTurns(open), 'shared')
     }
     for (const line of linesIn('contended').slice(0, places.waiting))
-      void begin([{ line, taken: line.waiters.splice(0, maxInBatch) }], 'waiting')
+      void begin([{ line, taken: line.waiters.splice(0, maxInGroup) }], 'waiting')
   }
   /** All entries that arrive in one turn of the event loop go together. */
   const schedule = (): void => {
@@ -171,7 +171,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   }
 
   return {
-    /** Resolves with the result of `work` for this entry. `alone`: in its own batch, for an entry that failed before. */
+    /** Resolves with the result of `work` for this entry. `alone`: in its own group, for an entry that failed before. */
     submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
         if (queued >= maxQueued)
@@ -180,7 +180,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
         queued += 1
         schedule()
       }),
-    /** Resolves once a shared batch may begin: a reader that then looks finds all entries from during the last one. */
+    /** Resolves once a shared group may begin: a reader that then looks finds all entries from during the last one. */
     ready: (): Promise<void> => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
     /** Accounts whose locks were contended so often that their lines wait. */
     contended: (): Uuid[] =>

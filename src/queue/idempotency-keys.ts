@@ -82,7 +82,7 @@ export const answerKeys: Keys<SingleAnswer> = {
   refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(madeBy(answer))),
 }
 
-/** The keys of one batch: those used `before`, and those that the batch itself uses. */
+/** The keys of one group: those used `before`, and those that the group itself uses. */
 export const openKeys = <Answer, Caller>(
   keys: Keys<Answer, Caller>,
   before: readonly UsedKey<Answer>[],

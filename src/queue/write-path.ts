@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/principal.ts'
-import { type AccountLocks, lockAccounts, lockBatch } from '../db/account-lock.ts'
+import { type AccountLocks, lockAccounts, lockGroup } from '../db/account-lock.ts'
 import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, catchRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
@@ -7,15 +7,15 @@ import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency
 
 /**
  * The only way for a caller to change something: begin → lock → key → caller → decide → write → event, audit, answer → commit.
- * One write and the payments of a batch go the same way:
+ * One write and a group of payments go the same way:
  *
  * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
  * - The caller is read again behind the locks: nothing passes after an acknowledged freeze, logout or revocation.
- * - A used key gets its first answer, even within one batch and while the caller is frozen: a new effect needs an active
+ * - A used key gets its first answer, even within one group and while the caller is frozen: a new effect needs an active
  *   caller. With a different body it is a conflict.
  * - A refusal that a decision returns concerns only that request. A refusal that it throws undoes the transaction.
  *
- * Reads are sent together with the locks and see the commits of the former holders. A batch that reads everything in `read` and
+ * Reads are sent together with the locks and see the commits of the former holders. A group that reads everything in `read` and
  * defers its writes takes two round trips. Nothing here knows HTTP.
  */
 export type WriteRequest<Caller = Principal | null> = {
@@ -30,7 +30,7 @@ export type WriteRequest<Caller = Principal | null> = {
 export type Act<Request, Caller, State, Answer> = {
   keys: Keys<Answer, Caller>
   read: (tx: Tx) => Promise<State>
-  /** Decides requests in turn. A returned refusal has written only its audit row; a `CommitThenThrow` commits with the batch. */
+  /** Decides requests in turn. A returned refusal has written only its audit row; a `CommitThenThrow` commits with the group. */
   decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>
   write: (tx: Tx, state: State) => Promise<void>
 }
@@ -54,7 +54,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   }
   const onces = requests.flatMap(({ once }) => once ?? [])
   const [lockedElsewhere, before, callers, state] = await Promise.all([
-    lockBatch(tx, locks, wait),
+    lockGroup(tx, locks, wait),
     act.keys.read(tx, onces),
     Promise.all(requests.map((request) => request.reauthenticate(tx).catch(refusalOf))),
     act.read(tx),

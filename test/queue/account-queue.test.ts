@@ -7,7 +7,7 @@ import {
   type AccountQueueOptions,
   contended,
   createAccountQueue,
-  maxInBatch,
+  maxInGroup,
   type Outcome,
 } from '../../src/queue/account-queue.ts'
 
@@ -88,7 +88,7 @@ describe('a queue of accounts', () => {
     for (let n = 0; n < 3; n += 1) void submit(other, 1_000 + n)
     await turn()
     const shares = () => [one, other].map((account) => last().entries.filter((entry) => entry.account === account).length)
-    expect(shares()).toEqual([maxInBatch - 3, 3])
+    expect(shares()).toEqual([maxInGroup - 3, 3])
     // An account with leftover entries is behind a later account.
     void submit(third, 2_000)
     await last().end()
@@ -97,7 +97,7 @@ describe('a queue of accounts', () => {
 
   test('serves more accounts than a batch has places for in turn', async () => {
     const { submit, batches, last } = scene()
-    const accounts = Array.from({ length: maxInBatch + 10 }, newId)
+    const accounts = Array.from({ length: maxInGroup + 10 }, newId)
     for (const account of accounts) for (let n = 0; n < 2; n += 1) void submit(account, n)
     await turn()
     await last().end()

@@ -2,7 +2,7 @@ import { and, eq, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Vault } from '../../auth/vault.ts'
-import { lockBatch } from '../../db/account-lock.ts'
+import { lockGroup } from '../../db/account-lock.ts'
 import { type Database, first, inTx, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
@@ -68,9 +68,9 @@ const inTraceOf = <T>({ id, kind, subjectId, traceparent }: OpenDelivery, work: 
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: formatId(kind, subjectId) }, work)
 
 /** A transaction of several deliveries has its own trace, and each delivery is a span in its payment's trace. */
-const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
-  const [only] = batch
-  return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
+const inTraceOfAll = <T>(group: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
+  const [only] = group
+  return only && group.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: group.length }, work)
 }
 
 /** Two queries: without bitmap scans, which the connections switch off, an `or` has no index. */
@@ -209,22 +209,22 @@ const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   })
 }
 
-const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<ReadDelivery[]> => {
+const openAll = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Promise<ReadDelivery[]> => {
   const opened = await openAttempts(
     tx,
-    batch.map(({ attemptId, kind, subjectId }) => ({ id: attemptId, kind, subjectId })),
+    group.map(({ attemptId, kind, subjectId }) => ({ id: attemptId, kind, subjectId })),
   )
-  const locked = await tx.run(lockBodies, { ids: batch.map(({ id }) => id) })
+  const locked = await tx.run(lockBodies, { ids: group.map(({ id }) => id) })
   const bodies = new Map(locked.map((body) => [body.id, body]))
-  return batch.flatMap((pending, place) => {
+  return group.flatMap((pending, place) => {
     const [open, body] = [opened[place], bodies.get(pending.id)]
     return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
   })
 }
 
 /** Processes each delivery once: a second run, in any process, finds it processed under the same locks. */
-const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
-  const read = firstOfEachReceipt(await openAll(tx, deps, batch))
+const processOpen = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Promise<void> => {
+  const read = firstOfEachReceipt(await openAll(tx, deps, group))
   if (read.length === 0) return
   const verdicts = await judgeAll(tx, deps, read)
   const ended = read.map(({ pending: { id } }, place) => ({ id, verdict: verdicts[place] ?? null, processedAt: tx.at }))
@@ -233,22 +233,22 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
     const { id: delivery, attemptId: attempt, kind: subject, subjectId: id } = pending
     const facts = { delivery, attempt, subject, id, verdict: verdicts[place] }
     const log = async () => deps.logger.info(facts, 'callback processed')
-    tx.afterCommit(() => void (batch.length === 1 ? log() : inTraceOf(pending, log)))
+    tx.afterCommit(() => void (group.length === 1 ? log() : inTraceOf(pending, log)))
   }
 }
 
-/** A transaction settles a subject once. Later deliveries for the same subject are read again in a later batch. */
+/** A transaction settles a subject once. Later deliveries for the same subject are read again in a later group. */
 const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
   [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
 
 /** An outcome says only whether its account was free: an unprocessed delivery is still open. */
-export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
-  inTraceOfAll(batch, () =>
+export const processDeliveries = (deps: Parts, group: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
+  inTraceOfAll(group, () =>
     inTx(deps.db, async (tx) => {
-      const busy = await lockBatch(tx, { exclusive: batch.map(({ tenant }) => tenant) }, wait)
-      const free = firstOfEachSubject(batch.filter(({ tenant }) => !busy.has(tenant)))
+      const busy = await lockGroup(tx, { exclusive: group.map(({ tenant }) => tenant) }, wait)
+      const free = firstOfEachSubject(group.filter(({ tenant }) => !busy.has(tenant)))
       if (free.length > 0) await processOpen(tx, deps, free)
-      return batch.map(({ tenant }) => (busy.has(tenant) ? contended : undefined))
+      return group.map(({ tenant }) => (busy.has(tenant) ? contended : undefined))
     }),
   )
 

@@ -1,12 +1,12 @@
 import { isContractSigned } from '../../auth/authority-sql.ts'
 import type { OrderNames } from '../../auth/order-names.ts'
-import { lockBatch } from '../../db/account-lock.ts'
+import { lockGroup } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { type Capacity, othersAfterSeconds, pickFairly, type Task, type Worker } from '../../jobs/worker.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { firstId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
-import { contended, createAccountQueue, maxInBatch, type Outcome } from '../../queue/account-queue.ts'
+import { contended, createAccountQueue, maxInGroup, type Outcome } from '../../queue/account-queue.ts'
 import { adapterOf, claimWithinSeconds, insertAttempts, type Outgoing, orderForRail } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
@@ -55,7 +55,7 @@ const claimDue = async (
   wait: boolean,
 ): Promise<Outcome<Recorded | null>[]> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
-    const busy = await lockBatch(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
+    const busy = await lockGroup(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
     const free = due.filter(({ tenant }) => !busy.has(tenant))
     if (free.length === 0) return { recorded: [], busy }
     const ids = [...new Set(free.map(({ id }) => id))]
@@ -164,15 +164,15 @@ export const createSendingWorkers = (deps: Parts): { payments: Worker[]; topups:
   }
 }
 
-/** Maximum of deliveries read and not yet processed: they need no connection until their batch begins. */
+/** Maximum of deliveries read and not yet processed: they need no connection until their group begins. */
 const maxUnprocessed = 256
 
-/** Deliveries that arrive during a batch form the next one. A delivery that has failed is processed alone. */
+/** Deliveries that arrive during a group form the next one. A delivery that has failed is processed alone. */
 export const createDeliveryWorker = (deps: Parts): Worker => {
   const queue = createAccountQueue<OpenDelivery, void>({
     name: 'deliveries',
     logger: deps.logger,
-    work: (batch, wait) => processDeliveries(deps, batch, wait),
+    work: (group, wait) => processDeliveries(deps, group, wait),
     maxShared: 1,
     maxWaiting: 3,
   })
@@ -188,7 +188,7 @@ export const createDeliveryWorker = (deps: Parts): Worker => {
       await queue.ready()
       const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
       const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: maxUnprocessed })
-      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, maxInBatch) })
+      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, maxInGroup) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },
   }

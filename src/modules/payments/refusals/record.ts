@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import { lockBatch } from '../../../db/account-lock.ts'
+import { lockGroup } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { createdBetween, newestFirst, ofLineage, ownedBy } from '../../../db/list-queries.ts'
@@ -157,7 +157,7 @@ const write = async (
   { entries, wait, since }: { entries: readonly Facts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
   const [lockedElsewhere, counted, payees, grants] = await Promise.all([
-    lockBatch(tx, { exclusive: entries.map(({ accountId }) => accountId) }, wait),
+    lockGroup(tx, { exclusive: entries.map(({ accountId }) => accountId) }, wait),
     tx.query<{ asking: Uuid; count: number }>(countRecent, [[...new Set(entries.map(askingOf))], since]),
     findBeneficiaries(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
     findGrants(tx, [...new Set(entries.flatMap(({ grantId }) => grantId ?? []))]),
