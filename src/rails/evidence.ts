@@ -13,12 +13,12 @@ export const refusedByProvider = (code: string, message: string): Refused => ({
 
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
-/** `word`: the provider's word for the payment, if any. */
-export const unknown = (code: string, message: string, word?: string): Evidence => ({
+/** `providerStatus`: the provider's word for the payment, if any. */
+export const unknown = (code: string, message: string, providerStatus?: string): Evidence => ({
   kind: 'unknown',
   code,
   message,
-  ...(word !== undefined && word !== '' && { word }),
+  ...(providerStatus !== undefined && providerStatus !== '' && { providerStatus }),
 })
 export const unreadablePayment = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 

@@ -68,14 +68,21 @@ export type Submission =
 /**
  * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: the reported amount, or null. `receipt`: null only for
  * the STK query (the callback may bring it). Messages have no phone or account number. `moved`: money moved, with unreadable
- * amount or receipt. `isUnread`: money came back, with unreadable amount. `word`: the provider's own for the outcome.
+ * amount or receipt. `isUnread`: money came back, with unreadable amount. `providerStatus`: in the provider's words.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
-  | ({ kind: 'failed'; word?: string } & Failure)
-  | { kind: 'returned'; receipt: string | null; amountMinor: Minor | null; isUnread?: true; message: string; word?: string }
+  | ({ kind: 'failed'; providerStatus?: string } & Failure)
+  | {
+      kind: 'returned'
+      receipt: string | null
+      amountMinor: Minor | null
+      isUnread?: true
+      message: string
+      providerStatus?: string
+    }
   | { kind: 'pending' }
-  | { kind: 'unknown'; code: string; message: string; moved?: true; word?: string }
+  | { kind: 'unknown'; code: string; message: string; moved?: true; providerStatus?: string }
 
 export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' | 'at' | 'callbacks'> & {
   rail: AnyRail

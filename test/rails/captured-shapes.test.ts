@@ -146,7 +146,7 @@ test('no evidence contains a person’s name or number', () => {
   const { evidence } = readPayoutDelivery('result', body, seen.attempt)
   expect(evidence).toEqual({
     kind: 'failed',
-    word: 'Declined',
+    providerStatus: 'Declined',
     code: 'provider_declined',
     providerCode: 'declined',
     message: 'Refused for *****',

@@ -64,7 +64,7 @@ describe('a shape that says plainly what happened is read', () => {
     ['without an envelope', transfer, paid],
     ['behind a byte order mark', parseJson(`\ufeff${JSON.stringify({ data: transfer })}`), paid],
     ['with the word under another name', { data: { ...transfer, state: undefined, status: 'COMPLETED' } }, paid],
-    ['with an unknown word', { data: { ...transfer, state: 'SEIZED' } }, { kind: 'unknown', word: 'SEIZED' }],
+    ['with an unknown word', { data: { ...transfer, state: 'SEIZED' } }, { kind: 'unknown', providerStatus: 'SEIZED' }],
   ])('PesaLink: %s', (_, body, evidence) => {
     expect(readTransferDelivery([])('result', body, { reference: '123456789012' }).evidence).toMatchObject(evidence)
   })

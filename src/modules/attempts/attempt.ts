@@ -65,18 +65,13 @@ export const actorOf = (source: EvidenceSource): Actor =>
   source.kind === 'operator' ? source.actor : { accountId: null, origin: null, way: `rail:${source.kind}` }
 
 /**
- * `mismatch`: the evidence differs from the order (another amount, a taken receipt). `contradiction`: it contradicts a final
- * record. Neither moves money; both need a person. `superseded`: the attempt has a later one. `suspense`: such an attempt paid.
+ * The verdict of a payment or a top-up on evidence. `mismatch`: the evidence differs from the order (another amount, a taken
+ * receipt). `contradiction`: it contradicts a final record. Neither moves money; both need a person.
  */
-export type Verdict =
-  | 'applied'
-  | 'repeated'
-  | 'inconclusive'
-  | 'mismatch'
-  | 'contradiction'
-  | 'disputed'
-  | 'superseded'
-  | 'suspense'
+export type SettlementVerdict = 'applied' | 'repeated' | 'inconclusive' | 'mismatch' | 'contradiction'
+
+/** With the verdicts on an attempt. `superseded`: the attempt has a later one. `suspense`: such an attempt paid. */
+export type EvidenceVerdict = SettlementVerdict | 'disputed' | 'superseded' | 'suspense'
 
 /** The wait depends on the number of queries. Queries never stop, because a missing answer never ends an attempt. */
 const queryDelaysSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const

@@ -5,7 +5,7 @@ import { formatMinor, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
-import { actorOf, type EvidenceSource, resolveAttempts, type Verdict } from '../attempts/attempt.ts'
+import { actorOf, type EvidenceSource, resolveAttempts, type SettlementVerdict } from '../attempts/attempt.ts'
 import { noteResultNames } from '../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/receipts-service.ts'
@@ -13,7 +13,7 @@ import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
 /** The move that the evidence causes, or why it causes none. */
-type Judged = MoveName | Exclude<Verdict, 'applied'>
+type Judged = MoveName | Exclude<SettlementVerdict, 'applied'>
 type MoveName = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
@@ -118,33 +118,33 @@ const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<P
   )
 }
 
-type Move = { to?: 'succeeded' | 'failed'; also?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
+/** `endsAs`: the end of the payment, written for all payments together. `followUp`: a further change, one payment at a time. */
+type Move = { endsAs?: 'succeeded' | 'failed'; followUp?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
 
-/** `to`: how a payment ends, written set-wise. `also`: what else is done, one payment at a time. */
 const moves: Readonly<Record<MoveName, Move>> = {
-  succeed: { to: 'succeeded' },
-  fail: { to: 'failed' },
+  succeed: { endsAs: 'succeeded' },
+  fail: { endsAs: 'failed' },
   /** The hold stays. */
-  mark_unknown: { also: markUnknown },
-  return: { also: returnPayment },
+  mark_unknown: { followUp: markUnknown },
+  return: { followUp: returnPayment },
   /** The provider reports only the return; the money left and came back. */
-  succeed_and_return: { to: 'succeeded', also: returnPayment },
+  succeed_and_return: { endsAs: 'succeeded', followUp: returnPayment },
   /** The payment had succeeded; only its receipt was missing. */
-  complete: { also: complete },
-  note_late_success: { also: noteLateSuccess },
+  complete: { followUp: complete },
+  note_late_success: { followUp: noteLateSuccess },
 }
 
 const isMove = (judged: Judged): judged is MoveName => judged in moves
 
 const endOf = (judged: Judged, { payment, evidence, source }: Step): PaymentEnd[] => {
-  const to = isMove(judged) ? moves[judged].to : null
+  const to = isMove(judged) ? moves[judged].endsAs : null
   const actor = actorOf(source)
   if (to === 'succeeded') return [{ payment, to, actor, receipt: receiptOf(evidence) }]
   return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
 }
 
 /** `holder`: the holder of the receipt that the evidence names. */
-type Settled = { verdict: Verdict; payment: PaymentRecord; holder?: Holder | undefined }
+type Settled = { verdict: SettlementVerdict; payment: PaymentRecord; holder?: Holder | undefined }
 
 /**
  * Receipts claimed for a payout, and for money that came back: a return has its own direction and the payout's receipt. If the
@@ -165,7 +165,7 @@ const claimsOf = (judged: Judged, { payment, evidence }: Step): ReceiptClaim[] =
 
 const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
-  if (isMove(judged)) return { verdict: 'applied', payment: (await moves[judged].also?.(tx, now)) ?? ended }
+  if (isMove(judged)) return { verdict: 'applied', payment: (await moves[judged].followUp?.(tx, now)) ?? ended }
   const doubtful = judged === 'mismatch' && ended.status === 'processing'
   return { verdict: judged, payment: doubtful ? await markUnknown(tx, now) : ended }
 }
@@ -177,6 +177,7 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })
+  // The moves decide which receipts are claimed, and a receipt that is already claimed changes the move: so they are judged twice.
   const free = steps.map((step) => judge(step, false))
   const taken = await claimReceipts(
     tx,

@@ -12,7 +12,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { pack, unpack } from '../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
-import { type AttemptRecord, findAttempt, type Verdict } from '../attempts/attempt.ts'
+import { type AttemptRecord, type EvidenceVerdict, findAttempt } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 
 export type Arrival = {
@@ -24,7 +24,7 @@ export type Arrival = {
   allowedSource: boolean
 }
 
-export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
+export type DeliveryVerdict = EvidenceVerdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
 
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 

@@ -14,10 +14,10 @@ import {
   type AttemptRecord,
   attemptsOf,
   type EvidenceSource,
+  type EvidenceVerdict,
   moveAttempt,
   resolveAttempts,
   secondsToNextQuery,
-  type Verdict,
 } from '../attempts/attempt.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
@@ -82,7 +82,7 @@ const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
 const isDecision = (evidence: Evidence, source: EvidenceSource): boolean =>
   source.kind === 'query' && evidence.kind === 'succeeded' && evidence.amountMinor !== null
 
-const alertOf: Partial<Record<Verdict, Alert>> = {
+const alertOf: Partial<Record<EvidenceVerdict, Alert>> = {
   mismatch: 'evidence_mismatch',
   contradiction: 'evidence_contradiction',
   disputed: 'evidence_disputed',
@@ -90,7 +90,7 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
 }
 
 /** Only the live attempt settles the subject: money that another attempt moved goes to suspense. */
-const judgeSuperseded = (evidence: Evidence): Verdict => {
+const judgeSuperseded = (evidence: Evidence): EvidenceVerdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
 }
@@ -109,7 +109,7 @@ const isAnotherPayment = ({ kind }: AttemptRecord, evidence: Evidence): boolean 
   kind === 'topup' && evidence.kind === 'succeeded' && evidence.receipt !== null && evidence.amountMinor !== null
 
 /** The verdict on evidence that does not concern the subject. Undefined: the evidence settles the subject. */
-const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): Verdict | undefined => {
+const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): EvidenceVerdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
@@ -118,8 +118,11 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/** The verdicts, in the same order. Each subject and each receipt is named once. Top-ups settle before payments. */
-const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
+/**
+ * Settles the subjects that the evidence concerns; returns the verdicts, in the same order. Each subject and each receipt is named
+ * once. Top-ups settle before payments.
+ */
+const settleSubjects = async (tx: Tx, proofs: readonly Proof[]): Promise<EvidenceVerdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
   const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
   for (const proof of proofs.filter((each) => verdicts.get(each) === undefined)) {
@@ -141,7 +144,7 @@ const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
   return proofs.map((proof) => verdicts.get(proof) ?? 'inconclusive')
 }
 
-const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
+const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: EvidenceVerdict, evidence: Evidence): void => {
   const alert = alertOf[verdict]
   if (!alert) return
   const code = evidence.kind === 'failed' || evidence.kind === 'unknown' ? evidence.code : evidence.kind
@@ -149,7 +152,7 @@ const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: 
 }
 
 /** A disputed attempt ends by a query's answer that states the amount, by a prompt's money under another receipt, or by a person. */
-const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
+const moveOf = ({ open, evidence }: Proof, verdict: EvidenceVerdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
   if (verdict === 'mismatch') return 'dispute'
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
   if (!ends || open.superseded) return undefined
@@ -169,7 +172,11 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
  * Alerts a person to each later report about a paid payment, except pending, its return, and success with its amount. Nothing is
  * booked for the report.
  */
-const tellLaterWord = async (tx: Tx, { open: { attempt, subject }, evidence }: Proof, verdict: Verdict): Promise<void> => {
+const alertOfLaterReport = async (
+  tx: Tx,
+  { open: { attempt, subject }, evidence }: Proof,
+  verdict: EvidenceVerdict,
+): Promise<void> => {
   if (evidence.kind === 'pending') return
   if (evidence.kind === 'succeeded') {
     const { rail, subjectId: id, amountMinor } = attempt
@@ -179,20 +186,21 @@ const tellLaterWord = async (tx: Tx, { open: { attempt, subject }, evidence }: P
     return
   }
   if (evidence.kind === 'returned' && (verdict === 'applied' || verdict === 'repeated')) return
-  const word = evidence.word ?? (evidence.kind === 'unknown' && evidence.code === 'unreadable' ? evidence.code : undefined)
-  if (word === undefined) return
+  const providerStatus =
+    evidence.providerStatus ?? (evidence.kind === 'unknown' && evidence.code === 'unreadable' ? evidence.code : undefined)
+  if (providerStatus === undefined) return
   const amountMinor = evidence.kind === 'returned' ? evidence.amountMinor : null
   const about = { rail: attempt.rail, subjectKind: attempt.kind, subjectId: attempt.subjectId }
-  await raiseProviderAlert(tx, { ...about, word, receipt: subject.record.providerReceipt, amountMinor })
+  await raiseProviderAlert(tx, { ...about, word: providerStatus, receipt: subject.record.providerReceipt, amountMinor })
 }
 
 export const disputedOf = ({ attempt, subject }: OpenAttempt) => ({ attempt, paidReceipt: subject.record.providerReceipt })
 
 /** Settles the subjects, each named once. Results are in the same order. */
-export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
+export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<EvidenceVerdict[]> => {
   const proofs = reported.map(aboutOrder)
   const paid = proofs.map(({ open: { subject } }) => subject.kind === 'payment' && isPaid(subject.record.status))
-  const verdicts = await judge(tx, proofs)
+  const verdicts = await settleSubjects(tx, proofs)
   const resolved: Uuid[] = []
   for (const [index, proof] of proofs.entries()) {
     const verdict = verdicts[index] ?? 'inconclusive'
@@ -202,7 +210,7 @@ export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise
     else if (move === 'dispute') await dispute(tx, proof)
     else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
     raiseAlert(tx, attempt, verdict, proof.evidence)
-    if (paid[index]) await tellLaterWord(tx, proof, verdict)
+    if (paid[index]) await alertOfLaterReport(tx, proof, verdict)
     await recordDoubtful(tx, disputedOf(proof.open), verdict, proof.evidence)
   }
   await resolveAttempts(tx, resolved)

@@ -129,11 +129,11 @@ const accept = statement('attempts.accept')`
      updated_at = $6
    from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`
 
-type Accepted = ProviderReference & { id: Uuid }
+type AcceptedAttempt = ProviderReference & { id: Uuid }
 
-export const recordAccepted = async (db: Db, at: Date, taken: readonly Accepted[]): Promise<void> => {
+export const recordAccepted = async (db: Db, at: Date, accepted: readonly AcceptedAttempt[]): Promise<void> => {
   const nextQuestionAt = secondsAfter(at, secondsToNextQuery(0))
-  const named = fieldsOf(taken, 'id', 'request', 'conversation')
+  const named = fieldsOf(accepted, 'id', 'request', 'conversation')
   await db.query(accept, [...named, statesBefore('attempt', 'submitted'), nextQuestionAt, at])
 }
 
@@ -214,11 +214,11 @@ const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
 /** Answers that only say "accepted" change only the attempt, and are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
-  const recordTaken = coalesce<Accepted, void>({
-    query: async (taken) => {
+  const recordAcceptance = coalesce<AcceptedAttempt, void>({
+    query: async (accepted) => {
       const at = deps.clock.now()
-      await untilWritten(() => recordAccepted(deps.db, at, taken))
-      return taken.map(() => undefined)
+      await untilWritten(() => recordAccepted(deps.db, at, accepted))
+      return accepted.map(() => undefined)
     },
     inFlight: 1,
     maxKeys: maxInStatement,
@@ -239,7 +239,7 @@ export const createSender = (deps: Parts) => {
       },
       'rail called',
     )
-    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ id: attemptId, ...submission.provider })
+    if (submission.kind === 'accepted' && !submission.evidence) return recordAcceptance({ id: attemptId, ...submission.provider })
     const isRailDown = deps.rails.gates[source.rail].read().state !== 'up'
     const sent = { id: attemptId, kind: source.kind, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, sent, submission, isRailDown)))

@@ -13,7 +13,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
-import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
+import { actorOf, type EvidenceSource, type SettlementVerdict } from '../attempts/attempt.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { getHolderOf } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
@@ -95,7 +95,7 @@ const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> 
 
 type Success = Extract<Evidence, { kind: 'succeeded' }>
 
-const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): Verdict => {
+const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): SettlementVerdict => {
   const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
     if (strange) return 'mismatch'
@@ -108,7 +108,7 @@ const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken:
 }
 
 /** Applied: pending → succeeded or failed; expired and failed → succeeded on proof; a success gets its receipt, never another. */
-const verdictOn = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): Verdict => {
+const verdictOn = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): SettlementVerdict => {
   switch (evidence.kind) {
     case 'succeeded':
       return verdictOnSuccess(topup, evidence, receiptIsTaken)
@@ -149,7 +149,7 @@ export const settleTopup = async (
   topup: TopupRecord,
   evidence: Evidence,
   source: EvidenceSource,
-): Promise<{ verdict: Verdict; topup: TopupRecord }> => {
+): Promise<{ verdict: SettlementVerdict; topup: TopupRecord }> => {
   const step = { topup, actor: actorOf(source) }
   const success = evidence.kind === 'succeeded' ? evidence : null
   const receipt = success?.receipt ?? null

@@ -100,7 +100,7 @@ const readOtherCode = (code: string): Evidence => {
   if (code === stillUnderWay) return { kind: 'pending' }
   const known = collectionFailure(code)
   return known
-    ? { kind: 'failed', ...known, word: code }
+    ? { kind: 'failed', ...known, providerStatus: code }
     : unknown(safeCode(code), 'The provider gave a result code that proves nothing.', code)
 }
 

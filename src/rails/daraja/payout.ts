@@ -102,7 +102,7 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
   const known = payoutFailure(code)
   return known === undefined
     ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.', duplicateResults.has(code) ? '' : code)
-    : { kind: 'failed', ...known, word: code }
+    : { kind: 'failed', ...known, providerStatus: code }
 }
 
 /** 2032 has no status: a receipt that is not found does not prove that nothing was sent. */
@@ -117,7 +117,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
   if (ended && isOther) return unknown('other_request', 'The status is that of another payment.')
   if (ended) {
     const message = safeMessage(result.parameter('TransactionReason'), `The provider reports the payment as ${word}.`)
-    return { kind: 'failed', ...ended, message, word: status }
+    return { kind: 'failed', ...ended, message, providerStatus: status }
   }
   switch (outcome) {
     case 'paid':
@@ -126,7 +126,11 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
       return { kind: 'pending' }
     case 'returned': {
       const amountMinor = readReturned(result.parameter('Amount'))
-      const returned = { kind: 'returned', receipt: receiptOf(result.parameter('ReceiptNo')) ?? null, word: status } as const
+      const returned = {
+        kind: 'returned',
+        receipt: receiptOf(result.parameter('ReceiptNo')) ?? null,
+        providerStatus: status,
+      } as const
       const message = 'The provider has sent the money back.'
       return amountMinor === undefined
         ? { ...returned, amountMinor: null, isUnread: true, message }

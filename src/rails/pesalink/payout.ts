@@ -56,10 +56,14 @@ const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstructio
   }
 }
 
-const failed = (code: string | undefined, failureCodes: readonly string[], word: string): Evidence =>
+const failed = (code: string | undefined, failureCodes: readonly string[], providerStatus: string): Evidence =>
   code !== undefined && failureCodes.includes(code)
-    ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.'), word }
-    : unknown(safeCode(code), 'The bank reports a failure that proves nothing.', word)
+    ? {
+        kind: 'failed',
+        ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.'),
+        providerStatus,
+      }
+    : unknown(safeCode(code), 'The bank reports a failure that proves nothing.', providerStatus)
 
 /** The stated amount. Null if the bank states none, undefined if it is unreadable. */
 const statedBy = (details: unknown, read: typeof readShillings) => {
@@ -80,22 +84,27 @@ const wordOf = (details: unknown): string => textField(details, 'state') ?? text
 
 /** Jenga says "Failed" even with 400105, "unknown status, contact support": the bank must document the code as final. */
 const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
-  const word = wordOf(details)
+  const providerStatus = wordOf(details)
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
-  switch (outcomeOf(word)) {
+  switch (outcomeOf(providerStatus)) {
     case 'paid':
       return succeeded(receipt, statedBy(details, readShillings), textField(details, 'receiverName'))
     case 'ended':
-      return failed(textField(details, 'code'), failureCodes, word)
+      return failed(textField(details, 'code'), failureCodes, providerStatus)
     case 'returned': {
       const amountMinor = statedBy(details, readReturned)
-      const returned = { kind: 'returned', receipt: receipt ?? null, message: 'The bank has sent the money back.', word } as const
+      const returned = {
+        kind: 'returned',
+        receipt: receipt ?? null,
+        message: 'The bank has sent the money back.',
+        providerStatus,
+      } as const
       return amountMinor === undefined ? { ...returned, amountMinor: null, isUnread: true } : { ...returned, amountMinor }
     }
     case 'pending':
       return { kind: 'pending' }
     default:
-      return unknown('unknown_state', 'The bank gave a state that proves nothing.', word)
+      return unknown('unknown_state', 'The bank gave a state that proves nothing.', providerStatus)
   }
 }
 

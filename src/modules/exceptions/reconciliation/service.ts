@@ -13,7 +13,7 @@ import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/fields.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
-import type { Verdict } from '../../attempts/attempt.ts'
+import type { EvidenceVerdict } from '../../attempts/attempt.ts'
 import { recordListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
@@ -127,7 +127,7 @@ const periodOf = (lines: readonly StatementLine[], now: Date) => {
 }
 
 /** A payment without an attempt was sent in lost writes, under the names that the statement shows. */
-const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<Verdict> => {
+const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<EvidenceVerdict> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const source = { kind: 'operator', actor: operator } as const
   const { verdict } = only(await settlePayments(tx, [{ payment, evidence, source }]))
@@ -146,7 +146,7 @@ const takeAsEvidence = async (db: Database, operator: Operator, difference: Reco
       ? { kind: 'returned', receipt, amountMinor, message: 'The provider has sent the money back.' }
       : { kind: 'succeeded', receipt, amountMinor }
   const source = { kind: 'operator', actor: operator } as const
-  const judge = async (tx: Tx): Promise<Verdict> => {
+  const judge = async (tx: Tx): Promise<EvidenceVerdict> => {
     if (attemptId === null) return takeWithoutAttempt(tx, operator, subject.id, evidence)
     const open = await openAttempt(tx, { id: attemptId, kind: subject.kind, subjectId: subject.id })
     return only(await applyEvidence(tx, [{ open, evidence, source }]))
