@@ -29,8 +29,9 @@ beforeAll(async () => {
     approval_threshold_minor: '50000',
     per_payment_limit_minor: '90000',
   })
-  const pay = (amount: string) => key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount })
-  await pay('10000')
+  const pay = (amount: string, more: object = {}) =>
+    key.api.post('/v1/payments', { beneficiary_id: beneficiary, amount_minor: amount, ...more })
+  await pay('10000', { metadata: { status: 'pending_approval' } })
   await pay('100000')
   const held = await pay('60000')
   await service.settle()

@@ -117,7 +117,7 @@ const evaluationAgain = (
   const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, unitMinor: 1n, duplicateWindowSeconds: 0 }
   // A mandate's window and the duplicate check use the payment's creation time.
   const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...once }
-  return { context, evaluation: evaluationOf(own, requested, mandate) }
+  return { context, evaluation: evaluationOf(own, requested, mandate?.rules ?? null) }
 }
 
 export const covers = (decision: Decision, payment: PaymentRecord, { approvers, signers }: Authority): boolean =>

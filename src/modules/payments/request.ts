@@ -6,18 +6,20 @@ import type { Answered, WriteRequest } from '../../queue/write-path.ts'
 import type { Parts } from '../parts.ts'
 import type { Push } from '../push/send.ts'
 import type { WholeBatch } from './batch/schema.ts'
+import type { PaymentRecord } from './queries.ts'
 import type { CreatePayment } from './schema.ts'
 
 export type PaymentRequest = WriteRequest<Principal> & {
   principal: Principal
   input: CreatePayment
   /** The chain's answer about the wallet that signed the named mandate, from before the transaction. */
-  standing: MandateSignatureStatus
-  /** Trace of the request: its batch may run in the trace of another request. */
+  mandateSignature: MandateSignatureStatus
+  /** Trace of the request: its group may run in the trace of another request. */
   traceparent: string | null
 }
 
-export type CreatedPayment = Answered<RecordAnswer>
+/** `status`: of a payment that this request created. */
+export type CreatedPayment = Answered<RecordAnswer & { status?: PaymentRecord['status'] }>
 
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
@@ -37,7 +39,7 @@ export type Deciding = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' 
 
 export type MayBeRefused = Pick<PaymentRequest, 'principal' | 'input'> | Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>
 
-/** Refused payments are recorded in batches after their answer. A killed process loses those that it had not written. */
+/** Refused payments are recorded in groups after their answer. A killed process loses those that it had not written. */
 export type Refusals = {
   recording: <Answer>(request: MayBeRefused, submit: () => Promise<Answer>) => Promise<Answer>
   /** Resolves when every refusal of this process so far is written: before refusals are listed, and at shutdown. */

@@ -16,9 +16,17 @@ import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
 import { endPayments, wakeForPayments, writeChanges } from './change.ts'
-import { type Accepted, type Deployment, holdIds, type Payer, type Refused, use } from './create/decide.ts'
-import { type Ask, decideNext, readSpending, type Spending } from './create/decide-in-turn.ts'
-import { takeDue } from './create/write.ts'
+import {
+  type Accepted,
+  countAccepted,
+  type DecisionRequest,
+  type Deployment,
+  holdIds,
+  type Payer,
+  type Refused,
+} from './create/decide.ts'
+import { type DecisionState, decideInTurn, readDecisionState } from './create/decide-in-turn.ts'
+import { holdDuePayments } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
 import { changed, covers, requesterStops } from './recheck.ts'
@@ -35,8 +43,8 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
   }
 }
 
-/** `asked`: an approval is requested now. */
-type Due = { payment: PaymentRecord } & ({ kind: 'sent' | 'asked'; accepted: Accepted } | { kind: 'failed'; failure: Failure })
+/** `ask`: an approval is requested now. */
+type Due = { payment: PaymentRecord } & ({ kind: 'send' | 'ask'; accepted: Accepted } | { kind: 'fail'; failure: Failure })
 
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
   denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : changed(message)
@@ -48,10 +56,10 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
   return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
 }
 
-type DueAsk = Ask & { payment: PaymentRecord }
+type DueRequest = DecisionRequest & { payment: PaymentRecord }
 
-const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing']): DueAsk => ({
-  ...{ payment, principal, standing, madeAt: payment.executeAt ?? payment.createdAt, feeMinor: payment.feeMinor },
+const dueRequestOf = (payment: PaymentRecord, principal: Payer, mandateSignature: MandateSignatureStatus): DueRequest => ({
+  ...{ payment, principal, mandateSignature, madeAt: payment.executeAt ?? payment.createdAt, feeMinor: payment.feeMinor },
   input: {
     beneficiary_id: payment.beneficiaryId,
     amount_minor: payment.amountMinor,
@@ -64,69 +72,82 @@ const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing
 })
 
 /** Accepts a payment with the result of its decision: later payments are decided with what it leaves. */
-const taken = (
-  { state }: Spending,
+const acceptDue = (
+  { state }: DecisionState,
   payment: PaymentRecord,
   accepted: Accepted,
   approvalId: PaymentRecord['approvalId'],
 ): Accepted => {
-  use(state, accepted)
+  countAccepted(state, accepted)
   return {
     ...accepted,
     payment: { ...payment, ...holdIds(payment.feeMinor), countedDay: accepted.payment.countedDay, approvalId },
   }
 }
 
-const decideOne = (
+const decideDuePayment = (
   deployment: Deployment,
-  spending: Spending,
-  { ask, index, authorityOf, at }: { ask: DueAsk; index: number; authorityOf: (paymentId: Uuid) => Authority; at: Date },
+  state: DecisionState,
+  {
+    request,
+    index,
+    authorityOf,
+    at,
+  }: { request: DueRequest; index: number; authorityOf: (paymentId: Uuid) => Authority; at: Date },
 ): Due => {
-  const { payment, principal } = ask
+  const { payment, principal } = request
   const authority = authorityOf(payment.id)
-  const failed = (reason: Failure) => ({ payment, kind: 'failed', failure: reason }) as const
+  const failed = (reason: Failure) => ({ payment, kind: 'fail', failure: reason }) as const
   const lost = lostAuthority(authority)
   if (lost) return failed(lost)
-  const decided = decideNext(spending, deployment, { ask, principal, index, at, isDue: true })
+  const decided = decideInTurn(state, deployment, { request, principal, index, at, isDue: true })
   if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
-    return { payment, kind: 'sent', accepted: taken(spending, payment, decided, payment.approvalId) }
+    return { payment, kind: 'send', accepted: acceptDue(state, payment, decided, payment.approvalId) }
   // Scheduling requested no approval, so it is requested now. An item alone cannot wait: its batch waits only as a whole.
   if (payment.approvalId === null && payment.batchId === null)
-    return { payment, kind: 'asked', accepted: taken(spending, payment, decided, newId()) }
+    return { payment, kind: 'ask', accepted: acceptDue(state, payment, decided, newId()) }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
-const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
-  const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
-  if (begun.length === 0) return
-  const taking = begun.map(({ accepted }) => accepted)
-  const balances = await takeDue(tx, taking, state)
+const begin = async (
+  tx: Tx,
+  deps: Deciding,
+  due: readonly Due[],
+  state: Parameters<typeof holdDuePayments>[2],
+): Promise<void> => {
+  const accepted = due.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
+  if (accepted.length === 0) return
+  const balances = await holdDuePayments(
+    tx,
+    accepted.map((each) => each.accepted),
+    state,
+  )
   await writeChanges(
     tx,
-    begun.map(({ kind, accepted: { payment, decision, inputs } }) => ({
+    accepted.map(({ kind, accepted: { payment, decision, inputs } }) => ({
       payment,
-      change: kind === 'sent' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
+      change: kind === 'send' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
       options: { actor: timer, after: { outcome: decision.outcome }, inputs },
     })),
     balances,
   )
-  for (const { kind, accepted } of begun) {
-    const payment = { ...accepted.payment, status: 'pending_approval' as const }
-    if (kind === 'asked') await requestApproval(tx, deps, { ...accepted, payment }, payment.originGrantId)
+  for (const { kind, accepted: one } of accepted) {
+    const payment = { ...one.payment, status: 'pending_approval' as const }
+    if (kind === 'ask') await requestApproval(tx, deps, { ...one, payment }, payment.originGrantId)
   }
-  const started = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment] : []))
-  wakeForPayments(tx, started)
+  const toSend = accepted.flatMap(({ kind, payment }) => (kind === 'send' ? [payment] : []))
+  wakeForPayments(tx, toSend)
 }
 
 /**
  * Decides and sends what is due together: one payment, or all items of a batch. Each is decided as if requested now, with what
  * the earlier ones leave. Locks make each payment run once: a payment that another process executed is no longer scheduled. The time is
- * read behind the locks too, so a clock that was set back sends nothing early. `standing`: of the mandate that the payments name.
+ * read behind the locks too, so a clock that was set back sends nothing early. `mandateSignature`: of the mandate that they name.
  */
-const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateSignatureStatus): Promise<void> => {
+const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSignature: MandateSignatureStatus): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
   const payments = locked
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
@@ -139,17 +160,17 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: M
   const authorityOf = await readAuthority(tx, payments)
   // Payments that are due together come from one request.
   const principal = await payerOf(tx, first, authorityOf(first.id))
-  const asks = payments.map((payment) => askOf(payment, principal, standing))
-  const spending = await readSpending(tx, deps.clock, asks)
-  const due = asks.map((ask, index) => decideOne(deps, spending, { ask, index, authorityOf, at: tx.at }))
-  const sends = due.some(({ kind }) => kind !== 'failed')
-  if (batchId && sends) await moveBatch(tx, timer, batchId, 'processing')
-  await begin(tx, deps, due, spending.state)
-  const ends = due.flatMap((each) =>
-    each.kind === 'failed' ? [{ payment: each.payment, to: each.kind, actor: timer, failure: each.failure }] : [],
+  const requests = payments.map((payment) => dueRequestOf(payment, principal, mandateSignature))
+  const state = await readDecisionState(tx, deps.clock, requests)
+  const due = requests.map((request, index) => decideDuePayment(deps, state, { request, index, authorityOf, at: tx.at }))
+  const goesOn = due.some(({ kind }) => kind !== 'fail')
+  if (batchId && goesOn) await moveBatch(tx, timer, batchId, 'processing')
+  await begin(tx, deps, due, state.state)
+  const failures = due.flatMap((each) =>
+    each.kind === 'fail' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
   )
-  await endPayments(tx, ends)
-  if (batchId && !sends) await moveBatch(tx, timer, batchId, 'failed')
+  await endPayments(tx, failures)
+  if (batchId && !goesOn) await moveBatch(tx, timer, batchId, 'failed')
 }
 
 const executePayments = sweepOf(
@@ -161,12 +182,12 @@ const executePayments = sweepOf(
     fields: { workspaceId: payments.workspaceId, mandateId: payments.mandateId },
   },
   async (deps: Executing, { id, workspaceId, mandateId }) => {
-    const standing = await checkMandateSignature(deps.db, deps.contractWallets, workspaceId, mandateId)
-    await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
+    const mandateSignature = await checkMandateSignature(deps.db, deps.contractWallets, workspaceId, mandateId)
+    await inTx(deps.db, (tx) => execute(tx, deps, [id], mandateSignature))
   },
 )
 const executeBatches = sweepOf(
-  'payments.execute',
+  'payment_batches.execute',
   {
     id: paymentBatches.id,
     due: paymentBatches.executeAt,

@@ -14,7 +14,7 @@ import type { Decision, MandateSignatureStatus, Periods, PolicyRules, TraceEntry
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { checkMandateSignature, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
-import { considerPayment, type Deployment, paidTo } from '../payments/create/decide.ts'
+import { type Deployment, paidTo, prepareEvaluation } from '../payments/create/decide.ts'
 import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf } from '../payments/create/preconditions.ts'
 import { type PaymentContext, readPast } from '../payments/evaluation/context.ts'
 import { type LockedState, readState, usageKey } from '../payments/evaluation/state.ts'
@@ -90,13 +90,19 @@ const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: 
     .set(usageKey(rules.id, 'month', month), usage.monthMinor),
 })
 
-type Asked = { input: Simulate; proposed: PolicyRules | null; standing: MandateSignatureStatus; periods: Periods; at: Date }
+type Asked = {
+  input: Simulate
+  proposed: PolicyRules | null
+  mandateSignature: MandateSignatureStatus
+  periods: Periods
+  at: Date
+}
 
 const decideNow = async (
   db: Db,
   deployment: Deployment,
   principal: Principal,
-  { input, proposed, standing, periods, at }: Asked,
+  { input, proposed, mandateSignature, periods, at }: Asked,
 ): Promise<Simulated> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   const { id: workspaceId, balanceAccountId } = principal.workspace
@@ -115,13 +121,12 @@ const decideNow = async (
   ])
   if (read.beneficiaries.get(beneficiaryId)?.workspaceId !== workspaceId) throw notFound('beneficiary_id')
   if (mandate === undefined) throw notFound('mandate_id')
-  if (mandate) mandate.rules.standing = standing
   if (repeats === undefined) throw notFound('duplicate_of')
   const { rails, config } = deployment
   const currency = config.CURRENCY
   const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
-  const request = { principal, input, mandate, past: only(past) }
-  const { context, evaluation } = considerPayment(state, request, at, deployment)
+  const request = { principal, input, mandate, mandateSignature, past: only(past) }
+  const { context, evaluation } = prepareEvaluation(state, request, at, deployment)
   const decision = evaluate(evaluation)
   const before = refusalsOf(
     () => checkCaller(principal),
@@ -154,9 +159,9 @@ export const simulate = async (
   principal: Principal,
   input: Simulate,
 ): Promise<Simulated> => {
-  const standing = await checkMandateSignature(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
+  const mandateSignature = await checkMandateSignature(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
   const decide = (db: Db, asked: Pick<Asked, 'proposed' | 'at'>) =>
-    decideNow(db, deps, principal, { input, standing, periods: duePeriods(principal, input, asked.at), ...asked })
+    decideNow(db, deps, principal, { input, mandateSignature, periods: duePeriods(principal, input, asked.at), ...asked })
   const { policy } = input
   if (!policy) return decide(deps.db, { proposed: null, at: deps.clock.now() })
   return inTx(deps.db, async (tx) => {

@@ -9,7 +9,7 @@ import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
 import { packInputs } from '../../../policy/inputs.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
-import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
+import type { Charge, Decision, Evaluation, MandateSignatureStatus, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
@@ -36,8 +36,7 @@ export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'pe
 export type DecisionRequest = {
   principal: Payer
   input: CreatePayment
-  mandate: PaymentMandate | null
-  past: PayeePast
+  mandateSignature: MandateSignatureStatus
   once?: Pick<Once, 'key' | 'bodyHash'> | null
   traceparent?: string | null
   ofBatch?: OfBatch | undefined
@@ -46,6 +45,8 @@ export type DecisionRequest = {
   /** Fee that a scheduled payment was created with; null: none. */
   feeMinor?: Minor | null
 }
+/** A request with the rows that it names and its payee's past. */
+export type LoadedRequest = DecisionRequest & { mandate: PaymentMandate | null; past: PayeePast }
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
@@ -60,8 +61,8 @@ export type Accepted = {
 /** `denied`: refused by a rule. A denial moves no money, but it is in the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
-type Considered = { context: PaymentContext; evaluation: Evaluation }
-type Terms = Considered & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
+type Prepared = { context: PaymentContext; evaluation: Evaluation }
+type Terms = Prepared & { decision: Decision; at: Date; currency: string; feeMinor: Minor }
 
 /** The ids of a payment's hold and its fee's hold. */
 export const holdIds = (feeMinor: Minor | null) => ({
@@ -69,15 +70,15 @@ export const holdIds = (feeMinor: Minor | null) => ({
   feeHoldTransferId: feeMinor ? newId() : null,
 })
 
-const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, terms: Terms): PaymentRecord => {
+const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency, feeMinor } = terms
-  const held = decision.outcome === 'require_approval'
+  const needsApproval = decision.outcome === 'require_approval'
   const executeAt = input.execute_at ?? null
   return {
     id: newId(),
     workspaceId: principal.workspace.id,
     accountId: principal.workspace.balanceAccountId,
-    status: executeAt ? 'scheduled' : held ? 'pending_approval' : 'processing',
+    status: executeAt ? 'scheduled' : needsApproval ? 'pending_approval' : 'processing',
     amountMinor: input.amount_minor,
     feeMinor: feeMinor || null,
     currency,
@@ -90,7 +91,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     narrative: input.narrative ?? null,
     metadata: input.metadata ?? {},
     mandateId: input.mandate_id ?? null,
-    approvalId: held ? newId() : null,
+    approvalId: needsApproval ? newId() : null,
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
     snapshot: {
@@ -125,7 +126,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     lateSuccessAt: null,
     lateSuccessResolution: null,
     lateSuccessResolvedAt: null,
-    dispatchDueAt: held || executeAt ? null : at,
+    dispatchDueAt: needsApproval || executeAt ? null : at,
     traceparent: traceparent ?? null,
     createdAt: at,
     updatedAt: at,
@@ -133,8 +134,11 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
   }
 }
 
-/** The next decision of the same transaction counts the usage of this one. */
-export const use = (state: SpendingState, { payment, charges, mandate, decision, familyId, lineage }: Accepted): void => {
+/** Counts an accepted payment in balances and usage, for the next decision of the same transaction. */
+export const countAccepted = (
+  state: SpendingState,
+  { payment, charges, mandate, decision, familyId, lineage }: Accepted,
+): void => {
   const { accountId, amountMinor, feeMinor, paymentType, rail, countedDay } = payment
   const heldMinor = amountMinor + (feeMinor ?? 0n)
   const balance = assertPresent(state.balances.get(accountId), 'a payment was accepted without a balance')
@@ -154,23 +158,23 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
 }
 
 /** Batches are sent twice by mistake after a weekend, and single payments by programs after minutes. */
-const leastListWindowSeconds = 72 * 3600
+const minBatchWindowSeconds = 72 * 3600
 
-export const paidTo = ({ principal, input }: Pick<DecisionRequest, 'principal' | 'input'>): PaidTo => ({
+export const paidTo = ({ principal, input }: Pick<LoadedRequest, 'principal' | 'input'>): PaidTo => ({
   workspaceId: principal.workspace.id,
   beneficiaryId: input.beneficiary_id,
   accountReference: input.account_reference ?? null,
 })
 
-/** The facts for a payment's decision. For a scheduled payment, the remaining limits are decided when it is due. */
-export const considerPayment = (
+/** The policy engine's input for a request. For a scheduled payment, the remaining limits are decided when it is due. */
+export const prepareEvaluation = (
   state: LockedState,
-  request: DecisionRequest,
+  request: LoadedRequest,
   at: Date,
   { rails, config }: Deployment,
-): Considered => {
+): Prepared => {
   const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
-  const { principal, input, mandate, ofBatch } = request
+  const { principal, input, mandate, mandateSignature, ofBatch } = request
   const { earlier, typicalAmountMinor } = request.past
   const { workspace, grant, accountId: initiatorAccountId } = principal
   const dueAt = input.execute_at ?? at
@@ -191,31 +195,33 @@ export const considerPayment = (
     onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
     ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
     unitMinor: unitOf(rails, rail),
-    duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, leastListWindowSeconds) : windowSeconds,
+    duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, minBatchWindowSeconds) : windowSeconds,
   }
-  return { context, evaluation: evaluationOf(context, requested, mandate) }
+  // Several requests may name one mandate, each with its chain's answer at that time.
+  const rules = mandate && { ...mandate.rules, standing: mandateSignature }
+  return { context, evaluation: evaluationOf(context, requested, rules) }
 }
 
-/** Throws refusals that no spending rule decides. */
-export const consider = (state: LockedState, request: DecisionRequest, at: Date, deployment: Deployment): Considered => {
-  const considered = considerPayment(state, request, at, deployment)
-  const { context, evaluation } = considered
+/** The policy engine's input. Throws refusals that no spending rule decides. */
+export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at: Date, deployment: Deployment): Prepared => {
+  const prepared = prepareEvaluation(state, request, at, deployment)
+  const { context, evaluation } = prepared
   checkPreconditions(context, request.principal.capabilities.payments)
   checkRailRules(evaluation.payment, context, deployment.rails, deployment.config.CURRENCY)
   checkDueTime(request.input.execute_at ?? null, at)
-  return considered
+  return prepared
 }
 
-/** Decides a payment, writes nothing. Throws refusals that no spending rule decides: a freeze, a rail's rule, a low balance. */
+/** Decides one request; counts and writes nothing. Throws refusals that no spending rule decides: a freeze, a low balance. */
 export const decidePayment = (
   state: SpendingState,
-  request: DecisionRequest,
+  request: LoadedRequest,
   at: Date,
   deployment: Deployment,
 ): Accepted | Refused => {
   const { principal, input, mandate, past, ofBatch } = request
   const currency = deployment.config.CURRENCY
-  const { context, evaluation } = consider(state, request, at, deployment)
+  const { context, evaluation } = checkedEvaluation(state, request, at, deployment)
   const decision = evaluate(evaluation)
   const { amount_minor: amountMinor, execute_at: executeAt } = input
   if (decision.outcome === 'deny')

@@ -32,8 +32,8 @@ import { type BatchRow, presentBatch } from '../batch/queries.ts'
 import { PaymentBatchPreview } from '../batch/schema.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
-import type { Accepted } from './decide.ts'
-import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './decide-in-turn.ts'
+import type { Accepted, DecisionRequest } from './decide.ts'
+import { batchTotalsByRule, type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
 import type { OfBatch } from './preconditions.ts'
 import { writePayments, writtenOut } from './write.ts'
 
@@ -79,8 +79,8 @@ const lineOf = (
 
 type State = {
   items: readonly KnownItem[]
-  asks: readonly (Ask & { ofBatch: OfBatch })[]
-  spending: Spending
+  requests: readonly (DecisionRequest & { ofBatch: OfBatch })[]
+  decisionState: DecisionState
   payees: ReadonlyMap<Uuid, PayeeRow>
 }
 type Decided = {
@@ -96,13 +96,13 @@ type Decided = {
  * signatures if any item asks for them.
  */
 const needsOf = (accepted: readonly Accepted[]) => {
-  const held = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
-  if (held.length === 0) return null
-  const versions = new Map(held.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
+  const needing = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
+  if (needing.length === 0) return null
+  const versions = new Map(needing.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
   return {
-    requiredApprovals: Math.max(...held.map(({ requiredApprovals }) => requiredApprovals)),
-    separationOfDuties: held.some(({ separationOfDuties }) => separationOfDuties),
-    approvalProof: strictestProof(held.map(({ approvalProof }) => approvalProof)),
+    requiredApprovals: Math.max(...needing.map(({ requiredApprovals }) => requiredApprovals)),
+    separationOfDuties: needing.some(({ separationOfDuties }) => separationOfDuties),
+    approvalProof: strictestProof(needing.map(({ approvalProof }) => approvalProof)),
     policyVersions: [...versions.values()],
   }
 }
@@ -113,14 +113,14 @@ const decideItems = async (
   request: BatchRequest,
   { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
 ): Promise<Decided | { faults: Fault[]; denied: number }> => {
-  const { spending, asks, payees } = state
-  const listTotals = await listTotalsOf(spending, deps, { asks, principal, at })
-  const decided = await mapInChunks(asks, (one, index) => {
-    const ask = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
-    return decideNext(spending, deps, { ask, principal, index, at })
+  const { decisionState, requests, payees } = state
+  const listTotals = await batchTotalsByRule(decisionState, deps, { requests, principal, at })
+  const decided = await mapInChunks(requests, (one, index) => {
+    const item = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
+    return decideInTurn(decisionState, deps, { request: item, principal, index, at })
   })
-  const faults = decided.flatMap((one, place) =>
-    'refusal' in one ? [{ index: asks[place]?.ofBatch.index ?? place, refusal: one.refusal }] : [],
+  const faults = decided.flatMap((one, order) =>
+    'refusal' in one ? [{ index: requests[order]?.ofBatch.index ?? order, refusal: one.refusal }] : [],
   )
   const items = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
   const [first] = items
@@ -213,7 +213,7 @@ const presentPreview = (
 const writeBatch = async (
   tx: Tx,
   deps: Deciding,
-  { spending }: State,
+  { decisionState }: State,
   principal: Principal,
   decided: Decided,
 ): Promise<string> => {
@@ -221,7 +221,7 @@ const writeBatch = async (
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
   const written = await mapInChunks(accepted, (one) => writtenOut(one, principal))
-  await writePayments(tx, deps, written, spending.state)
+  await writePayments(tx, deps, written, decisionState.state)
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {
     subject: batch.id,
@@ -244,13 +244,13 @@ const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: rea
   const { principal, traceparent } = request
   // A dry run lists every duplicate that needs a confirmation.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
-  const asks = items.map(({ input, index, otherName }): State['asks'][number] => {
+  const requests = items.map(({ input, index, otherName }): State['requests'][number] => {
     const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
-    return { principal, input, standing: 'holds', traceparent, ofBatch }
+    return { principal, input, mandateSignature: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
-  const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.run(payeesOf, { ids })])
-  return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
+  const [decisionState, payees] = await Promise.all([readDecisionState(tx, clock, requests), tx.run(payeesOf, { ids })])
+  return { items, requests, decisionState, payees: new Map(payees.map((payee) => [payee.id, payee])) }
 }
 
 const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
@@ -267,7 +267,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       const { balanceAccountId } = principal.workspace
       // If none of the payees is known, nothing was read yet.
       const { availableMinor: available } =
-        state.spending.state.balances.get(balanceAccountId) ?? (await getBalance(tx, balanceAccountId))
+        state.decisionState.state.balances.get(balanceAccountId) ?? (await getBalance(tx, balanceAccountId))
       const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)

@@ -3,12 +3,12 @@ import { emit, inTx, signal, type Tx } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
-import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
+import { keyUserOf, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
 import { checkMandateSignature } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
-import { decideNext, readSpending, type Spending } from './decide-in-turn.ts'
+import { type DecisionState, decideInTurn, readDecisionState } from './decide-in-turn.ts'
 import { auditDenial, type Written, writePayments, writtenOut } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
@@ -20,18 +20,18 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
  * Locks: the accounts of the balances exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for
  * them. The decisions' clock (`tx.at`) is read once, after the locks.
  */
-const decidePayments = (
+const createPayments = (
   tx: Tx,
   deps: Deciding,
   requests: readonly PaymentRequest[],
   wait: boolean,
 ): Promise<Outcome<CreatedPayment>[]> => {
   const accepted: Written[] = []
-  return writeAll<PaymentRequest, Principal, Spending, RecordAnswer>(tx, requests, wait, {
+  return writeAll<PaymentRequest, Principal, DecisionState, CreatedPayment['answer']>(tx, requests, wait, {
     keys: paymentKeys,
-    read: (tx) => readSpending(tx, deps.clock, requests),
-    decide: async (tx, spending, ask, principal, index) => {
-      const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
+    read: (tx) => readDecisionState(tx, deps.clock, requests),
+    decide: async (tx, state, request, principal, index) => {
+      const decided = decideInTurn(state, deps, { request, principal, index, at: tx.at })
       if ('refusal' in decided) {
         if (decided.denied) auditDenial(tx, principal, deps.config.CURRENCY, decided.denied)
         return decided.refusal
@@ -40,7 +40,7 @@ const decidePayments = (
       if (payment.executeAt) payment.originGrantId = principal.originGrantId
       const written = writtenOut(decided, principal)
       accepted.push(written)
-      return { id: payment.id, text: written.text, by: keyUserOf(principal) }
+      return { id: payment.id, text: written.text, by: keyUserOf(principal), status: payment.status }
     },
     write: (tx, { state }) => writePayments(tx, deps, accepted, state),
   })
@@ -51,7 +51,7 @@ export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>
   createAccountQueue({
     name: 'payments',
     logger: deps.logger,
-    work: (requests, wait) => inTx(deps.db, (tx) => decidePayments(tx, deps, requests, wait)),
+    work: (requests, wait) => inTx(deps.db, (tx) => createPayments(tx, deps, requests, wait)),
     maxShared: 2,
     maxWaiting: 2,
     maxQueued: 2_000,
@@ -59,13 +59,12 @@ export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>
 
 export const paymentAnswered = signal<{ outcome: string; seconds: number }>('payment answered')
 
-const outcomeOf = ({ replayed, answer }: CreatedPayment): string =>
-  replayed ? 'replayed' : answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
+const outcomeOf = ({ replayed, answer }: CreatedPayment): string => (replayed ? 'replayed' : (answer.status ?? 'processing'))
 
 /** Decides a request together with the other waiting ones. Throws the request's refusal, which is recorded. */
 export const submitPayment = async (
   { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
-  request: Omit<PaymentRequest, 'locks' | 'standing' | 'traceparent'>,
+  request: Omit<PaymentRequest, 'locks' | 'mandateSignature' | 'traceparent'>,
 ): Promise<CreatedPayment> => {
   const start = performance.now()
   let outcome = 'error'
@@ -73,9 +72,9 @@ export const submitPayment = async (
   const account = principal.workspace.balanceAccountId
   try {
     const created = await refusals.recording(request, async () => {
-      const standing = await checkMandateSignature(db, contractWallets, principal.workspace.id, input.mandate_id)
+      const mandateSignature = await checkMandateSignature(db, contractWallets, principal.workspace.id, input.mandate_id)
       const locks = { exclusive: [account], shared: [principal.accountId] }
-      return paymentQueue.submit(account, { ...request, standing, locks, traceparent: currentTraceparent() })
+      return paymentQueue.submit(account, { ...request, mandateSignature, locks, traceparent: currentTraceparent() })
     })
     outcome = outcomeOf(created)
     return created

@@ -69,7 +69,7 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] =>
  * Holds the money of due scheduled payments and counts them in the limits. Returns the balances' events, to be appended after the
  * payments' own. The caller changes the payments' status.
  */
-export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
+export const holdDuePayments = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
   await Promise.all([

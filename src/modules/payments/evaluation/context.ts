@@ -5,10 +5,9 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { Evaluation, GrantRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
+import type { Evaluation, GrantRules, MandateRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
-import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, type PaidTo, usageKey, type WorkspaceState } from './state.ts'
 
@@ -48,7 +47,7 @@ const read = statement('payments.past', 'record')`
 
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
-const lookOf = ({ beneficiary_id, amount_minor, account_reference }: Lookalike): string =>
+const requestKeyOf = ({ beneficiary_id, amount_minor, account_reference }: Lookalike): string =>
   `${beneficiary_id} ${amount_minor} ${account_reference ?? ''}`
 
 /**
@@ -58,8 +57,8 @@ const lookOf = ({ beneficiary_id, amount_minor, account_reference }: Lookalike):
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
   // Equal items of a batch are looked up once: each would read all equal items of an earlier batch.
-  const distinct = new Map(requests.map((request) => [lookOf(request), request]))
-  const [looks, asked] = [[...distinct.keys()], [...distinct.values()]]
+  const distinct = new Map(requests.map((request) => [requestKeyOf(request), request]))
+  const [keys, asked] = [[...distinct.keys()], [...distinct.values()]]
   const rows = await db.query<Row>(read, [
     ...fieldsOf(asked, 'beneficiary_id', 'amount_minor'),
     asked.map(({ account_reference: reference }) => reference ?? null),
@@ -68,9 +67,9 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
   const past = new Map<string | undefined, PayeePast>()
   for (const { n, paymentId, createdAt, isUnknown, lastPaid } of rows) {
     const earlier = paymentId === null ? null : { paymentId, createdAt, isUnknown }
-    past.set(looks[n - 1], { earlier, typicalAmountMinor: typicalAmount(lastPaid) })
+    past.set(keys[n - 1], { earlier, typicalAmountMinor: typicalAmount(lastPaid) })
   }
-  return requests.map((request) => past.get(lookOf(request)) ?? { earlier: null, typicalAmountMinor: null })
+  return requests.map((request) => past.get(requestKeyOf(request)) ?? { earlier: null, typicalAmountMinor: null })
 }
 
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
@@ -148,7 +147,7 @@ type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paym
 export const evaluationOf = (
   { workspace, holder, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
   { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,
-  mandate: PaymentMandate | null,
+  mandate: MandateRules | null,
 ): Evaluation => {
   const { earlier, duplicateIsIntended, onDuplicate, ...sizes } = asked
   return {
@@ -169,7 +168,7 @@ export const evaluationOf = (
     },
     policies,
     grants,
-    mandate: mandate?.rules ?? null,
+    mandate,
     approvers: { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds },
     periods,
     capabilities: { payments: holder.paymentsEnabled },
