@@ -22,7 +22,7 @@ const readNotified = prepareText<Row>()(
      select account_id, case state when 'sent' then 'mailed' else 'mail_refused' end as event, kind, ended_at as at from mails
        where subject_id = key.id and subject_kind = 'approval' and account_id is not null and state in ('sent', 'refused')
      union all select account_id, 'pushed', '', requested_at from push_notices where approval_id = key.id and account_id is not null
-     union all select account_id, 'opened', '', opened_at from approval_views where approval_id = key.id) as told
+     union all select account_id, 'opened', '', opened_at from approval_views where approval_id = key.id) as notified
    group by account_id, event, kind order by at, event = 'opened' limit ${maxNotifications}`,
   'page',
 )
@@ -31,15 +31,15 @@ const shown = presenter(Notification)
 
 type Notifications = NonNullable<Approval['notifications']>
 
-/** The accounts that were told of an approval or opened it, oldest first. */
+/** The accounts that were notified of an approval or opened it, oldest first. */
 export const readNotifications = async (db: Db, id: Uuid): Promise<Notifications> =>
   (await db.run(readNotified, { id })).map((row) => shown(row))
 
 /**
- * The same, plus the caller who opens the approval now, if a person who may decide it; a program's read does not count. If the
- * database cannot be written, the approval is read anyway.
+ * Records that the caller opens the approval now, if a person who may decide it; a program's read does not count. Returns the
+ * notifications with it. If the database cannot be written, the approval is read anyway.
  */
-export const withOpening = async (
+export const recordOpening = async (
   { clock, db }: Pick<Parts, 'clock' | 'db'>,
   { accountId, grant }: Principal,
   { approval }: ApprovalRecord,

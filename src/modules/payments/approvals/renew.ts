@@ -27,7 +27,7 @@ import { voidAfterNewText } from './void.ts'
 // A registered name that changes while an approval waits makes a new text, and voids decisions on the old one. A batch's text is
 // renewed when its first checks end, or five seconds after the request, and again when the last check ends.
 
-const rail: Actor = { accountId: null, origin: null, way: 'rail' }
+const railActor: Actor = { accountId: null, origin: null, way: 'rail' }
 
 /** The old texts stay in the audit log, so that a signature of one is told apart from a wrong signature. */
 const renewWith = async (
@@ -41,12 +41,12 @@ const renewWith = async (
   if (isSameText(approve, after.approveMessage)) return
   const facts = approval.facts && withNames(approval.facts, nameFacts(lines))
   updateRow(tx, approvals, { id }, { ...after, facts, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
-  audit(tx, rail, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
-  await voidAfterNewText(tx, rail, { approval, decisions })
+  audit(tx, railActor, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
+  await voidAfterNewText(tx, railActor, { approval, decisions })
 }
 
-/** `atLast`: a name that is still unknown stays unknown in the text. */
-const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: boolean): Promise<void> => {
+/** `isFinal`: a name that is still unknown stays unknown in the text. */
+const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, isFinal: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
   const rows = new Map((await findBeneficiaries(tx, ids)).map((row) => [row.id, row]))
@@ -55,10 +55,11 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
     if (!row || batchLeaf === null) return []
     return [{ ...row, beneficiaryId, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
-  if (!atLast && lines.some((line) => line.isBeingChecked)) return
+  if (!isFinal && lines.some((line) => line.isBeingChecked)) return
   await renewWith(tx, record, (message) => withRegisteredNames(message, lines, record.payment.currency, tx.at), lines)
 }
 
+// After the deadline `name_awaited_until` is null, and only the text says whether it still waits for names.
 const findWaiting = statement('approvals.waiting_for_payee')`
   select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
@@ -85,7 +86,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
 
 /** How long readers of a text wait for the first check of a name. */
 export const awaitedSeconds = 5
-const lookEveryMs = 200
+const pollEveryMs = 200
 
 const awaited = prepare('approvals.name_awaited', { id: 'uuid' }, 'coalesced', (orm, param) =>
   orm
@@ -114,9 +115,13 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
     const waiting = await first(deps.db, awaited, { id })
     if (!waiting?.until) return
     const { accountId, batchId, until } = waiting
-    if (until <= deps.clock.now()) return batchId === null ? undefined : endAwaiting(deps, { id, accountId })
+    if (until <= deps.clock.now()) {
+      // A single payment's text already says that its name is being checked.
+      if (batchId !== null) await endAwaiting(deps, { id, accountId })
+      return
+    }
     if (!deps.clock.sleep) return
-    await deps.clock.sleep(lookEveryMs)
+    await deps.clock.sleep(pollEveryMs)
   }
 }
 

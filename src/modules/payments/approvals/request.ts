@@ -27,7 +27,7 @@ import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts
 import { type ApprovalRow, approvalEvent, findApproval, firstPaymentSql } from './queries.ts'
 import { awaitedSeconds } from './renew.ts'
 
-/** Anyone with an approval's id may read its text without signing in. */
+/** Names are public: anyone with the link reads the text, so it names people without their email addresses. */
 const readRequest = statement('approvals.request')`
   select w.name as workspace, w.kind = 'team' and w.balance_account_id is null as "sharedBalance", g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
    from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`
@@ -61,15 +61,16 @@ type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiar
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
   nonce: string
-  isBeingChecked: boolean
+  /** Whether the text waits for a first name check. */
+  awaitsName: boolean
   requestedBy: RequestedBy
   /** The signature of the mandate's signer, who has approved in advance. */
   mandateSignature: PaymentMandate['signature'] | null
-  textOf: (choice: 'approve' | 'reject', facts: CommonFacts) => string
+  textOf: (choice: 'approve' | 'reject', textFacts: CommonFacts) => string
 }
 
 const request = async (tx: Tx, config: Config, requested: Requested): Promise<void> => {
-  const { payment, needs, nonce, isBeingChecked, requestedBy, mandateSignature, textOf, ...row } = requested
+  const { payment, needs, nonce, awaitsName, requestedBy, mandateSignature, textOf, ...row } = requested
   const { at } = tx
   const { accountId, workspaceId, currency } = payment
   const id = assertPresent(payment.approvalId, 'a held payment has an approval')
@@ -78,7 +79,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
   const ids = needs.policyVersions.map((version) => version.id)
   const names = await tx.query<{ name: string | null }>(readApprovers, [ids])
-  const facts = {
+  const textFacts = {
     ...{ domain: new URL(config.publicUrl).host, approvalId: id, currency, nonce, executeAt, expiresAt },
     approverNames: names.map(({ name }) => name ?? 'an approver'),
     policyVersions: needs.policyVersions,
@@ -90,9 +91,9 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
     ...{ id, accountId, workspaceId, paymentId: payment.id, expiresAt },
     status: 'pending',
     textVersion,
-    nameAwaitedUntil: isBeingChecked ? secondsAfter(at, awaitedSeconds) : null,
-    approveMessage: textOf('approve', facts),
-    rejectMessage: textOf('reject', facts),
+    nameAwaitedUntil: awaitsName ? secondsAfter(at, awaitedSeconds) : null,
+    approveMessage: textOf('approve', textFacts),
+    rejectMessage: textOf('reject', textFacts),
     createdAt: at,
     updatedAt: at,
     noticeDueAt: at,
@@ -117,33 +118,45 @@ export const requestApproval = async (
   { payment, decision, mandate }: { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null },
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
-  const { id: paymentId, workspaceId, beneficiaryId, currency, rail, accountReference } = payment
+  const {
+    id: paymentId,
+    workspaceId,
+    beneficiaryId,
+    amountMinor,
+    feeMinor,
+    currency,
+    rail,
+    accountReference,
+    narrative,
+  } = payment
   const [payee, requestedBy] = await Promise.all([findBeneficiary(tx, workspaceId, beneficiaryId), readRequestedBy(tx, payment)])
   if (!payee) throw new Error('a held payment has a beneficiary')
   await checkNamesAgain(tx, deps.rails, [payee.id])
   const nonce = randomBytes(16).toString('hex')
   const { requiredApprovals, separationOfDuties, approvalProof, policyVersions } = decision
-  const named = { beneficiaryName: payee.displayName, isBeingChecked: isBeingChecked(deps.rails, payee) }
-  const facts = {
-    ...payee,
-    ...payment,
-    ...named,
-    paymentId,
+  const { payeeId, displayName: payeeName, destinationMask, verification, reportedName, nameSource } = payee
+  const awaitsName = isBeingChecked(deps.rails, payee)
+  const textFacts = {
+    ...{ paymentId, amountMinor, feeMinor, rail, accountReference, narrative, destinationMask },
+    ...{ beneficiaryName: payeeName, verification, reportedName, nameSource, isBeingChecked: awaitsName },
     warnings: [
       ...decision.warnings.map((warning) => warningText(warning, currency)),
       ...(requestedBy.isFirst ? ['First payment to this destination.'] : []),
     ],
     destinationDigest: digestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }
-  const line = { ...payee, ...payment, payeeName: payee.displayName, lastAmountMinor: null, isFirst: requestedBy.isFirst }
+  const line = {
+    ...{ beneficiaryId, payeeId, payeeName, amountMinor, verification, reportedName },
+    ...{ lastAmountMinor: null, isFirst: requestedBy.isFirst, warnings: decision.warnings.map(presentWarning) },
+  }
   await request(tx, deps.config, {
-    ...{ payment, initiatingGrantId, nonce, requestedBy },
-    ...named,
+    ...{ payment, initiatingGrantId, nonce, requestedBy, awaitsName },
+    beneficiaryName: payeeName,
     batchId: null,
-    facts: factsOf([{ ...line, warnings: decision.warnings.map(presentWarning) }]),
+    facts: factsOf([line]),
     needs: { requiredApprovals, separationOfDuties, approvalProof, policyVersions },
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
-    textOf: (choice, common) => approvalMessage(choice, { ...facts, ...common }),
+    textOf: (choice, common) => approvalMessage(choice, { ...textFacts, ...common }),
   })
 }
 
@@ -160,15 +173,16 @@ export const requestBatchApproval = async (
 ): Promise<void> => {
   const { payment } = requested
   const requestedBy = await readRequestedBy(tx, payment)
-  const facts = factsOf(lines)
+  const warningFacts = factsOf(lines)
   await checkNamesAgain(tx, rails, [...new Set(lines.map(({ beneficiaryId }) => beneficiaryId))])
   await request(tx, config, {
     ...requested,
-    facts,
+    facts: warningFacts,
     ...{ batchId: batch.id, initiatingGrantId: principal.originGrantId, requestedBy },
     beneficiaryName: lines[0]?.payeeName ?? '',
-    isBeingChecked: lines.some((line) => line.isBeingChecked),
+    awaitsName: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,
-    textOf: (choice, common) => batchApprovalMessage(choice, { ...batch, batchId: batch.id, lines, facts, ...common }),
+    textOf: (choice, common) =>
+      batchApprovalMessage(choice, { ...batch, batchId: batch.id, lines, facts: warningFacts, ...common }),
   })
 }

@@ -12,7 +12,7 @@ import { decideAt } from '../recheck.ts'
 import type { Deps } from '../request.ts'
 import { readContexts, readFacts } from './context.ts'
 import { decideByCredential, decideBySignature, freezesOf, stopOfGiver } from './decide.ts'
-import { readNotifications, withOpening } from './notified.ts'
+import { readNotifications, recordOpening } from './notified.ts'
 import { type ApprovalRecord, findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
@@ -77,7 +77,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { context, facts } = contexts.get(id) ?? {}
       return {
         ...presentApproval(record, context, facts),
-        notifications: await withOpening(deps, principal, record, { known, eligible: context?.eligible_approvers ?? [] }),
+        notifications: await recordOpening(deps, principal, record, { known, eligible: context?.eligible_approvers ?? [] }),
         ...(now && approval.batchId === null && { decision_now: presentDecision(now.decision, payment.currency) }),
         ...(now && refusalNow(stopOfGiver(freezesOf(principal)) ?? now.refusal)),
       }

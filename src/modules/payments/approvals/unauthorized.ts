@@ -52,57 +52,57 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
 }
 
 /**
- * Cancels waiting payments, and fails those about to be sent, if their requester lost the right to ask. It covers only accounts
- * locked first: a late lock may move no money, or events would be out of order. Elsewhere the check before sending and the sweep
- * end them.
+ * Cancels waiting payments, and fails those about to be sent, if their requester lost the right to ask. Transaction ids order
+ * events, and an account that is locked after the first write could publish an older event later. So the payments of such an
+ * account are left to the sweep and to the check before sending.
  */
 export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { accountId, workspaceIds }) => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
-  // For the accounts that are locked late, the lock only makes this transaction wait for a payment that is being sent now.
+  // An account that was not locked first is locked only to wait for a payment that is being sent now.
   await lockFurtherAccounts(tx, ...owners)
   await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
 
 const waiting = {
   approvals: statement('payments.waiting_for_approval')`
-  select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
+  select w.due::text as due, w.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isUnauthorized"
      from (select expires_at as due, id, payment_id from approvals where status = 'pending' and (expires_at, id) > ($1::timestamptz, $2::uuid)
        order by expires_at, id limit $3) w left join payments p on p.id = w.payment_id order by w.due, w.id`,
   scheduled: statement('payments.waiting_for_time')`
-  select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isDue"
+  select p.execute_at::text as due, p.id, p.id as "paymentId", not ${mayStillRequest('p')} as "isUnauthorized"
      from (select * from payments where status = 'scheduled' and (execute_at, id) > ($1::timestamptz, $2::uuid)
        order by execute_at, id limit $3) p order by p.execute_at, p.id`,
 }
-type Waiting = { due: string; id: Uuid; paymentId: Uuid | null; isDue: boolean | null }
-const isDue = statement('payments.is_unauthorized')`
+type Waiting = { due: string; id: Uuid; paymentId: Uuid | null; isUnauthorized: boolean | null }
+const readIfUnauthorized = statement('payments.is_unauthorized')`
   select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`
 
-const batch = 100
+const pageSize = 100
 /** The most rows per run and kind; the next run continues behind them. Sending checks every payment again anyway. */
 const maxInRun = 500
 
 export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) => {
-  const places = { approvals: startPosition, scheduled: startPosition }
+  const positions = { approvals: startPosition, scheduled: startPosition }
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {
       await lockPaymentsWithAccounts(tx, [id])
       const actor = { accountId: null, origin: null, way: 'end_of_authority' }
-      await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(isDue, [id]))
+      await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readIfUnauthorized, [id]))
     })
-  const look = async (kind: keyof typeof waiting) => {
-    for (let seen = 0, full = true; full && seen < maxInRun; seen += batch) {
-      const { since, behind } = places[kind]
-      const rows = await deps.db.query<Waiting>(waiting[kind], [since, behind, batch])
-      const due = rows.flatMap(({ paymentId, isDue }) => (isDue && paymentId ? [{ id: paymentId }] : []))
-      await forEachRow(deps, 'payments.unauthorized', due, cancel)
+  const endUnauthorized = async (kind: keyof typeof waiting) => {
+    for (let seen = 0, full = true; full && seen < maxInRun; seen += pageSize) {
+      const { since, behind } = positions[kind]
+      const rows = await deps.db.query<Waiting>(waiting[kind], [since, behind, pageSize])
+      const lost = rows.flatMap(({ paymentId, isUnauthorized }) => (isUnauthorized && paymentId ? [{ id: paymentId }] : []))
+      await forEachRow(deps, 'payments.unauthorized', lost, cancel)
       const last = rows.at(-1)
-      full = rows.length === batch
-      places[kind] = full && last ? { since: last.due, behind: last.id } : startPosition
+      full = rows.length === pageSize
+      positions[kind] = full && last ? { since: last.due, behind: last.id } : startPosition
     }
   }
   return async () => {
-    await look('approvals')
-    await look('scheduled')
+    await endUnauthorized('approvals')
+    await endUnauthorized('scheduled')
   }
 }
