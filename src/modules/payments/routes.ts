@@ -74,7 +74,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     permission: 'payment.read',
     summary: 'Retrieve items that need attention',
     description:
-      'Returns the amount spent on each of the last 30 days, and the items that a person should look at, the most urgent first. These are unknown outcomes, repeated payments, refused payments, limits that are nearly used up, and numbers that are registered under another name. Administrators of the service also see money in suspense. Approvals have their own list.',
+      'Returns daily spending for the last 30 days and the items that need attention, the most urgent first: a balance too low for scheduled payments, unknown outcomes, repeated or refused payments, beneficiaries whose registered name differs, and limits that are nearly used up. Service administrators also see money in suspense. Approvals are listed separately.',
     response: { 200: Attention },
     read: ({ principal }) => readAttention(deps, principal),
   })

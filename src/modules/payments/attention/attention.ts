@@ -72,7 +72,8 @@ const maxRead = 1_000
 
 /**
  * For each kind of alike payments, the window's end with the most of them; its start is searched for in the sorted times. A
- * moving frame would read each row again for each of its ends.
+ * moving frame would read each row again for each of its ends. `any(array[…])` hides the equality from the planner, which would
+ * else read the newest payments of all workspaces. `offset 0`: the start is searched for once, not again for each use.
  */
 const repeated = prepareText<Repeated>()(
   'attention.repeated',
@@ -110,10 +111,10 @@ const refused = prepareText<Refused>()(
      select r.id, r.beneficiary_id, r.amount_minor, r.message, r.initiator_account_id, r.grant_id, r.created_at
      from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${maxRead}),
    recent as (
-     select n.*, count(*) over asker as times, row_number() over (asker order by n.id desc) as place
+     select n.*, count(*) over requester as times, row_number() over (requester order by n.id desc) as place
      from newest n left join grants w on w.id = n.grant_id
      where n.created_at > key.since and (key.within is null or w.id = key.within or w.ancestor_ids @> array[key.within])
-     window asker as (partition by n.initiator_account_id, n.grant_id))
+     window requester as (partition by n.initiator_account_id, n.grant_id))
    select r.times::int as count, r.id, b.id as "payeeId", b.display_name as "payeeName", r.amount_minor as "amountMinor", r.message,
      r.initiator_account_id as "accountId", r.grant_id as "grantId", g.label, r.created_at as "createdAt"
    from recent r left join beneficiaries b on b.id = r.beneficiary_id left join grants g on g.id = r.grant_id
@@ -167,7 +168,10 @@ const shownNames = presenter(NamesDiffer)
 const shownLimit = presenter(LimitNearlyUsed)
 const shownDeposits = presenter(DepositsInSuspense)
 
-/** Items in order: money that may be lost first, limits that only slow down last. */
+/**
+ * The most urgent first: payments that will fail for lack of money, then payments to look into, names, and limits. Money in suspense
+ * is last, because it belongs to no workspace yet.
+ */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,
   { workspace, grant, permissions, isAdmin }: Pick<Principal, 'workspace' | 'grant' | 'permissions' | 'isAdmin'>,
