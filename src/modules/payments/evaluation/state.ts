@@ -86,106 +86,123 @@ export const addUsage = ({ usage }: LockedState, charges: readonly Charge[], amo
 // SQL text, one statement for any number of requests: each list is read from the one before. One plan serves lists of any length,
 // so each row is looked up by itself (`offset 0`): a join read a small table as a whole, with the rows of every tenant.
 
+/** Parameters of the statement, in order. */
+const given = {
+  workspaceIds: '$1::uuid[]',
+  grantIds: '$2::uuid[]',
+  beneficiaryIds: '$3::uuid[]',
+  days: '$4::date[]',
+  roles: '$5::text[]',
+  references: '$6::text[]',
+  withSigners: '$7::boolean',
+  at: '$8::timestamptz',
+} as const
+
 /** A subquery's rows as a JSON list. Amounts are strings there, because JSON numbers are not exact. */
 const list = (columns: string, from: string): string =>
   `(select coalesce(json_agg(r), '[]') from (select ${columns} from ${from}) as r)`
 
-/** The requested beneficiaries, all beneficiaries of their payees in one row, and the policies that may apply to paying them. */
+/**
+ * `asked`: the requested beneficiaries. `same_payee`: all beneficiaries of their payees, in one row. `applicable`: the policies that
+ * may apply to paying them.
+ */
 const asked = `asked as materialized (
-     select b.*, y.paybill_id, y.frozen_at is not null as payee_frozen, coalesce(y.paybill_id, y.id) as family_id
-     from unnest($3::uuid[]) as named(id)
-       cross join lateral (select * from beneficiaries where id = named.id offset 0) as b
-       cross join lateral (select * from payees where id = b.payee_id offset 0) as y),
+     select beneficiary.*, payee.paybill_id, payee.frozen_at is not null as payee_frozen, coalesce(payee.paybill_id, payee.id) as family_id
+     from unnest(${given.beneficiaryIds}) as named(id)
+       cross join lateral (select * from beneficiaries where id = named.id offset 0) as beneficiary
+       cross join lateral (select * from payees where id = beneficiary.payee_id offset 0) as payee),
    same_payee as materialized (
-     select array(select distinct x.id from asked cross join lateral (
+     select array(select distinct beneficiary.id from asked cross join lateral (
        select id from beneficiaries where payee_id = any(array[asked.payee_id, asked.paybill_id]
-         || array(select z.id from payees z where z.paybill_id = asked.payee_id and z.reference_key = any($6::text[]))) offset 0) as x) as ids),
-   applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}`
+         || array(select id from payees where paybill_id = asked.payee_id and reference_key = any(${given.references}))) offset 0) as beneficiary) as ids),
+   applicable as materialized ${mayApplyTo('same_payee', given.workspaceIds)}`
 
 /** Members of workspace `w` that may decide its approvals, and that count under the policies that may apply. */
 const approversOf = (further: string): string =>
   `array(select m.account_id from members m join accounts a on a.id = m.account_id
-     where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active'
-       and ${countsUnder('m', 'w', 'applicable', '$8::timestamptz')} ${further})`
+     where m.workspace_id = w.id and m.status = 'active' and m.role = any(${given.roles}) and a.status = 'active'
+       and ${countsUnder('m', 'w', 'applicable', given.at)} ${further})`
 
 const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId", w.owning_account_id as "owningAccountId",
   w.kind, w.name, w.created_at as "createdAt", w.frozen_at is not null or w.suspended_at is not null as frozen,
   w.closed_at is not null as closed,
   w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom",
   ${approversOf('')} as "approverAccountIds",
-  case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
+  case when ${given.withSigners} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
 
 /** The paid payee that this one resembles, as long as this one was never paid. */
 const similarTo = `case when b.similar_to_id is not null
-    and not exists (select from payments o where o.beneficiary_id = b.id and o.status in ${paidPaymentsSql}) then
-    (select json_build_object('beneficiaryId', s.id, 'name', s.display_name) from beneficiaries s
-     where s.id = b.similar_to_id and exists (select from payments q where q.beneficiary_id = s.id and q.status in ${paidPaymentsSql})) end`
+    and not exists (select from payments paid where paid.beneficiary_id = b.id and paid.status in ${paidPaymentsSql}) then
+    (select json_build_object('beneficiaryId', resembled.id, 'name', resembled.display_name) from beneficiaries resembled where resembled.id = b.similar_to_id
+       and exists (select from payments paid where paid.beneficiary_id = resembled.id and paid.status in ${paidPaymentsSql})) end`
 
-const makerOf = (row: string, act: 'created' | 'changed'): string =>
+const creatorOf = (row: string, act: 'created' | 'changed'): string =>
   `json_build_object('accountId', ${row}.${act}_by, 'grantId', ${row}.${act}_by_grant_id, 'label', ${row}.${act}_by_label)`
 
 const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as "payeeId", b.family_id as "familyId", b.display_name as "displayName",
   b.payment_rail as rail, b.destination_mask as "destinationMask", b.account_reference_required as "accountReferenceRequired",
   b.account_reference as "accountReference", b.archived_at is not null as archived,
-  b.payee_frozen or coalesce((select z.frozen_at is not null from payees z where z.id = b.paybill_id), false) as frozen,
-  array(select x.id from beneficiaries x where x.payee_id = b.payee_id) as "payeeBeneficiaryIds",
-  array(select x.id from beneficiaries x where x.payee_id = b.paybill_id) as "paybillBeneficiaryIds",
+  b.payee_frozen or coalesce((select paybill.frozen_at is not null from payees paybill where paybill.id = b.paybill_id), false) as frozen,
+  array(select other.id from beneficiaries other where other.payee_id = b.payee_id) as "payeeBeneficiaryIds",
+  array(select other.id from beneficiaries other where other.payee_id = b.paybill_id) as "paybillBeneficiaryIds",
   ${list(
-    `z.reference_key as "referenceKey", z.id as "payeeId", z.frozen_at is not null as frozen,
-    array(select x.id from beneficiaries x where x.payee_id = z.id) as "beneficiaryIds"`,
-    'payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[])',
+    `account.reference_key as "referenceKey", account.id as "payeeId", account.frozen_at is not null as frozen,
+    array(select other.id from beneficiaries other where other.payee_id = account.id) as "beneficiaryIds"`,
+    `payees account where account.paybill_id = b.payee_id and account.reference_key = any(${given.references})`,
   )} as accounts,
-  json_build_object('confirmed', b.confirmed_at is not null, 'createdBy', ${makerOf('b', 'created')}, 'createdAt', b.created_at,
-    'change', case when b.changed_at is not null then json_build_object('by', ${makerOf('b', 'changed')}, 'at', b.changed_at) end,
+  json_build_object('confirmed', b.confirmed_at is not null, 'createdBy', ${creatorOf('b', 'created')}, 'createdAt', b.created_at,
+    'change', case when b.changed_at is not null then json_build_object('by', ${creatorOf('b', 'changed')}, 'at', b.changed_at) end,
     'verification', b.verification, 'reportedName', b.reported_name, 'similarTo', ${similarTo}) as payee`
 
 /** The columns that the rules of a grant and of a policy both have. */
 const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
-  monthly_limit_minor::text as "monthlyLimitMinor", total_limit_minor::text as "totalLimitMinor", approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes",
-  beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
-const grantColumns = `${ruleColumns}, label as name, case when total_seeded_at is not null then 'epoch'::timestamptz end as "totalCountedSince", frozen_at is not null as frozen, revoked_at is not null as revoked,
-  cardinality(ancestor_ids) as depth`
+  monthly_limit_minor::text as "monthlyLimitMinor", total_limit_minor::text as "totalLimitMinor",
+  approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes", beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
+const grantColumns = `${ruleColumns}, label as name,
+  case when total_seeded_at is not null then 'epoch'::timestamptz end as "totalCountedSince",
+  frozen_at is not null as frozen, revoked_at is not null as revoked, cardinality(ancestor_ids) as depth`
 const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, version, binds_grant_id as "bindsGrantId",
-  required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties", approver_ids as "approverIds", approval_proof as "approvalProof",
-  total_counted_since as "totalCountedSince", duplicate_window_seconds as "duplicateWindowSeconds", payee_verification as "payeeVerification"`
+  required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties",
+  approver_ids as "approverIds", approval_proof as "approvalProof", total_counted_since as "totalCountedSince",
+  duplicate_window_seconds as "duplicateWindowSeconds", payee_verification as "payeeVerification"`
 
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
-const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
+const ofPayee = `select p.* from payments p where p.payee_id = payee.id and p.counted_day = any(${given.days}) and p.status in ${countedPaymentsSql}`
 
 /**
  * Payments of the day by their number of approvals. They are read only if a policy or a grant has a threshold, which also bounds
  * the unapproved rows; approved ones only if a policy asks for several people.
  */
 const unapproved = list(
-  `u.family_id as "familyId", u.counted_day as day, u.payment_type as "paymentType", u.rail, u.approvals, u.minor::text as "amountMinor",
-   array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = u.grant_id) as "grantLineage"`,
+  `paid.family_id as "familyId", paid.counted_day as day, paid.payment_type as "paymentType", paid.rail, paid.approvals,
+   paid.minor::text as "amountMinor", array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = paid.grant_id) as "grantLineage"`,
   `(select family.id as family_id, p.counted_day, p.payment_type, p.rail, p.grant_id, ${approvals} as approvals, sum(p.amount_minor) as minor
     from (select distinct family_id from asked) as family(id)
-    cross join lateral (select family.id union all select id from payees where paybill_id = family.id) as y(id)
+    cross join lateral (select family.id union all select id from payees where paybill_id = family.id) as payee(id)
     cross join lateral (
       (${ofPayee} and p.approval_id is null and p.mandate_id is null offset 0)
       union all
       (${ofPayee} and (p.approval_id is not null or p.mandate_id is not null)
          and exists (select from applicable where approval_threshold_minor is not null and required_approval_count > 1) offset 0)) as p
     where exists (select from applicable where approval_threshold_minor is not null)
-      or exists (select from grants g where g.id = any($2::uuid[]) and g.approval_threshold_minor is not null)
-    group by 1, 2, 3, 4, 5, 6) as u`,
+      or exists (select from grants g where g.id = any(${given.grantIds}) and g.approval_threshold_minor is not null)
+    group by 1, 2, 3, 4, 5, 6) as paid`,
 )
 
 /** No row locks: freezing, revoking, archiving or changing such a row takes the account's lock, as the decision does. */
 const read = statement('payments.state', 'record')`
   with ${asked}
    select
-    ${list(workspaceColumns, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
-    ${list(columnsOf(accounts, 'a'), `accounts a where a.id = any(array(select ${balanceAccountSql('w')} from workspaces w where w.id = any($1::uuid[])))`)} as holders,
+    ${list(workspaceColumns, `workspaces w where w.id = any(${given.workspaceIds})`)} as workspaces,
+    ${list(columnsOf(accounts, 'a'), `accounts a where a.id = any(array(select ${balanceAccountSql('w')} from workspaces w where w.id = any(${given.workspaceIds})))`)} as holders,
     ${list(beneficiaryColumns, 'asked b')} as beneficiaries,
-    ${list(grantColumns, 'grants where id = any($2::uuid[])')} as grants,
+    ${list(grantColumns, `grants where id = any(${given.grantIds})`)} as grants,
     ${list(policyColumns, 'applicable')} as policies,
     ${list(
       `c.subject_id as "subjectId", c.period, c.period_start as "periodStart", c.used_minor::text as "usedMinor"`,
-      `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
-         and c.period in ('day', 'month', 'total') and c.period_start = any($4::date[] || date '${totalStart}')`,
+      `usage_counters c where c.subject_id = any(array(select unnest(${given.grantIds}) union all select id from applicable))
+         and c.period in ('day', 'month', 'total') and c.period_start = any(${given.days} || date '${totalStart}')`,
     )} as usage,
     ${unapproved} as unapproved`
 
@@ -199,7 +216,7 @@ type StateRow = {
   unapproved: (Unapproved & { familyId: Uuid; day: string })[]
 }
 
-/** Amounts and times are strings in JSON: each is converted in place, by its name. */
+/** Amounts and times are strings in JSON. Each is converted in place, by its name: a list of names could miss a column. */
 const revive = (row: Record<string, unknown>): void => {
   for (const name in row) {
     const value = row[name]
