@@ -37,7 +37,9 @@ export type BatchQueue = AccountQueue<BatchRequest, CreatedPayment>
 
 export type Deciding = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' | 'vault'>
 
-export type MayBeRefused = Pick<PaymentRequest, 'principal' | 'input'> | Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>
+export type MayBeRefused =
+  | ({ kind: 'payment' } & Pick<PaymentRequest, 'principal' | 'input'>)
+  | ({ kind: 'batch' } & Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>)
 
 /** Refused payments are recorded in groups after their answer. A killed process loses those that it had not written. */
 export type Refusals = {

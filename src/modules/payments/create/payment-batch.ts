@@ -308,7 +308,7 @@ export const submitBatch = (
   refusals: Refusals,
   request: Omit<BatchRequest, 'locks' | 'traceparent'>,
 ): Promise<CreatedPayment> =>
-  refusals.recording(request, () => {
+  refusals.recording({ kind: 'batch', ...request }, () => {
     const { accountId, workspace } = request.principal
     const locks = { exclusive: [workspace.balanceAccountId], shared: [accountId] }
     const queued = { ...request, locks, traceparent: currentTraceparent() }

@@ -71,7 +71,7 @@ export const submitPayment = async (
   const { principal, input } = request
   const account = principal.workspace.balanceAccountId
   try {
-    const created = await refusals.recording(request, async () => {
+    const created = await refusals.recording({ kind: 'payment', principal, input }, async () => {
       const mandateSignature = await checkMandateSignature(db, contractWallets, principal.workspace.id, input.mandate_id)
       const locks = { exclusive: [account], shared: [principal.accountId] }
       return paymentQueue.submit(account, { ...request, mandateSignature, locks, traceparent: currentTraceparent() })

@@ -99,8 +99,8 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
     decision: refusal.decision as RefusedPayment['decision'],
   })
 
-const isRecorded = ({ status, details }: Refusal): boolean =>
-  status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
+/** A refusal by the rules: other errors concern the form of a request, not whom and how much it would pay. */
+const isByTheRules = (status: number): boolean => status === 402 || status === 403 || status === 409
 
 /** Facts of a refusal. The beneficiary is the one in the request: perhaps another tenant's, or missing. */
 type Facts = Omit<RefusalRow, 'id' | 'createdAt'>
@@ -130,10 +130,10 @@ const factsOf = (
 
 /** The payment, each refused item of a batch, or the whole batch if no item is to blame. */
 const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
-  const { code: error, message, details } = refusal
+  const { code: error, status, message, details } = refusal
   const { principal } = request
-  if (!isRecorded(refusal)) return []
-  if (!('dryRun' in request))
+  if (!isByTheRules(status) || (status === 409 && details?.reason !== 'possible_duplicate')) return []
+  if (request.kind === 'payment')
     return [factsOf(principal, request.input, { error, message, decision: details?.decision as Decision | undefined })]
   if (request.dryRun) return []
   const { items } = request.input
@@ -142,9 +142,10 @@ const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
     const total = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
     return [factsOf(principal, { amount_minor: total }, { error, message })]
   }
+  // The fault of an item has no reason, so each of its conflicts counts.
   return faults.flatMap(({ index = -1, error, message }) => {
     const entry = items[index]
-    if (!entry || !('item' in entry) || !isErrorCode(error) || ![402, 403, 409].includes(errorRow(error).status)) return []
+    if (!entry || !('item' in entry) || !isErrorCode(error) || !isByTheRules(errorRow(error).status)) return []
     return [factsOf(principal, entry.item, { error, message })]
   })
 }
