@@ -65,24 +65,20 @@ export type Submission =
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string; duplicate?: true }
 
+/** `providerStatus`: the provider's own word for the outcome. */
+type Worded = { providerStatus?: string }
+
 /**
  * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: the reported amount, or null. `receipt`: null only for
  * the STK query (the callback may bring it). Messages have no phone or account number. `moved`: money moved, with unreadable
- * amount or receipt. `isUnread`: money came back, with unreadable amount. `providerStatus`: in the provider's words.
+ * amount or receipt. `isUnread`: money came back, with unreadable amount.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
-  | ({ kind: 'failed'; providerStatus?: string } & Failure)
-  | {
-      kind: 'returned'
-      receipt: string | null
-      amountMinor: Minor | null
-      isUnread?: true
-      message: string
-      providerStatus?: string
-    }
+  | ({ kind: 'failed' } & Failure & Worded)
+  | ({ kind: 'returned'; receipt: string | null; amountMinor: Minor | null; isUnread?: true; message: string } & Worded)
   | { kind: 'pending' }
-  | { kind: 'unknown'; code: string; message: string; moved?: true; providerStatus?: string }
+  | ({ kind: 'unknown'; code: string; message: string; moved?: true } & Worded)
 
 export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' | 'at' | 'callbacks'> & {
   rail: AnyRail

@@ -147,6 +147,7 @@ export const preparePayments = async (
   answers: ChainAnswers,
 ): Promise<Outgoing[]> => {
   const { at } = tx
+  // Statements run in order: the rows are locked and read before they leave the queue.
   const [locked] = await Promise.all([
     tx.run(lockDue, { ids, at }),
     tx.run(leaveQueue, { ids, now: at }),
@@ -178,6 +179,6 @@ export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: 
   const [obstacle] = await recheckPayments(tx, [payment], answers)
   if (!beneficiary || obstacle) return undefined
   const payer = (await nameBalances(tx, [payment.accountId]))(payment.accountId).accountId
-  // The order keeps the names of its attempt.
+  // The repetition reuses the ids of its attempt, so it needs no count of earlier sends.
   return outgoingOf(deps, { payment, beneficiary, payer, earlier: { sends: 0, generation: 0 } })
 }

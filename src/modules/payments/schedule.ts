@@ -88,19 +88,14 @@ const acceptDue = (
 const decideDuePayment = (
   deployment: Deployment,
   state: DecisionState,
-  {
-    request,
-    index,
-    authorityOf,
-    at,
-  }: { request: DueRequest; index: number; authorityOf: (paymentId: Uuid) => Authority; at: Date },
+  { due, index, authorityOf, at }: { due: DueRequest; index: number; authorityOf: (paymentId: Uuid) => Authority; at: Date },
 ): Due => {
-  const { payment, principal } = request
+  const { payment, principal } = due
   const authority = authorityOf(payment.id)
   const failed = (reason: Failure) => ({ payment, kind: 'fail', failure: reason }) as const
   const lost = lostAuthority(authority)
   if (lost) return failed(lost)
-  const decided = decideInTurn(state, deployment, { request, principal, index, at, isDue: true })
+  const decided = decideInTurn(state, deployment, { request: due, principal, index, at, isDue: true })
   if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'send', accepted: acceptDue(state, payment, decided, payment.approvalId) }
@@ -118,27 +113,24 @@ const begin = async (
   due: readonly Due[],
   state: Parameters<typeof holdDuePayments>[2],
 ): Promise<void> => {
-  const accepted = due.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
-  if (accepted.length === 0) return
-  const balances = await holdDuePayments(
-    tx,
-    accepted.map((each) => each.accepted),
-    state,
-  )
+  const proceeding = due.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
+  if (proceeding.length === 0) return
+  const held = proceeding.map(({ accepted }) => accepted)
+  const balances = await holdDuePayments(tx, held, state)
   await writeChanges(
     tx,
-    accepted.map(({ kind, accepted: { payment, decision, inputs } }) => ({
+    proceeding.map(({ kind, accepted: { payment, decision, inputs } }) => ({
       payment,
       change: kind === 'send' ? { status: 'processing', dispatchDueAt: tx.at } : { status: 'pending_approval' },
       options: { actor: timer, after: { outcome: decision.outcome }, inputs },
     })),
     balances,
   )
-  for (const { kind, accepted: one } of accepted) {
-    const payment = { ...one.payment, status: 'pending_approval' as const }
-    if (kind === 'ask') await requestApproval(tx, deps, { ...one, payment }, payment.originGrantId)
+  for (const { kind, accepted } of proceeding) {
+    const payment = { ...accepted.payment, status: 'pending_approval' as const }
+    if (kind === 'ask') await requestApproval(tx, deps, { ...accepted, payment }, payment.originGrantId)
   }
-  const toSend = accepted.flatMap(({ kind, payment }) => (kind === 'send' ? [payment] : []))
+  const toSend = proceeding.flatMap(({ kind, payment }) => (kind === 'send' ? [payment] : []))
   wakeForPayments(tx, toSend)
 }
 
@@ -162,11 +154,11 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSign
   const principal = await payerOf(tx, first, authorityOf(first.id))
   const requests = payments.map((payment) => dueRequestOf(payment, principal, mandateSignature))
   const state = await readDecisionState(tx, deps.clock, requests)
-  const due = requests.map((request, index) => decideDuePayment(deps, state, { request, index, authorityOf, at: tx.at }))
-  const goesOn = due.some(({ kind }) => kind !== 'fail')
+  const decided = requests.map((due, index) => decideDuePayment(deps, state, { due, index, authorityOf, at: tx.at }))
+  const goesOn = decided.some(({ kind }) => kind !== 'fail')
   if (batchId && goesOn) await moveBatch(tx, timer, batchId, 'processing')
-  await begin(tx, deps, due, state.state)
-  const failures = due.flatMap((each) =>
+  await begin(tx, deps, decided, state.state)
+  const failures = decided.flatMap((each) =>
     each.kind === 'fail' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
   )
   await endPayments(tx, failures)

@@ -177,7 +177,7 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })
-  // The moves decide which receipts are claimed, and a receipt that is already claimed changes the move: so they are judged twice.
+  // The first judgement says which receipts to claim; a receipt that another record holds changes the judgement.
   const free = steps.map((step) => judge(step, false))
   const taken = await claimReceipts(
     tx,

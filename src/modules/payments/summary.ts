@@ -19,10 +19,13 @@ const between = (begins: string, ends: string): string => `p.created_at >= ${beg
   and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
   and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
 
-/** Most payments have succeeded, so those are computed as the rest. `is true` keeps times out of an index of all workspaces. */
+/**
+ * Totals of stored whole hours and of the single payments in the hours at the edges. Most payments have succeeded, so those are all
+ * payments less the others. `is true` stops the planner from using the index on times, which covers every workspace.
+ */
 const sums = statement('payments.sums')`
   with ${periodSql('$3::timestamptz', '$4::timestamptz', '$5')},
-   made as (
+   all_payments as (
      select ${dayNumber('h.hour', '$5')} as day, h.entries as payments, h.went_out_minor as minor from ${storedSql('any($1::uuid[])')}
      where h.workspace_id = $2::uuid and h.type = 'made'
      union all
@@ -33,7 +36,7 @@ const sums = statement('payments.sums')`
      where p.workspace_id = $2::uuid and p.status in ${namesSql(paymentStatuses.filter((status) => status !== 'succeeded'))}
        and (p.created_at >= $3::timestamptz and p.created_at < $4::timestamptz) is true group by 1, 2)
    select day, status, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
-     select day, 'succeeded' as status, payments, minor from made
+     select day, 'succeeded' as status, payments, minor from all_payments
      union all select day, 'succeeded', -payments, -minor from others
      union all select day, status, payments, minor from others) as s
    group by 1, 2 having sum(payments) > 0 order by 1, 2`

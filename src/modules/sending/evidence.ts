@@ -118,10 +118,7 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/**
- * Settles the subjects that the evidence concerns; returns the verdicts, in the same order. Each subject and each receipt is named
- * once. Top-ups settle before payments.
- */
+/** Settles payments and top-ups, each named once; top-ups come first. Returns the verdicts, in the same order. */
 const settleSubjects = async (tx: Tx, proofs: readonly Proof[]): Promise<EvidenceVerdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
   const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
@@ -172,7 +169,7 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
  * Alerts a person to each later report about a paid payment, except pending, its return, and success with its amount. Nothing is
  * booked for the report.
  */
-const alertOfLaterReport = async (
+const alertLaterReport = async (
   tx: Tx,
   { open: { attempt, subject }, evidence }: Proof,
   verdict: EvidenceVerdict,
@@ -210,7 +207,7 @@ export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise
     else if (move === 'dispute') await dispute(tx, proof)
     else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
     raiseAlert(tx, attempt, verdict, proof.evidence)
-    if (paid[index]) await alertOfLaterReport(tx, proof, verdict)
+    if (paid[index]) await alertLaterReport(tx, proof, verdict)
     await recordDoubtful(tx, disputedOf(proof.open), verdict, proof.evidence)
   }
   await resolveAttempts(tx, resolved)

@@ -73,6 +73,7 @@ export const changedBatches = prepare('payment_batches.changes', { ...batchFilte
   inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, param, batchCondition(param)),
 )
 
+// `any(array[…])` hides the equality from the planner, which would else read payments of all payees by their ids.
 const paidBefore = sql<Minor | null>`(
   select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
   order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)

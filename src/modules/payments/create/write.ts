@@ -47,7 +47,10 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...holders], state)]
 }
 
-/** The holds of amounts and fees, each with its account's remaining balance. `state` has the balances after the last hold. */
+/**
+ * The holds of amounts and fees, each with its account's remaining balance. Walks backwards from the final balance in `state`: each
+ * hold's remaining balance is the next one's before it was taken.
+ */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
@@ -91,7 +94,7 @@ export const auditDenial = (
   })
 
 /**
- * One statement for each table and chunk. The last are sent together with the commit, and a failure of one makes the commit fail.
+ * One statement for each table and chunk. Deferred statements travel with the commit, and a failure of one makes the commit fail.
  * Approvals are inserted after their payments.
  */
 export const writePayments = async (
