@@ -39,7 +39,7 @@ export default defineConfig({
     pool: 'forks',
     // Each file starts a service of its own on a database of its own; only the modules are loaded once for all of a worker's files.
     isolate: false,
-    // Twice the processors that the suite is for: while some wait, for a process or for a time-out, the others go on.
+    // Twice the processors that the suite is for: while some wait, for a process or for a timeout, the others go on.
     maxWorkers: 4,
     // Far beyond what anything takes: they end what hangs, and measure nothing. A machine may be twenty times slower than ours.
     expect: { poll: { timeout: 60_000 } },

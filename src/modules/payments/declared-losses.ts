@@ -28,7 +28,7 @@ export const mayBeListed: Evidence = {
   kind: 'unknown',
   code: 'listed',
   message:
-    'A statement lists a payment of this sum that nothing here explains, so it may have been sent before writes were lost.',
+    'A statement lists a payment of this amount that nothing here explains, so it may have been sent before writes were lost.',
 }
 
 const providersSql = railNames.map((rail) => `('${providerOf(rail)}', '${rail}')`).join(', ')

@@ -248,14 +248,14 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
   return {
     instructions: (code) => ({ paybill: shortcode, account_number: code }),
     register: async ({ confirmation, validation }) => {
-      const notices = await send(`/mpesa/c2b/v${version}/registerurl`, {
+      const answer = await send(`/mpesa/c2b/v${version}/registerurl`, {
         ShortCode: shortcode,
         // If our validation does not answer, M-PESA accepts: a deposit without a top-up waits for a person.
         ResponseType: 'Completed',
         ConfirmationURL: confirmation,
         ValidationURL: validation,
       })
-      const registered = readRegistration(notices)
+      const registered = readRegistration(answer)
       if (registered.kind !== 'accepted' || pullNumber === null) return registered
       const list = await send('/pulltransactions/v1/register', {
         ShortCode: shortcode,

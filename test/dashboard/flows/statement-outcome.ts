@@ -84,7 +84,7 @@ export const statementOutcomeFlows = (world: World): void => {
       .toEqual([
         expect.stringMatching(/^KES 1,700 to XNot named in it\. It says nothing about one payment of unknown outcome: /),
         expect.stringMatching(/^KES 1,500 to XNot listed in it\. The statement is of the account that pays this/),
-        expect.stringMatching(/^KES 1,300 to XListed in it\. The statement lists one payment of this sum/),
+        expect.stringMatching(/^KES 1,300 to XListed in it\. The statement lists one payment of this amount/),
       ])
     expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
     await takeScreenshots(page, 'statement-settles')

@@ -126,7 +126,7 @@ const isUnexplained = ({ kind, subject, receipt }: Difference): boolean =>
   receipt !== null && (kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment'))
 
 /** Written in chunks: a list of ten thousand in one turn of the event loop would hold up every other request. */
-const portion = 1_000
+const chunkSize = 1_000
 
 export const recordComparison = async (
   tx: Tx,
@@ -180,8 +180,8 @@ export const recordComparison = async (
     subjectId: subject?.id,
     createdAt: at,
   })
-  for (let from = 0; from < recorded.length; from += portion)
-    await insertRows(tx, reconciliationDifferences, recorded.slice(from, from + portion).map(rowOf))
+  for (let from = 0; from < recorded.length; from += chunkSize)
+    await insertRows(tx, reconciliationDifferences, recorded.slice(from, from + chunkSize).map(rowOf))
   const unexplained = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,

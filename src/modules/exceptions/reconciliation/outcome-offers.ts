@@ -95,7 +95,7 @@ export const offersFor = (
       return {
         outcome: 'succeeded',
         line,
-        reason: 'The statement lists one payment of this sum to this payee that nothing else here explains.',
+        reason: 'The statement lists one payment of this amount to this payee that nothing else here explains.',
       }
     if (isNamed)
       return person('The statement names this payment in a line that does not show how it ended, so it is not said to be unpaid.')

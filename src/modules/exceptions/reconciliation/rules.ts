@@ -43,7 +43,7 @@ export const amountText = (amount: Minor, currency: string): string => displayAm
 const actionsOfOffers = {
   succeeded: 'Accept the outcome: the payment has succeeded with this receipt.',
   failed: 'Accept the outcome: the payment has failed, and its money is given back.',
-  none: 'Read the lines of this sum, this payee or this payment, then resolve the payment with what they show.',
+  none: 'Read the lines of this amount, this payee or this payment, then resolve the payment with what they show.',
 } as const
 
 const nouns = { payment: 'payment', topup: 'top-up' } as const

@@ -175,7 +175,7 @@ const readLine = (
 }
 
 /** Rows read in one turn of the event loop. */
-const portion = 1_000
+const chunkSize = 1_000
 
 function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<Statement, 'lines' | 'unfinished'>> {
   const lines: StatementLine[] = []
@@ -186,7 +186,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
     isSigned: firstOf(rows, table, 'amount', -1) !== undefined,
   }
   for (const [index, row] of rows.entries()) {
-    if (index % portion === 0) yield
+    if (index % chunkSize === 0) yield
     const status = plain(cell(row, 'status'))
     const isDone = status === '' || form.completed.includes(status)
     try {

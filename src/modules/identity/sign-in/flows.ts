@@ -148,8 +148,8 @@ const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: Sess
 ]
 
 /**
- * The page names the account, so that nobody links to a stranger's. The browser that asked for this link itself (`asker`), and is signed in to the
- * same account, continues without the page.
+ * The page names the account, so that nobody links to a stranger's. A browser that requested the link itself, and is signed in to the same
+ * account, continues without the page.
  */
 export const openLinkPage = async (
   deps: FlowDeps,

@@ -46,7 +46,7 @@ export type DecisionRequest = {
   feeMinor?: Minor | null
 }
 /** A request with the rows that it names and its payee's past. */
-export type LoadedRequest = DecisionRequest & { mandate: PaymentMandate | null; past: PayeePast }
+type LoadedRequest = DecisionRequest & { mandate: PaymentMandate | null; past: PayeePast }
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
