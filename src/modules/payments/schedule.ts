@@ -24,6 +24,7 @@ import {
   holdIds,
   type Payer,
   type Refused,
+  type SpendingState,
 } from './create/decide.ts'
 import { type DecisionState, decideInTurn, readDecisionState } from './create/decide-in-turn.ts'
 import { holdDuePayments } from './create/write.ts'
@@ -107,12 +108,7 @@ const decideDuePayment = (
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
-const begin = async (
-  tx: Tx,
-  deps: Deciding,
-  due: readonly Due[],
-  state: Parameters<typeof holdDuePayments>[2],
-): Promise<void> => {
+const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: SpendingState): Promise<void> => {
   const proceeding = due.flatMap((each) => (each.kind === 'fail' ? [] : [each]))
   if (proceeding.length === 0) return
   const held = proceeding.map(({ accepted }) => accepted)

@@ -10,11 +10,11 @@ import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { countedTotals } from '../../policy/scope-sql.ts'
-import type { Decision, MandateSignatureStatus, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
+import type { Decision, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { checkMandateSignature, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
-import { type Deployment, paidTo, prepareEvaluation } from '../payments/create/decide.ts'
+import { type DecisionRequest, type Deployment, paidTo, prepareEvaluation } from '../payments/create/decide.ts'
 import { checkBalance, checkDueTime, checkPreconditions, checkRailRules, denialOf } from '../payments/create/preconditions.ts'
 import { type PaymentContext, readPast } from '../payments/evaluation/context.ts'
 import { type LockedState, readState, usageKey } from '../payments/evaluation/state.ts'
@@ -90,10 +90,9 @@ const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: 
     .set(usageKey(rules.id, 'month', month), usage.monthMinor),
 })
 
-type Asked = {
+type Asked = Pick<DecisionRequest, 'mandateSignature'> & {
   input: Simulate
   proposed: PolicyRules | null
-  mandateSignature: MandateSignatureStatus
   periods: Periods
   at: Date
 }

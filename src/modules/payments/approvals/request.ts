@@ -118,17 +118,8 @@ export const requestApproval = async (
   { payment, decision, mandate }: { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null },
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
-  const {
-    id: paymentId,
-    workspaceId,
-    beneficiaryId,
-    amountMinor,
-    feeMinor,
-    currency,
-    rail,
-    accountReference,
-    narrative,
-  } = payment
+  const { id: paymentId, workspaceId, beneficiaryId, currency, rail, accountReference } = payment
+  const { amountMinor, feeMinor, narrative } = payment
   const [payee, requestedBy] = await Promise.all([findBeneficiary(tx, workspaceId, beneficiaryId), readRequestedBy(tx, payment)])
   if (!payee) throw new Error('a held payment has a beneficiary')
   await checkNamesAgain(tx, deps.rails, [payee.id])
