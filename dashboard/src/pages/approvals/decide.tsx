@@ -21,6 +21,7 @@ const useOwnDecision = (approval: Approval): Choice | undefined => {
   )?.decision
 }
 
+/** Why the reader cannot decide this approval; null if they can. */
 export const useReasonCannotDecide = (approval: Approval): string | null => {
   const { can, account } = useSession()
   const people = usePeople()
@@ -49,11 +50,12 @@ export const Decide = ({ approval, onDecided }: { approval: Approval; onDecided:
   const bySignature = approval.approval_proof === 'signature'
   const byPasskey = passkeys.length > 0
   const approve = () => {
-    if (byPasskey && !signing.isPending) signing.mutate('approve')
-    else if (!byPasskey && !bySignature) setDeciding('approve')
+    if (!byPasskey) setDeciding('approve')
+    else if (!signing.isPending) signing.mutate('approve')
   }
   const reject = () => setDeciding('reject')
-  useShortcuts(cannotDecide ? {} : { ...(approves && { a: approve }), r: reject })
+  const hasApproveButton = approves && (byPasskey || !bySignature)
+  useShortcuts(cannotDecide ? {} : { ...(hasApproveButton && { a: approve }), r: reject })
   const late = lateIn(signing.error)
   if (late) return <LateDecision late={late} />
   if (cannotDecide) return <Notice tone="info">{cannotDecide}</Notice>
