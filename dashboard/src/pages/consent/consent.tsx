@@ -7,6 +7,8 @@ import { api, authorizationQuery, type Body, type Schemas } from '../../api/quer
 import { t } from '../../lib/language.ts'
 import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
 import { controlsWords } from '../../lib/rule-words.ts'
+import { initialSpending } from '../../lib/spending-defaults.ts'
+import { type Controls, controlsOf, hasAmount, spendingWords } from '../../lib/spending-draft.ts'
 import { fullTime, now } from '../../lib/time.ts'
 import { capitalized } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
@@ -15,15 +17,7 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { Button, Icon, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import {
-  accessLifetimes,
-  type Controls,
-  controlsOf,
-  hasAmount,
-  initialSpending,
-  SpendChoice,
-  spendingWords,
-} from '../../ui/limits.tsx'
+import { accessLifetimes, SpendChoice } from '../../ui/limits.tsx'
 import { Badge, Empty, Facts, Failure, fieldError, Notice, SkeletonText, TextNotice } from '../../ui/page.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
 import { richConsent, tConsent } from './texts.ts'

@@ -1,0 +1,90 @@
+import type { DuplicateAnswer, NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
+import type { Schemas } from '../api/queries.ts'
+import { tLimit } from './limit-texts.ts'
+import { editableMajor, parseMajor, shortMoney } from './words.ts'
+
+/** Limits that policies share with keys and agents. */
+export const limitLabels = {
+  per_payment_limit_minor: tLimit('limit.per_payment'),
+  daily_limit_minor: tLimit('limit.daily'),
+  monthly_limit_minor: tLimit('limit.monthly'),
+  total_limit_minor: tLimit('limit.total'),
+  approval_threshold_minor: tLimit('limit.threshold'),
+} as const
+export type LimitName = keyof typeof limitLabels
+export const limitNames = Object.keys(limitLabels) as LimitName[]
+
+/** Typed amounts; empty for no limit. */
+export type LimitsDraft = Record<LimitName, string>
+
+const fromNames = <Value,>(of: (name: LimitName) => Value) =>
+  Object.fromEntries(limitNames.map((name) => [name, of(name)])) as Record<LimitName, Value>
+
+export const draftOfLimits = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>
+  fromNames((name) => editableMajor(limits?.[name]))
+
+/** "daily_limit:9000,monthly_limit:20000": amounts that a link fills in. */
+export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
+  const pairs = (text?.split(',') ?? []).map((pair) => pair.split(':'))
+  const raised = limitNames.flatMap((name) => {
+    const amount = pairs.find(([rule]) => `${rule}_minor` === name)?.[1] ?? ''
+    return parseMajor(amount) === null ? [] : [[name, amount]]
+  })
+  return Object.fromEntries(raised)
+}
+
+export const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
+
+/** Typed amounts in minor units; null for an empty one. The whole result is null if any amount is invalid. */
+export const limitsOf = (draft: LimitsDraft): Record<LimitName, string | null> | null =>
+  limitNames.some((name) => isUnreadable(draft[name])) ? null : fromNames((name) => parseMajor(draft[name]))
+
+export type Controls = Schemas['SpendingControls']
+export type ControlsDraft = LimitsDraft & {
+  payment_types: string[]
+  beneficiary_ids: string[]
+  /** Empty: `require_approval`, which asks a person once. */
+  new_payees: '' | Exclude<NewPayeeAnswer, 'require_approval'>
+  /** Empty: no rule. */
+  on_duplicate: '' | DuplicateAnswer
+}
+
+export const draftOfControls = (controls: Controls): ControlsDraft => ({
+  ...draftOfLimits(controls),
+  payment_types: controls.payment_types ?? [],
+  beneficiary_ids: controls.beneficiary_ids ?? [],
+  new_payees: controls.new_payees === undefined || controls.new_payees === 'require_approval' ? '' : controls.new_payees,
+  on_duplicate: controls.on_duplicate ?? '',
+})
+
+/** Omits empty fields, which do not apply. Null while an amount is invalid. */
+export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
+  const limits = limitsOf(draft)
+  if (!limits) return null
+  const isSet = (value: unknown): boolean => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(Object.entries({ ...draft, ...limits }).filter(([, value]) => isSet(value)))
+}
+
+export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
+
+export const hasAmount = (controls: Controls): boolean =>
+  limitNames.some((name) => name !== 'approval_threshold_minor' && controls[name] !== undefined)
+
+/** The chosen limits. Null while an amount is invalid, or if there is no limit without the choice "No limit". */
+export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
+  const controls = controlsOfDraft(draft)
+  if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
+  if (!controls) return null
+  const kept = Object.entries(controls).filter(([name]) => name === 'approval_threshold_minor' || !(name in limitLabels))
+  return Object.fromEntries(kept)
+}
+
+/** "pay up to KES 5,000 a day": the widest chosen limit in a few words. */
+export const spendingWords = (controls: Controls, currency: string): string => {
+  if (controls.daily_limit_minor) return tLimit('words.day', { amount: shortMoney(controls.daily_limit_minor, currency) })
+  if (controls.monthly_limit_minor) return tLimit('words.month', { amount: shortMoney(controls.monthly_limit_minor, currency) })
+  if (controls.total_limit_minor) return tLimit('words.total', { amount: shortMoney(controls.total_limit_minor, currency) })
+  if (controls.per_payment_limit_minor)
+    return tLimit('words.payment', { amount: shortMoney(controls.per_payment_limit_minor, currency) })
+  return tLimit('words.any')
+}
