@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Listed } from './queries.ts'
 
-/** Reads all pages of a list, one after the other, for a choice or an action on the whole list. */
+/** Loads every page of a list in sequence, for selects and bulk actions. */
 export const useEvery = <Row>(query: Listed<Row>) => {
   const list = useInfiniteQuery(query)
   const { hasNextPage, isFetching, isError, fetchNextPage } = list

@@ -4,8 +4,11 @@ import { type FactType, factTitle } from '../../../src/lib/approval-facts.ts'
 
 type Code = Schemas['Decision']['warnings'][number]['code']
 
-/** Warnings and their facts. Repeated payments and differing names are shown elsewhere. */
-const facts: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_differs'>, FactType>> = {
+/**
+ * The fact of each warning code. The code alone does not tell another name from a missing answer, so a `name_mismatch` is stated
+ * as the weaker fact. Repeated payments and differing names are shown elsewhere.
+ */
+const factOfCode: Readonly<Record<Exclude<Code, 'possible_duplicate' | 'name_differs'>, FactType>> = {
   new_payee: 'new_payee',
   changed_payee: 'changed_payee',
   similar_name: 'similar_name',
@@ -17,7 +20,7 @@ type Item = Pick<Schemas['PaymentBatchPreview']['items'][number], 'index' | 'war
 
 /** "No person has confirmed 2 beneficiaries (rows 3 and 7)": warnings to check before a batch is created. */
 export const warningsOfList = (items: readonly Item[], rowOf: (index: number) => number | undefined): string =>
-  Object.entries(facts)
+  Object.entries(factOfCode)
     .flatMap(([code, type]) => {
       const rows = items
         .filter(({ warnings }) => warnings.includes(code))

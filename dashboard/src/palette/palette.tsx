@@ -146,7 +146,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const further = [...several].filter((id) => batches.every((batch) => batch.id !== id))
   const toBatch = (id: string, title: string, note: string): Entry => ({
     key: id,
-    group: tPalette('lists'),
+    group: tPalette('batches'),
     title,
     note,
     icon: 'list',
@@ -165,7 +165,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
         ].join(' · '),
       ),
     ),
-    ...further.map((id) => toBatch(id, t('list_of_payments'), tPalette('several_match', { query }))),
+    ...further.map((id) => toBatch(id, t('payment_batch'), tPalette('several_match', { query }))),
     ...found
       .filter(({ batch_id: id }) => id === null || !several.has(id))
       .slice(0, perGroup)

@@ -31,7 +31,7 @@ export const ClearFilters = ({ filters }: { filters: Pick<Filters, 'any' | 'clea
     </Button>
   )
 
-/** A row of filters: the page's own, then the days, then a button that clears all. */
+/** A row of filters: the page's own, the date range, and a Clear button. */
 export const FilterBar = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
   <search className="filters">
     {children}

@@ -126,7 +126,7 @@ export const EmptyCard = (props: EmptyProps) => (
   </div>
 )
 
-/** Names and values. Names without a value are left out. */
+/** Names and values. Names without a value are left out. The name '' is for a value that needs none, such as a copy button. */
 export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<string, ReactNode>>; stacked?: boolean }) => (
   <dl className={cx('facts', stacked && 'facts-stacked')}>
     {Object.entries(facts)

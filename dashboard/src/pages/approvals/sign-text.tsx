@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { Body } from '../../api/queries.ts'
+import type { Schemas } from '../../api/queries.ts'
 import { digestOfText } from '../../lib/approval-subject.ts'
 import { t } from '../../lib/language.ts'
 import { signWithPasskey } from '../../passkey/passkey.ts'
@@ -11,7 +11,8 @@ import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { useOwnPasskeys } from './decide-dialog.tsx'
 import { SignedText } from './sign-decision.tsx'
 
-export type TextConfirmation = Body<'/v1/workspaces/current/separate-balance/confirm', 'post'>
+/** The confirmation of a text: every route that takes one has the same body. */
+type TextConfirmation = Schemas['ConfirmSeparation'] & Schemas['ConfirmPolicyChange']
 
 type Props<Result> = {
   title: string

@@ -53,8 +53,8 @@ export const BatchesPage = () => {
   const create = can('payment.create') && <NewLink href="/payments/batches/new">{tList('pay')}</NewLink>
   return (
     <Page
-      title={tList('lists')}
-      lead={tList('lists.note')}
+      title={tList('batches')}
+      lead={tList('batches.note')}
       back={{ href: '/payments', label: t('payments_label') }}
       actions={create}
     >
@@ -68,7 +68,7 @@ export const BatchesPage = () => {
         />
       </search>
       <List
-        label={tList('lists')}
+        label={tList('batches')}
         query={query}
         empty={
           q === '' ? (
@@ -97,7 +97,7 @@ export const BatchesPage = () => {
 
 type Batch = Schemas['PaymentBatch']
 
-const back = { href: '/payments/batches', label: tList('lists') }
+const back = { href: '/payments/batches', label: tList('batches') }
 
 /** Whether the status can still change by itself. */
 const isOpen = ({ status }: Batch): boolean => ['scheduled', 'pending_approval', 'processing'].includes(status)
@@ -109,7 +109,7 @@ export const BatchPage = ({ id }: { id: string }) => {
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 5_000 : false),
   })
   return (
-    <Page title={batch.data?.name ?? t('list_of_payments')} back={back} actions={batch.data && <Actions batch={batch.data} />}>
+    <Page title={batch.data?.name ?? t('payment_batch')} back={back} actions={batch.data && <Actions batch={batch.data} />}>
       <LoadState query={batch} path={`/v1/payment-batches/${id}`} rows={4} />
       {batch.data && <BatchDetail batch={batch.data} />}
     </Page>

@@ -43,7 +43,7 @@ export const NewBatchPage = () => {
     <Page
       title={again ? tList('again') : tList('pay')}
       lead={again ? tList('again.note') : tList('new.note')}
-      back={{ href: '/payments/batches', label: tList('lists') }}
+      back={{ href: '/payments/batches', label: tList('batches') }}
     >
       <Allowed permission="payment.create" action={tList('to_pay')}>
         {again ? <Again key={again} id={again} /> : <NewBatch />}

@@ -5,19 +5,13 @@ import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries } from '../../api/names.ts'
 import { api, apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { t } from '../../lib/language.ts'
+import { type Controls, type ControlsDraft, controlsOfDraft, draftOfControls, raisedLimits } from '../../lib/spending-draft.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { laterPage } from '../../ui/later.tsx'
-import {
-  type Controls,
-  type ControlsDraft,
-  ControlsFields,
-  controlsOfDraft,
-  draftOfControls,
-  raisedLimits,
-} from '../../ui/limits.tsx'
+import { ControlsFields } from '../../ui/limits.tsx'
 import { EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { tAgent } from '../agents/texts.ts'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
@@ -73,7 +67,7 @@ const GrantPage = ({ grant }: { grant: Grant }) => {
       <GrantView
         grant={grant}
         live={live}
-        until={tAgent('until_you')}
+        frozenText={tAgent('frozen.until_you')}
         limitActions={
           live && (
             <Button size="small" onClick={() => setLimits(true)}>

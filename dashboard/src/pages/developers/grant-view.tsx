@@ -64,19 +64,20 @@ export const RevokeButton = ({ label, revoke, effect, small = false }: RevokePro
 
 type Props = {
   grant: Grant
+  /** Whether it can still be used: neither revoked nor expired. */
   live: boolean
-  /** Rest of the sentence that says who can end the freeze. */
-  until: string
+  /** Effect of a freeze, and who can end it. */
+  frozenText: string
   facts: Readonly<Record<string, ReactNode>>
   limitActions?: ReactNode
 }
 
 /** A key or an agent for its owner and for workspace managers: state, limits, payments and details. */
-export const GrantView = ({ grant, live, until, facts, limitActions }: Props) => (
+export const GrantView = ({ grant, live, frozenText, facts, limitActions }: Props) => (
   <>
     {grant.frozen && live && (
       <TextNotice tone="info" title={t('status.frozen')}>
-        {tAgent('frozen.until', { until })}
+        {frozenText}
       </TextNotice>
     )}
     {!live && <Notice title={grant.kind === 'oauth' ? tAgent('agent_revoked') : tAgent('key_dead')} />}
@@ -98,6 +99,7 @@ export const GrantView = ({ grant, live, until, facts, limitActions }: Props) =>
 const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'grant'>) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames(controls.beneficiary_ids ?? [])
+  // `on_duplicate` limits nothing.
   if (Object.keys(controls).every((name) => name === 'on_duplicate'))
     return (
       <TextNotice tone="warn" title={tAgent('no_limits')}>

@@ -34,7 +34,7 @@ export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) =
             {timeOfDay(first.created_at)}
           </time>
           <button type="button" className="pay-link" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {batch ? batchTitle(batch) : t('list_of_payments')} <Icon name="chevron" size={14} />
+            {batch ? batchTitle(batch) : t('payment_batch')} <Icon name="chevron" size={14} />
           </button>
         </td>
         {!narrow && (

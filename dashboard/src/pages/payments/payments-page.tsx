@@ -39,7 +39,7 @@ export const PaymentsPage = () => {
       actions={
         <>
           <LinkButton href="/payments/batches" icon="list">
-            {t('lists')}
+            {t('batches')}
           </LinkButton>
           <CsvButton path="/v1/payments" query={filters.parameters} name="payments" />
           {create}

@@ -44,6 +44,7 @@ const ConfirmChange = ({ policy, message, changes: words }: { policy: Policy; me
       title={tPolicy('confirm.title')}
       action={tPolicy('confirm.act')}
       change={async () => {
+        // Without HTTPS, the browser computes no digest.
         const shown = await digestOfText(message)
         return confirm(policy.id, { ...(shown && { message_digest: shown }) })
       }}

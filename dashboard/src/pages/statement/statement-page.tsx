@@ -204,7 +204,7 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
           {entry.narrative && <p className="faint small">{entry.narrative}</p>}
           {entry.batch && (
             <p className="faint small">
-              <Link href={`/payments/batches/${entry.batch.id}`}>{entry.batch.name ?? t('list_of_payments')}</Link>
+              <Link href={`/payments/batches/${entry.batch.id}`}>{entry.batch.name ?? t('payment_batch')}</Link>
             </p>
           )}
           {entry.provider_receipt && <p className="faint mono small">{entry.provider_receipt}</p>}

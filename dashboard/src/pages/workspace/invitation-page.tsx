@@ -27,7 +27,9 @@ const heldInvitation = (): string | null => {
 
 const forgetInvitation = (): void => keepStored(name, null, 'session')
 
-/** Page of an invitation link. A person may have to sign in first, so the token is stored before that. */
+/**
+ * Landing page of an invitation link. Stores the token before anything else, because the person may have to sign in first.
+ */
 export const InvitationPage = () => {
   const [token] = useState(heldInvitation)
   return (

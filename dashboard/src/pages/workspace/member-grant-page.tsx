@@ -41,7 +41,7 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
       <GrantView
         grant={grant}
         live={live}
-        until={tWork('until_unfrozen')}
+        frozenText={tWork('frozen_until')}
         facts={{ [t('status.member')]: capitalized(people(grant.account_id)) }}
       />
     </Page>
