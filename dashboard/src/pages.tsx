@@ -33,7 +33,7 @@ const WorkspacePage = laterPage(async () => (await import('./pages/workspace/wor
 const NewWorkspacePage = laterPage(async () => (await import('./pages/workspace/new-workspace-page.tsx')).NewWorkspacePage)
 const BatchesPage = laterPage(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
 const NewBatchPage = laterPage(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
-const BatchPage = laterPage(async () => (await import('./pages/batches/batches-page.tsx')).BatchPage)
+const BatchPage = laterPage(async () => (await import('./pages/batches/batch-page.tsx')).BatchPage)
 const AccountPage = laterPage(async () => (await import('./pages/account/account-page.tsx')).AccountPage)
 const ConsentPage = laterPage(async () => (await import('./pages/consent/consent.tsx')).ConsentPage)
 const DevicePage = laterPage(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)

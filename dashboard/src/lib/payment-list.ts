@@ -15,7 +15,7 @@ import { isListKey, tList } from './list-texts.ts'
 import { keepStored, readStoredJson } from './store.ts'
 import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.ts'
 
-/** Meaning of a file's column: an API column, `metadata.<name>`, or `-` for one to leave out. Null: not chosen yet. */
+/** `meaning`: an API column, `metadata.<name>` for an own field, or `-` to leave the column out. Null: not chosen yet. */
 export type ListColumn = { title: string; meaning: string | null }
 /** `number`: the row number in the spreadsheet. */
 export type ListRow = { number: number; cells: string[] }

@@ -21,11 +21,11 @@ const repeatedColumns: readonly [title: string, meaning: string, of: (payment: P
 /** Rows of an earlier batch, each to the same beneficiary. */
 export const repeatedList = ({ id, name }: Schemas['PaymentBatch'], read: readonly Payment[]): PaymentList => {
   const payments = read.toSorted((one, other) => (one.batch_index ?? 0) - (other.batch_index ?? 0))
-  const notes = [...new Set(payments.flatMap(({ metadata }) => Object.keys(metadata)))]
+  const ownFields = [...new Set(payments.flatMap(({ metadata }) => Object.keys(metadata)))]
   const columns = [
     ...repeatedColumns,
-    ...notes.map(
-      (note) => [note, `metadata.${note}`, ({ metadata }) => metadata[note] ?? null] as (typeof repeatedColumns)[number],
+    ...ownFields.map(
+      (name) => [name, `metadata.${name}`, ({ metadata }) => metadata[name] ?? null] as (typeof repeatedColumns)[number],
     ),
   ].filter(([, meaning, of]) => meaning === 'narrative' || payments.some(of))
   const rows = payments.map((payment, batchIndex) => ({

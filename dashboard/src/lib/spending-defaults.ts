@@ -41,9 +41,9 @@ const roundUp = (minor: bigint): bigint => {
 const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.length / 2)] ?? 0n
 
 /**
- * Limits from the days on which agents spent; without such days, the cautious ones. Daily: twice the median day, which leaves room
- * for busier days, and at most four times the cautious limit. Per payment and for approval: three times the average payment, which
- * leaves room for larger ones. Monthly: ten times the daily limit, as in the other defaults.
+ * Limits from the days on which agents spent; without such days, the cautious ones. Daily: twice the median day, which leaves
+ * room for busier days, and at most four times the cautious limit. Per payment and for approval: three times the average
+ * payment, which leaves room for larger ones. Monthly: ten times the daily limit, as in the other defaults.
  */
 export const suggestedSpending = (days: readonly { count: number; amount_minor: string }[]): Spending => {
   const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))

@@ -336,7 +336,7 @@ export const batchFlows = (world: World): void => {
     await page.getByRole('listitem').filter({ hasText: 'Chébet' }).getByRole('button').click()
     await page.getByText('Choose what “Emp No” is, or leave it out.').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Check batch' }).getAttribute('aria-disabled')).toBe('true')
-    await page.getByLabel('What “Emp No” is').selectOption('Your own note')
+    await page.getByLabel('What “Emp No” is').selectOption('Your own field')
     await page.getByLabel('What “Department” is').selectOption('Leave out')
     const understood = page.getByRole('table', { name: 'Columns' })
     await expect.poll(() => understood.getByRole('row', { name: /Net Pay/ }).textContent()).toContain('KES\u00a0150.00')

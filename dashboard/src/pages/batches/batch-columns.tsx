@@ -1,16 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { RowFault } from '../../../../client/src/list-faults.ts'
 import { columnOfTitle, listColumns } from '../../../../src/lib/list-columns.ts'
 import { tList } from '../../lib/list-texts.ts'
 import {
   asRead,
   columnWords,
-  fieldName,
-  isEditable,
-  isShown,
   type ListColumn,
-  type ListRow,
   leftOut,
   listProblem,
   type PaymentList,
@@ -25,17 +19,19 @@ import { Card, Notice } from '../../ui/page.tsx'
 type Item = Awaited<ReturnType<typeof asRead>>['items'][number]
 const rowsShown = 3
 
-const noteOf = (title: string): string => `metadata.${title}`
+const ownField = (title: string): string => `metadata.${title}`
 
-const optionsOf = ({ title, meaning }: ListColumn) => [
-  ...(meaning === null ? [{ value: '', label: tList('choose') }] : []),
+/** Whether the column can become a field of the person's own: it has a usable title, which means nothing else. */
+const canBecomeOwnField = ({ title, meaning }: ListColumn): boolean =>
+  title !== '' && meaning !== ownField(title) && columnOfTitle(title) !== title && columnOfTitle(ownField(title)) !== null
+
+const optionsOf = (column: ListColumn) => [
+  ...(column.meaning === null ? [{ value: '', label: tList('choose') }] : []),
   ...listColumns.map((value) => ({ value, label: columnWords(value) })),
-  ...(meaning?.startsWith('metadata.')
-    ? [{ value: meaning, label: tList('note', { slice: meaning.slice('metadata.'.length) }) }]
+  ...(column.meaning?.startsWith('metadata.')
+    ? [{ value: column.meaning, label: tList('own_field_of', { name: column.meaning.slice('metadata.'.length) }) }]
     : []),
-  ...(title !== '' && meaning !== noteOf(title) && columnOfTitle(title) !== title && columnOfTitle(noteOf(title)) !== null
-    ? [{ value: noteOf(title), label: tList('own_note') }]
-    : []),
+  ...(canBecomeOwnField(column) ? [{ value: ownField(column.title), label: tList('own_field') }] : []),
   { value: leftOut, label: tList('leave_out') },
 ]
 
@@ -44,15 +40,15 @@ const shownOf = (item: Item, meaning: string | null, currency: string): string =
   const { amount_minor: minor, metadata } = item
   const isAmount = meaning === 'amount' || meaning === 'amount_minor'
   if (isAmount) return typeof minor === 'string' && /^\d{1,18}$/.test(minor) ? moneyText(minor, currency) : '?'
-  const notes = Object.entries((metadata ?? {}) as Record<string, unknown>)
+  const ownFields = Object.entries((metadata ?? {}) as Record<string, unknown>)
   const value = meaning?.startsWith('metadata.')
-    ? notes.find(([name]) => `metadata.${name}` === meaning)?.[1]
+    ? ownFields.find(([name]) => ownField(name) === meaning)?.[1]
     : Object.entries(item).find(([name]) => name === meaning)?.[1]
   return typeof value === 'string' ? value : ''
 }
 
 /** Meaning of each column, with the first rows as understood. */
-export const ListColumns = ({ list, onChange }: { list: PaymentList; onChange: (list: PaymentList) => void }) => {
+export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: (list: PaymentList) => void }) => {
   const currency = useSession().account.balance.currency
   const { columns, rows } = list
   const first = { ...list, rows: rows.slice(0, rowsShown) }
@@ -120,109 +116,3 @@ export const ListColumns = ({ list, onChange }: { list: PaymentList; onChange: (
     </Card>
   )
 }
-
-type RowsProps = {
-  list: PaymentList
-  faults: readonly RowFault[]
-  onCell: (row: number, column: number, text: string) => void
-  onRemove: (row: number) => void
-}
-
-const shownAtFirst = 100
-
-/** Rows with faults first, to correct in place; then the others. */
-export const ListRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
-  const [all, setAll] = useState(false)
-  const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
-  const wrong = Map.groupBy(faults, ({ row }) => row)
-  const places = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
-  const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
-  const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
-  // Names columns without a title, so a person can look at their cells and move them.
-  const columns = Array.from({ length: width }, (_, place) => ({
-    place,
-    title: list.columns[place]?.title || tList('column', { place: place + 1 }),
-    meaning: list.columns[place]?.meaning ?? null,
-  })).filter((column) => isShown(list, column))
-  return (
-    <Card title={tList('rows', { count: list.rows.length })} flush>
-      <Table headings={[tList('row_head'), ...columns.map(({ title }) => title), { hidden: tList('change') }]} folded="cells">
-        {shown.map((row) => (
-          <Row
-            key={row.number}
-            row={row}
-            columns={columns}
-            faults={(wrong.get(row.number) ?? []).map(({ param, message }) =>
-              param === null || param === 'row' ? message : `${fieldName(list, param)}: ${message}`,
-            )}
-            fixed={(column) => !isEditable(list, column)}
-            editing={wrong.has(row.number) || edited.has(row.number)}
-            onEdit={() => setEdited(new Set([...edited, row.number]))}
-            {...{ onCell, onRemove }}
-          />
-        ))}
-      </Table>
-      {shown.length < places.length && (
-        <div className="row row-end card-footer">
-          <Button variant="quiet" onClick={() => setAll(true)}>
-            {tList('show_rows', { length: places.length })}
-          </Button>
-        </div>
-      )}
-    </Card>
-  )
-}
-
-type RowProps = Pick<RowsProps, 'onCell' | 'onRemove'> & {
-  row: ListRow
-  columns: readonly (ListColumn & { place: number })[]
-  fixed: (column: ListColumn) => boolean
-  faults: readonly string[]
-  editing: boolean
-  onEdit: () => void
-}
-
-const Row = ({ row: { number, cells }, columns, fixed, faults, editing, onEdit, onCell, onRemove }: RowProps) => (
-  <>
-    <tr>
-      <td className="faint">{number}</td>
-      {columns.map(({ place, title, meaning }) => (
-        <td key={place} data-title={title}>
-          {editing && !fixed({ title, meaning }) ? (
-            <input
-              className="input"
-              aria-label={tList('row_of', { number, title })}
-              aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
-              value={cells[place] ?? ''}
-              onChange={(event) => onCell(number, place, event.target.value)}
-            />
-          ) : (
-            cells[place]
-          )}
-        </td>
-      ))}
-      <td className="nowrap">
-        <Button
-          size="small"
-          variant="quiet"
-          label={tList('act_row', { what: editing ? tList('remove') : tList('edit'), number })}
-          onClick={editing ? () => onRemove(number) : onEdit}
-        >
-          {editing ? tList('remove') : tList('edit')}
-        </Button>
-      </td>
-    </tr>
-    {faults.length > 0 && (
-      <tr>
-        <td />
-        <td colSpan={columns.length + 1} id={`row-${number}-faults`}>
-          {faults.map((fault) => (
-            <p key={fault} className="field-error">
-              {fault}
-            </p>
-          ))}
-        </td>
-      </tr>
-    )}
-  </>
-)

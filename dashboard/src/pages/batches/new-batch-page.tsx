@@ -29,7 +29,8 @@ import { laterPart } from '../../ui/later.tsx'
 import { Card, Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
-import { ListColumns, ListRows } from './list-table.tsx'
+import { BatchColumns } from './batch-columns.tsx'
+import { BatchRows } from './batch-rows.tsx'
 
 // Code for the result of a check loads after the first check.
 const ListFaults = laterPart(async () => (await import('./list-checked.tsx')).ListFaults)
@@ -170,7 +171,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
       }}
     >
       <div className="stack">
-        {!list.repeats && <ListColumns list={list} onChange={onChange} />}
+        {!list.repeats && <BatchColumns list={list} onChange={onChange} />}
         <Card
           footer={
             <div className="row">
@@ -198,7 +199,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
             <ListFaults list={list} error={last.error} faults={faults} meant={meant} onMeant={() => setMeant(true)} />
           )}
         </Card>
-        <ListRows
+        <BatchRows
           list={list}
           faults={faults}
           onCell={(row, column, text) => onChange(withCell(list, row, column, text))}

@@ -1,0 +1,113 @@
+import { useState } from 'react'
+import type { RowFault } from '../../../../client/src/list-faults.ts'
+import { tList } from '../../lib/list-texts.ts'
+import { fieldName, isEditable, isShown, type ListColumn, type ListRow, type PaymentList } from '../../lib/payment-list.ts'
+import { Button } from '../../ui/button.tsx'
+import { Table } from '../../ui/listing.tsx'
+import { Card } from '../../ui/page.tsx'
+
+type RowsProps = {
+  list: PaymentList
+  faults: readonly RowFault[]
+  onCell: (row: number, column: number, text: string) => void
+  onRemove: (row: number) => void
+}
+
+const shownAtFirst = 100
+
+/** Rows with faults first, to correct in place; then the others. */
+export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
+  const [all, setAll] = useState(false)
+  const [edited, setEdited] = useState<ReadonlySet<number>>(new Set())
+  const wrong = Map.groupBy(faults, ({ row }) => row)
+  const places = list.rows.toSorted((one, other) => Number(wrong.has(other.number)) - Number(wrong.has(one.number)))
+  const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
+  const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
+  // Names columns without a title, so a person can look at their cells and move them.
+  const columns = Array.from({ length: width }, (_, place) => ({
+    place,
+    title: list.columns[place]?.title || tList('column', { place: place + 1 }),
+    meaning: list.columns[place]?.meaning ?? null,
+  })).filter((column) => isShown(list, column))
+  return (
+    <Card title={tList('rows', { count: list.rows.length })} flush>
+      <Table headings={[tList('row_head'), ...columns.map(({ title }) => title), { hidden: tList('change') }]} folded="cells">
+        {shown.map((row) => (
+          <Row
+            key={row.number}
+            row={row}
+            columns={columns}
+            faults={(wrong.get(row.number) ?? []).map(({ param, message }) =>
+              param === null || param === 'row' ? message : `${fieldName(list, param)}: ${message}`,
+            )}
+            fixed={(column) => !isEditable(list, column)}
+            editing={wrong.has(row.number) || edited.has(row.number)}
+            onEdit={() => setEdited(new Set([...edited, row.number]))}
+            {...{ onCell, onRemove }}
+          />
+        ))}
+      </Table>
+      {shown.length < places.length && (
+        <div className="row row-end card-footer">
+          <Button variant="quiet" onClick={() => setAll(true)}>
+            {tList('show_rows', { length: places.length })}
+          </Button>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+type RowProps = Pick<RowsProps, 'onCell' | 'onRemove'> & {
+  row: ListRow
+  columns: readonly (ListColumn & { place: number })[]
+  fixed: (column: ListColumn) => boolean
+  faults: readonly string[]
+  editing: boolean
+  onEdit: () => void
+}
+
+const Row = ({ row: { number, cells }, columns, fixed, faults, editing, onEdit, onCell, onRemove }: RowProps) => (
+  <>
+    <tr>
+      <td className="faint">{number}</td>
+      {columns.map(({ place, title, meaning }) => (
+        <td key={place} data-title={title}>
+          {editing && !fixed({ title, meaning }) ? (
+            <input
+              className="input"
+              aria-label={tList('row_of', { number, title })}
+              aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
+              value={cells[place] ?? ''}
+              onChange={(event) => onCell(number, place, event.target.value)}
+            />
+          ) : (
+            cells[place]
+          )}
+        </td>
+      ))}
+      <td className="nowrap">
+        <Button
+          size="small"
+          variant="quiet"
+          label={tList('act_row', { what: editing ? tList('remove') : tList('edit'), number })}
+          onClick={editing ? () => onRemove(number) : onEdit}
+        >
+          {editing ? tList('remove') : tList('edit')}
+        </Button>
+      </td>
+    </tr>
+    {faults.length > 0 && (
+      <tr>
+        <td />
+        <td colSpan={columns.length + 1} id={`row-${number}-faults`}>
+          {faults.map((fault) => (
+            <p key={fault} className="field-error">
+              {fault}
+            </p>
+          ))}
+        </td>
+      </tr>
+    )}
+  </>
+)
