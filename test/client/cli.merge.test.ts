@@ -79,10 +79,18 @@ const payments = (args: string[], env: Record<string, string> = {}): Run => {
   return run
 }
 
+/** Exit codes of the commands. */
+const exit = { done: 0, failed: 1, usage: 2, alreadySent: 3, undelivered: 4 } as const
+
+const outcomeOf = async (args: string[], env?: Record<string, string>) => {
+  const run = payments(args, env)
+  return [await run.ended, run.out() + run.err()] as const
+}
+
 const withKey = async (fields: Record<string, unknown> = {}) => ({ PAYMENTS_API_KEY: (await createKey(person, fields)).key })
 
 describe('payments login', () => {
-  test('a person authorizes it with limits; it stores the login privately, pays within the limits, and logs out', async () => {
+  test('pays within the limits that a person authorized, until it logs out', async () => {
     const login = payments(['login', '--scope', 'payment.create payment.read policy.read'])
     const [, code] = await login.waitForOutput(/compare the code: (\S+)/)
     const decided = await person.api.post(`/v1/oauth/device/${code}/decision`, {
@@ -90,27 +98,27 @@ describe('payments login', () => {
       spending_controls: { per_payment_limit_minor: '2000' },
     })
     expect(decided.status).toBe(200)
-    expect(await login.ended, login.err()).toBe(0)
+    expect(await login.ended, login.err()).toBe(exit.done)
     const file = join(folder, 'login.json')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
 
     const paid = payments(['pay', beneficiary, '15.00', '--key', 'an order'])
-    expect(await paid.ended, paid.err()).toBe(0)
+    expect(await paid.ended, paid.err()).toBe(exit.done)
     const payment = JSON.parse(paid.out())
     expect(payment).toMatchObject({ status: 'processing', amount_minor: '1500' })
     const again = payments(['pay', beneficiary, '15.00', '--key', 'an order'])
-    expect(await again.ended).toBe(0)
+    expect(await again.ended).toBe(exit.done)
     expect(JSON.parse(again.out()).id).toBe(payment.id)
 
     const denied = payments(['pay', beneficiary, '30.00'])
-    expect(await denied.ended).toBe(1)
+    expect(await denied.ended).toBe(exit.failed)
     expect(denied.err()).toMatch(/^policy_denied: .*20\.00/)
 
     const { tokens } = JSON.parse(await readFile(file, 'utf8'))
-    expect(await payments(['logout']).ended).toBe(0)
+    expect(await payments(['logout']).ended).toBe(exit.done)
     expect((await service.api.get('/v1/payments', { bearer: tokens.accessToken })).status).toBe(401)
     const after = payments(['whoami'])
-    expect([await after.ended, after.err()]).toEqual([2, expect.stringMatching(/payments login/)])
+    expect([await after.ended, after.err()]).toEqual([exit.usage, expect.stringMatching(/payments login/)])
   })
 })
 
@@ -118,7 +126,7 @@ describe('with an API key', () => {
   test('simulate says what would be decided, and moves nothing', async () => {
     const env = await withKey({ spending_controls: { approval_threshold_minor: '5000' } })
     const run = payments(['simulate', beneficiary, '60.00'], env)
-    expect(await run.ended, run.err()).toBe(0)
+    expect(await run.ended, run.err()).toBe(exit.done)
     expect(JSON.parse(run.out())).toMatchObject({ outcome: 'require_approval', required_approvals: 1 })
   })
 
@@ -126,27 +134,27 @@ describe('with an API key', () => {
     const env = await withKey()
     const order = ['pay', beneficiary, '21.00']
     const first = payments(order, env)
-    expect(await first.ended, first.err()).toBe(0)
+    expect(await first.ended, first.err()).toBe(exit.done)
     expect(first.err()).toMatch(/^KES 21\.00 to .* \(\*{4}\d{4}\): processing$/m)
     const { id } = JSON.parse(first.out())
     const second = payments(order, env)
-    expect(await second.ended).toBe(2)
+    expect(await second.ended).toBe(exit.usage)
     expect(second.err()).toContain(`this looks like ${id}. To pay again, add --again.`)
     const meant = payments([...order, '--again'], env)
-    expect(await meant.ended, meant.err()).toBe(0)
+    expect(await meant.ended, meant.err()).toBe(exit.done)
     expect(JSON.parse(meant.out()).id).not.toBe(id)
   })
 
   test('lists show names, amounts and where a person decides', async () => {
     const env = await withKey({ spending_controls: { approval_threshold_minor: '5000' } })
     const held = payments(['pay', beneficiary, '61.00'], env)
-    expect(await held.ended, held.err()).toBe(0)
+    expect(await held.ended, held.err()).toBe(exit.done)
     const { approval_id } = JSON.parse(held.out())
     const address = `${service.api.url}/approve/${approval_id}`
     expect(held.err()).toContain(`A person must approve it: ${address}`)
     const show = async (...args: string[]) => {
       const run = payments(args, env)
-      expect(await run.ended, run.err()).toBe(0)
+      expect(await run.ended, run.err()).toBe(exit.done)
       return run.out()
     }
     expect(await show('approvals')).toMatch(new RegExp(`KES 61\\.00  .* pending  ${address}`))
@@ -170,24 +178,27 @@ describe('with an API key', () => {
       return { code, out: command.out(), err: command.err() }
     }
     const added = await run('add', 'Landlord', '0722100001', '--json')
-    expect(added.code, added.err).toBe(0)
+    expect(added.code, added.err).toBe(exit.done)
     const { id } = JSON.parse(added.out)
     expect(added.err).toContain(`A person must confirm it: ${service.api.url}/beneficiaries/${id}`)
     const again = await run('add', 'Kenya Power', '0722100001')
-    expect([again.code, again.err]).toEqual([0, expect.stringContaining(`"Landlord" is paid at the same number. (${id})`)])
+    expect([again.code, again.err]).toEqual([
+      exit.done,
+      expect.stringContaining(`"Landlord" is paid at the same number. (${id})`),
+    ])
     await service.settle()
     service.clock.advance(60)
     const checking = payments(['payees', 'verify', id], env)
     const atWork = workAfterAnswers(service)
-    expect(await checking.ended.finally(atWork.stop), checking.err()).toBe(0)
+    expect(await checking.ended.finally(atWork.stop), checking.err()).toBe(exit.done)
     expect(checking.out()).toContain('WANJIRU N**** K**** (ANOTHER NAME)')
     const confirmed = await run('confirm', id)
-    expect([confirmed.code, confirmed.err]).toEqual([1, expect.stringContaining('A person confirms a beneficiary')])
+    expect([confirmed.code, confirmed.err]).toEqual([exit.failed, expect.stringContaining('A person confirms a beneficiary')])
     const made = await run('--made-by', grantId)
     expect(made.out.match(/made by/g)).toHaveLength(2)
     const archived = await run('archive', '--made-by', grantId)
     expect(archived.out.match(/archived, proposed/g)).toHaveLength(2)
-    expect((await run('archive')).code).toBe(2)
+    expect((await run('archive')).code).toBe(exit.usage)
   })
 
   test('logs --follow prints what is logged later, each request once', async () => {
@@ -209,13 +220,13 @@ describe('with an API key', () => {
     const nowhere = { PAYMENTS_URL: 'http://127.0.0.1:9' }
     const version = payments(['--version'], nowhere)
     expect([await version.ended, version.out()]).toEqual([
-      0,
+      exit.done,
       `${JSON.parse(await readFile('client/package.json', 'utf8')).version}\n`,
     ])
     const names = ['pay', 'approvals', 'top-up', 'verify-receipt']
     const helps = names.map((name) => payments([name, '--help'], nowhere))
     for (const [index, help] of helps.entries()) {
-      expect(await help.ended).toBe(0)
+      expect(await help.ended).toBe(exit.done)
       expect(help.out()).toMatch(new RegExp(`^payments ${names[index]} .*\n\n\\S`))
     }
   })
@@ -229,7 +240,7 @@ describe('with an API key', () => {
       }
     }
     await Promise.race([wait(), run.ended])
-    expect(await run.ended, run.err()).toBe(0)
+    expect(await run.ended, run.err()).toBe(exit.done)
     expect(JSON.parse(run.out()).status).toBe('succeeded')
   })
 
@@ -244,26 +255,26 @@ describe('with an API key', () => {
       [`${day}T09:30:00+01:00`, `${day}T08:30:00.000Z`, `${day}T09:30:00+01:00`],
     ] as const) {
       const run = payments([...order, '--at', at], env)
-      expect(await run.ended, run.err()).toBe(0)
+      expect(await run.ended, run.err()).toBe(exit.done)
       expect(JSON.parse(run.out())).toMatchObject({ status: 'scheduled', execute_at: instant })
       expect(run.err()).toContain(`: scheduled for ${words}\n`)
     }
     const dry = payments(['simulate', beneficiary, '34.00', '--at', day], await withKey())
-    expect(await dry.ended, dry.err()).toBe(0)
+    expect(await dry.ended, dry.err()).toBe(exit.done)
     expect(JSON.parse(dry.out()).outcome).toBe('allow')
   })
 
   test('pay --purpose says what a payment is for, and the list of payments shows it and finds it', async () => {
     const env = await withKey()
     const run = payments(['pay', beneficiary, '36.00', '--purpose', 'SALA'], env)
-    expect(await run.ended, run.err()).toBe(0)
+    expect(await run.ended, run.err()).toBe(exit.done)
     const { id, purpose_code } = JSON.parse(run.out())
     expect(purpose_code).toBe('SALA')
     const found = payments(['payments', '--purpose', 'SALA'], env)
-    expect(await found.ended, found.err()).toBe(0)
+    expect(await found.ended, found.err()).toBe(exit.done)
     expect(found.out()).toMatch(new RegExp(`\\n${id} .* SALA +\\w+\\n$`))
     const others = payments(['payments', '--purpose', 'SUPP'], env)
-    expect([await others.ended, others.out()]).toEqual([0, ''])
+    expect([await others.ended, others.out()]).toEqual([exit.done, ''])
   })
 
   test('pay --at refuses what is no time, a time that has passed or is more than 90 days ahead, and --wait, in a sentence', async () => {
@@ -273,12 +284,12 @@ describe('with an API key', () => {
       return [await run.ended, run.err()]
     }
     const noTime = expect.stringContaining('is not a time: write 2026-12-01, "2026-12-01 09:00"')
-    expect(await at('tomorrow')).toEqual([2, noTime])
-    expect(await at('2027-02-30')).toEqual([2, noTime])
-    expect(await at('2026-01-01')).toEqual([1, expect.stringContaining('must be in the future')])
-    expect(await at('2099-01-01')).toEqual([1, expect.stringContaining('must be at most 90 days from now')])
+    expect(await at('tomorrow')).toEqual([exit.usage, noTime])
+    expect(await at('2027-02-30')).toEqual([exit.usage, noTime])
+    expect(await at('2026-01-01')).toEqual([exit.failed, expect.stringContaining('must be in the future')])
+    expect(await at('2099-01-01')).toEqual([exit.failed, expect.stringContaining('must be at most 90 days from now')])
     expect(await at('2027-01-01', '--wait')).toEqual([
-      2,
+      exit.usage,
       expect.stringContaining('--wait is only for a payment that is sent at once'),
     ])
   })
@@ -289,7 +300,7 @@ describe('with an API key', () => {
     await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,ten\n')
     const wrong = payments(['batch', list, '--dry-run'], env)
     expect([await wrong.ended, wrong.err()]).toEqual([
-      1,
+      exit.failed,
       expect.stringMatching(
         /^row 3 \("ten"\), amount: is not an amount: .*\ninvalid_request: 1 of 2 items cannot be paid\. Nothing/,
       ),
@@ -297,7 +308,7 @@ describe('with an API key', () => {
     expect(wrong.out()).toBe('')
     await writeFile(list, 'name,phone,amount\nAchieng,0722000901,10\nBaraka,0722000902,20\n')
     const shown = payments(['batch', list, '--dry-run'], env)
-    expect(await shown.ended, shown.err()).toBe(0)
+    expect(await shown.ended, shown.err()).toBe(exit.done)
     expect(shown.out()).toBe(
       [
         'row 2  Achieng  ********0901  KES 10.00  new payee; no person has confirmed this payee',
@@ -307,10 +318,10 @@ describe('with an API key', () => {
       ].join('\n'),
     )
     const checked = payments(['batch', list, '--dry-run', '--json'], env)
-    expect(await checked.ended, checked.err()).toBe(0)
+    expect(await checked.ended, checked.err()).toBe(exit.done)
     expect(JSON.parse(checked.out())).toMatchObject({ items_count: 2, total_minor: '3000', new_payees_count: 2 })
     const sent = payments(['batch', list, '--name', 'March', '--key', 'march', '--json'], env)
-    expect(await sent.ended, sent.err()).toBe(0)
+    expect(await sent.ended, sent.err()).toBe(exit.done)
     expect(JSON.parse(sent.out())).toMatchObject({ name: 'March', items_count: 2, status: 'pending_approval' })
     expect(sent.err()).toContain('A person must approve it')
     const run = async (...args: string[]) => {
@@ -321,57 +332,63 @@ describe('with an API key', () => {
     const refused = expect.stringMatching(
       /^rows 2 \(pay_\w+\) and 3 \(pay_\w+\): looks like an earlier payment.*\nIf these payments are intended, add --dup.*\nconflict: .* Nothing was created\./,
     )
-    expect(await run()).toEqual([1, refused])
-    expect(await run('--period', '2026-04')).toEqual([1, refused])
+    expect(await run()).toEqual([exit.failed, refused])
+    expect(await run('--period', '2026-04')).toEqual([exit.failed, refused])
     const seen = expect.stringContaining('looks like pay_')
-    expect(await run('--dry-run')).toEqual([0, seen])
-    expect(await run('--duplicates-intended')).toEqual([0, expect.stringContaining('A person must approve it')])
+    expect(await run('--dry-run')).toEqual([exit.done, seen])
+    expect(await run('--duplicates-intended')).toEqual([exit.done, expect.stringContaining('A person must approve it')])
     const again = expect.stringMatching(/^Sent on 20\d\d-\d\d-\d\d as pba_\w+; nothing new was paid\.[\s\S]*pending approval/)
-    expect(await run('--duplicates-intended')).toEqual([3, again])
-    expect(await run('--name', 'March', '--key', 'march')).toEqual([3, again])
-    expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([0, expect.stringContaining('approve it')])
+    expect(await run('--duplicates-intended')).toEqual([exit.alreadySent, again])
+    expect(await run('--name', 'March', '--key', 'march')).toEqual([exit.alreadySent, again])
+    expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([exit.done, expect.stringContaining('approve it')])
     // A resent batch shows its current state, not the original answer.
     const cancelled = payments(['cancel', JSON.parse(sent.out()).id], env)
-    expect([await cancelled.ended, cancelled.out()]).toEqual([0, expect.stringMatching(/^pba_\w+: cancelled\n$/)])
-    expect(await run('--name', 'March', '--key', 'march')).toEqual([3, expect.stringContaining('cancelled. 2 of 2 have ended')])
+    expect([await cancelled.ended, cancelled.out()]).toEqual([exit.done, expect.stringMatching(/^pba_\w+: cancelled\n$/)])
+    expect(await run('--name', 'March', '--key', 'march')).toEqual([
+      exit.alreadySent,
+      expect.stringContaining('cancelled. 2 of 2 have ended'),
+    ])
   })
 
-  test('payment, statement and keys show one payment, what was booked, and the keys; completion names all commands', async () => {
+  test('payment and statement show one payment and its booking', async () => {
     const env = await withKey({ permissions: ['payment.create', 'payment.read', 'beneficiary.read', 'account.read'] })
-    const run = async (args: string[], by: Record<string, string> = env) => {
-      const own = payments(args, by)
-      return [await own.ended, own.out() + own.err()] as const
-    }
+    const run = (args: string[]) => outcomeOf(args, env)
     const paid = JSON.parse(
       (await run(['pay', beneficiary, '71.00', '--key', 'order-71', '--again']))[1].replace(/^KES.*\n/m, ''),
     )
     await service.settle()
     const line = new RegExp(`^${paid.id}: KES 71.00 to .*, succeeded: \\S+\n$`)
-    expect(await run(['payment', paid.id])).toEqual([0, expect.stringMatching(line)])
-    expect(await run(['payment', '--key', 'order-71', '--wait'])).toEqual([0, expect.stringMatching(line)])
-    expect(await run(['payment', '--key', 'order-72'])).toEqual([2, 'No payment was sent with the key order-72.\n'])
-    expect(await run(['cancel', paid.id])).toEqual([1, expect.stringMatching(/^conflict: /)])
-    expect(await run(['cancel', paid.id, '--wait'])).toEqual([1, `${paid.id}: succeeded\n`])
+    expect(await run(['payment', paid.id])).toEqual([exit.done, expect.stringMatching(line)])
+    expect(await run(['payment', '--key', 'order-71', '--wait'])).toEqual([exit.done, expect.stringMatching(line)])
+    expect(await run(['payment', '--key', 'order-72'])).toEqual([exit.usage, 'No payment was sent with the key order-72.\n'])
+    expect(await run(['cancel', paid.id])).toEqual([exit.failed, expect.stringMatching(/^conflict: /)])
+    expect(await run(['cancel', paid.id, '--wait'])).toEqual([exit.failed, `${paid.id}: succeeded\n`])
     const [code, statement] = await run(['statement'])
     expect([code, statement]).toEqual([
-      0,
+      exit.done,
       expect.stringMatching(/payment +-71\.00 .* order-71\n[\s\S]*from KES \S+ to KES \S+\n$/),
     ])
-    expect(await run(['statement', '--csv'])).toEqual([0, expect.stringContaining('order-71')])
+    expect(await run(['statement', '--csv'])).toEqual([exit.done, expect.stringContaining('order-71')])
     const all = JSON.parse((await run(['statement', '--json']))[1])
     expect(all.entries).toContainEqual(expect.objectContaining({ payment_id: paid.id, idempotency_key: 'order-71' }))
+  })
 
+  test('keys lists, rotates and revokes the keys of a manager', async () => {
     const manager = await withKey({ permissions: ['key.manage', 'payment.read'] })
+    const run = (args: string[]) => outcomeOf(args, manager)
     const child = await createKey({ api: createClient(service.api.url, { bearer: manager.PAYMENTS_API_KEY }) } as typeof person, {
       name: 'Till 4',
       permissions: ['payment.read'],
     })
-    expect(await run(['keys'], manager)).toEqual([0, expect.stringMatching(/Till 4 +service_live_\S+ +active +never/)])
-    const rotated = await run(['keys', 'rotate', child.id], manager)
-    expect(rotated).toEqual([0, expect.stringMatching(/^key_\w+ {2}Till 4 {2}active {2}service_live_[0-9a-f]{64}\n$/)])
+    expect(await run(['keys'])).toEqual([exit.done, expect.stringMatching(/Till 4 +service_live_\S+ +active +never/)])
+    const rotated = await run(['keys', 'rotate', child.id])
+    expect(rotated).toEqual([exit.done, expect.stringMatching(/^key_\w+ {2}Till 4 {2}active {2}service_live_[0-9a-f]{64}\n$/)])
     const renewed = rotated[1].split(' ')[0] ?? ''
-    expect(await run(['keys', 'revoke', renewed], manager)).toEqual([0, `${renewed}  Till 4  revoked\n`])
+    expect(await run(['keys', 'revoke', renewed])).toEqual([exit.done, `${renewed}  Till 4  revoked\n`])
+  })
 
+  test('completion names all commands', async () => {
+    const run = (args: string[]) => outcomeOf(args)
     const file = join(folder, 'completion.sh')
     await writeFile(file, (await run(['completion', 'bash']))[1])
     const complete = (...words: string[]) =>
@@ -384,8 +401,8 @@ describe('with an API key', () => {
     expect(complete('stat')).toBe('statement')
     expect(complete('statement', '--f')).toBe('--from')
     for (const shell of ['zsh', 'fish'])
-      expect(await run(['completion', shell])).toEqual([0, expect.stringContaining('statement')])
-    expect(await run(['completion'])).toEqual([2, expect.stringContaining('Name a shell (bash, zsh, fish)')])
+      expect(await run(['completion', shell])).toEqual([exit.done, expect.stringContaining('statement')])
+    expect(await run(['completion'])).toEqual([exit.usage, expect.stringContaining('Name a shell (bash, zsh, fish)')])
   })
 
   test('batch says the two names of a row whose name is not that of its payee, also where nobody has to approve', async () => {
@@ -394,10 +411,10 @@ describe('with an API key', () => {
     const list = join(folder, 'names.csv')
     await writeFile(list, 'name,phone,amount\nAchieng Otieno,0722000921,10\nAnother Person,0722000921,20\n')
     const run = payments(['batch', list], env)
-    expect(await run.ended, run.err()).toBe(0)
+    expect(await run.ended, run.err()).toBe(exit.done)
     expect(run.err()).toBe('row 3: the file has "Another Person", the payee is "Achieng Otieno"\n')
     const others = payments(['batch', list], await withKey(permissions))
-    expect(await others.ended).toBe(3)
+    expect(await others.ended).toBe(exit.alreadySent)
     expect(others.err()).toMatch(
       /^Sent before as pba_\w+, with another credential; nothing new was paid\. For another period, add/,
     )
@@ -413,7 +430,7 @@ describe('with an API key', () => {
     const run = payments(['batch', list, '--watch'], env)
     await run.waitForOutput(/0 of 2 have ended/)
     const atWork = workAfterAnswers(service)
-    expect(await run.ended, run.err()).toBe(0)
+    expect(await run.ended, run.err()).toBe(exit.done)
     await atWork.stop()
     expect(run.err()).toContain('[--------------------] 0 of 2 have ended: 2 processing')
     expect(run.err()).toContain('[####################] 2 of 2 have ended:')
@@ -439,7 +456,7 @@ describe('with an API key', () => {
       }
     }
     await Promise.race([settle(), run.ended])
-    expect(await run.ended, run.err()).toBe(0)
+    expect(await run.ended, run.err()).toBe(exit.done)
     expect(JSON.parse(run.out())).toMatchObject({ status: 'succeeded', received_minor: '50000' })
   })
 
@@ -486,14 +503,17 @@ describe('with an API key', () => {
       return [await run.ended, run.out() + run.err()] as const
     }
     const [code, paid] = await tried('pay', 'zuhura stores', '12.00')
-    expect([code, paid]).toEqual([0, expect.stringContaining('KES 12.00 to Zuhura Stores (****0703)')])
-    expect(await tried('simulate', 'Zuhura', '12.00')).toEqual([2, expect.stringMatching(/give the whole name or ben_/)])
+    expect([code, paid]).toEqual([exit.done, expect.stringContaining('KES 12.00 to Zuhura Stores (****0703)')])
+    expect(await tried('simulate', 'Zuhura', '12.00')).toEqual([exit.usage, expect.stringMatching(/give the whole name or ben_/)])
     expect(await tried('pay', 'Amani Twins', '12.00')).toEqual([
-      2,
+      exit.usage,
       expect.stringMatching(/2 payees match[\s\S]*\*{4}0701[\s\S]*/),
     ])
-    expect(await tried('pay', 'Nobody Here', '12.00')).toEqual([2, expect.stringContaining('No payee is called "Nobody Here"')])
-    expect(await tried('payees', 'archive', 'Zuhura Stores')).toEqual([0, expect.stringContaining('archived')])
+    expect(await tried('pay', 'Nobody Here', '12.00')).toEqual([
+      exit.usage,
+      expect.stringContaining('No payee is called "Nobody Here"'),
+    ])
+    expect(await tried('payees', 'archive', 'Zuhura Stores')).toEqual([exit.done, expect.stringContaining('archived')])
   })
 
   test('a wrong command line prints the usage and has its own exit status', async () => {
@@ -506,7 +526,7 @@ describe('with an API key', () => {
       ['nonsense'],
     ]) {
       const run = payments(args, { PAYMENTS_API_KEY: 'none' })
-      expect([await run.ended, run.err().length > 0], args.join(' ')).toEqual([2, true])
+      expect([await run.ended, run.err().length > 0], args.join(' ')).toEqual([exit.usage, true])
     }
   })
 })
@@ -603,7 +623,7 @@ describe('payments listen', () => {
     expect(receiver.got.map(({ body }) => JSON.parse(body).data.id)).toEqual(ids)
   })
 
-  test('one event that the program refuses holds up nothing else, and is kept until it is replayed; a program that is away is waited for', async () => {
+  test('keeps a refused event for replay, and delivers the others in order over moves, slowness and outages', async () => {
     const owner = await signIn(service.api)
     const { key } = await createKey(owner, { permissions: ['beneficiary.read'] })
     const names: string[] = []
@@ -625,6 +645,7 @@ describe('payments listen', () => {
     const args = ['listen', '--forward', `http://127.0.0.1:${port}/hook`, '--state', state, '--events', 'beneficiary.*']
     const env = { PAYMENTS_API_KEY: key }
     const run = payments([...args, '--tries', '2', '--health', '0'], env)
+    const waitForDelivered = (count: number) => run.waitForOutput(new RegExp(`(→ 204[\\s\\S]*){${count}}`))
     const health = await run.waitForOutput(/http:\/\/127\.0\.0\.1:\d+/)
     const read = async (path: string) => {
       const answer = await fetch(`${health[0]}${path}`)
@@ -649,35 +670,35 @@ describe('payments listen', () => {
       await newBeneficiary(owner.api, { display_name: 'While moved' })
       await run.waitForOutput(/is not accepted: 308 \(moved to http:\/\/127\.0\.0\.1:9\/hook: forward there instead\)/)
       answers.moved = false
-      await run.waitForOutput(/(→ 204[\s\S]*){3}/)
+      await waitForDelivered(3)
 
       const slow = Promise.withResolvers<void>()
       answers.slow = slow.promise
       await newBeneficiary(owner.api, { display_name: 'Slow' })
       await newBeneficiary(owner.api, { display_name: 'Meanwhile' })
-      await run.waitForOutput(/(→ 204[\s\S]*){4}/)
+      await waitForDelivered(4)
       expect(names.at(-1)).toBe('Meanwhile')
       slow.resolve()
-      await run.waitForOutput(/(→ 204[\s\S]*){5}/)
+      await waitForDelivered(5)
 
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await newBeneficiary(owner.api, { display_name: 'While away' })
       await run.waitForOutput(/is not accepted: fetch failed/)
       await open(port)
-      await run.waitForOutput(/(→ 204[\s\S]*){6}/)
+      await waitForDelivered(6)
       expect(names).toEqual(['Fine', 'Cured', 'While moved', 'Meanwhile', 'Slow', 'While away'])
       run.kill()
-      expect(await run.ended).toBe(0)
+      expect(await run.ended).toBe(exit.done)
 
       const again = payments([...args, '--replay'], env)
-      expect(await again.ended).toBe(4)
+      expect(await again.ended).toBe(exit.undelivered)
       answers.refuses = false
-      expect(await payments([...args, '--replay'], env).ended).toBe(0)
+      expect(await payments([...args, '--replay'], env).ended).toBe(exit.done)
       expect(names.at(-1)).toBe('Poison')
-      expect(await payments([...args, '--replay'], env).ended).toBe(0)
+      expect(await payments([...args, '--replay'], env).ended).toBe(exit.done)
       await owner.api.delete(`/v1/accounts/me/api-keys/${(await owner.api.get('/v1/accounts/me/api-keys')).body.data[0].id}`)
-      expect(await payments(args, env).ended).toBe(1)
+      expect(await payments(args, env).ended).toBe(exit.failed)
     } finally {
       server.closeAllConnections()
       server.close()

@@ -10,35 +10,43 @@ const service = await openService()
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** A starting process, with the recovery point that an earlier process left. */
-const detectionOf = (place?: ServerPosition, left: readonly TrackedWrite[] = []) => {
+type Saved = { savedPosition?: ServerPosition | undefined; savedWrites?: readonly TrackedWrite[] }
+
+/** A starting process, with the recovery point that an earlier process saved. */
+const startingProcess = ({ savedPosition, savedWrites = [] }: Saved = {}) => {
   const written: (ServerPosition | undefined)[] = []
   const recoveryPoint = createRecoveryPoint(service.clock)
   const file = {
-    saved: [{ serverPosition: place, writes: left }],
-    write: (place: ServerPosition | undefined) => void written.push(place),
+    saved: [{ serverPosition: savedPosition, writes: savedWrites }],
+    write: (position: ServerPosition | undefined) => void written.push(position),
     forget: () => undefined,
   }
   const lossDetection = createLossDetection({ ...service.deps, db: { ...service.deps.db, recoveryPoint } }, file)
   return { lossDetection, recoveryPoint, written }
 }
+const farAhead = 2n ** 60n
+const anotherCluster = { system: '1', server: '00000001/1', position: farAhead }
 const audit = (): TrackedWrite => ({ kind: 'audit', id: `${newId()}:${newId()}`, atMs: service.clock.now().getTime() })
 
-test('a server that nobody knew before is trusted at once, and written down', async () => {
-  const { lossDetection, written } = detectionOf()
+test('a server without a saved position is trusted at once, and its position is saved', async () => {
+  const { lossDetection, written } = startingProcess()
   expect(lossDetection.trusted()).toBeUndefined()
   await lossDetection.check()
-  expect([lossDetection.state(), written.map((place) => place?.server)]).toEqual(['trusted', [lossDetection.trusted()]])
+  expect([lossDetection.state(), written.map((position) => position?.server)]).toEqual(['trusted', [lossDetection.trusted()]])
 })
 
-test('the server from before the last end of the process is trusted at once; another one after two seconds, in which other processes look', async () => {
-  const first = detectionOf()
+test('the server of the saved position is trusted at once after a restart', async () => {
+  const first = startingProcess()
   await first.lossDetection.check()
-  const again = detectionOf(first.recoveryPoint.serverPosition())
+  const again = startingProcess({ savedPosition: first.recoveryPoint.serverPosition() })
   await again.lossDetection.check()
   expect([again.lossDetection.state(), again.written]).toEqual(['trusted', []])
+})
 
-  const moved = detectionOf({ system: '1', server: '00000001/1', position: 2n ** 60n })
+test('another cluster is trusted only after two seconds, in which other processes look', async () => {
+  const first = startingProcess()
+  await first.lossDetection.check()
+  const moved = startingProcess({ savedPosition: anotherCluster })
   await moved.lossDetection.check()
   expect(moved.lossDetection.trusted()).toBeUndefined()
   vi.advanceTimersByTime(1_999)
@@ -46,25 +54,25 @@ test('the server from before the last end of the process is trusted at once; ano
   expect(moved.lossDetection.trusted()).toBeUndefined()
   vi.advanceTimersByTime(1)
   await moved.lossDetection.check()
-  expect([moved.lossDetection.trusted(), moved.written.map((place) => place?.server)]).toEqual([
+  expect([moved.lossDetection.trusted(), moved.written.map((position) => position?.server)]).toEqual([
     first.lossDetection.trusted(),
     [first.lossDetection.trusted()],
   ])
 })
 
-test('a server whose log is behind what was acknowledged has lost writes, and so has one without the newest commit', async () => {
-  const first = detectionOf()
+test('a server has lost writes if its log is behind the acknowledged position, or if the newest commit is missing', async () => {
+  const first = startingProcess()
   await first.lossDetection.check()
-  const place = first.recoveryPoint.serverPosition() as ServerPosition
-  const behind = detectionOf({ ...place, server: '00000001/1', position: 2n ** 60n })
+  const savedPosition = first.recoveryPoint.serverPosition() as ServerPosition
+  const behind = startingProcess({ savedPosition: { ...savedPosition, server: '00000001/1', position: farAhead } })
   await behind.lossDetection.check()
   expect(behind.lossDetection.state()).toBe('lost')
-  const without = detectionOf(place, [audit()])
+  const without = startingProcess({ savedPosition, savedWrites: [audit()] })
   await without.lossDetection.check()
   expect(without.lossDetection.state()).toBe('lost')
 })
 
-test('the position of the recovery point is that of the log before the newest acknowledged commit, and never behind it', async () => {
+test('the recovery point is never ahead of the newest acknowledged commit', async () => {
   const { db } = service.deps
   const lossDetection = createLossDetection(service.deps)
   await lossDetection.check()
@@ -74,7 +82,7 @@ test('the position of the recovery point is that of the log before the newest ac
   expect([position > 0n, position < BigInt(now?.position ?? 0)]).toEqual([true, true])
 })
 
-test('a server that was trusted is not, after another one has answered', async () => {
+test('a trusted server is no longer trusted after another one has answered', async () => {
   const { db } = service.deps
   let { query } = db
   const passing: typeof query = (statement, values) => query(statement, values)

@@ -15,8 +15,8 @@ const newcomer = async (amount = 1_000_000n) => {
 }
 const balance = async (someone: Pick<Person, 'api'>) => (await someone.api.get('/v1/accounts/me')).body.balance
 
-describe('a payment that no rule refuses', () => {
-  test('is processing at once, with its money held and its decision shown', async () => {
+describe('a payment', () => {
+  test('is processing at once if no rule refuses it, with its money held and its decision shown', async () => {
     const someone = await newcomer()
     const answer = await someone.api.post('/v1/payments', {
       beneficiary_id: someone.beneficiary,
@@ -77,7 +77,7 @@ describe('a payment that no rule refuses', () => {
     },
   )
 
-  test('that the balance does not cover is 402 and stores nothing', async () => {
+  test('is 402 and stores nothing if the balance does not cover it', async () => {
     const someone = await newcomer(100_000n)
     const answer = await someone.api.post(
       '/v1/payments',
@@ -212,7 +212,7 @@ describe('limits', () => {
 })
 
 describe('concurrent requests over two processes', () => {
-  test('of fifty payments that the balance covers once exactly one passes', async () => {
+  test('exactly one of fifty concurrent payments passes if the balance covers one', async () => {
     const second = await startService({ database: service.database, clock: service.clock })
     const someone = await newcomer(150_000n)
     const sides = [someone.api, second.api.as({ cookie: someone.cookie })]
@@ -226,7 +226,7 @@ describe('concurrent requests over two processes', () => {
     await second.close()
   })
 
-  test('of two hundred payments against a limit that fits seven exactly seven pass', async () => {
+  test('exactly seven of two hundred concurrent payments pass if the limit allows seven', async () => {
     const second = await startService({ database: service.database, clock: service.clock })
     const someone = await newcomer(100_000_000n)
     await someone.api.post('/v1/spending-policies', { name: 'Seven', daily_limit_minor: '70000' })
@@ -240,7 +240,7 @@ describe('concurrent requests over two processes', () => {
     await second.close()
   })
 
-  test('one idempotency key fifty times makes one payment with one answer', async () => {
+  test('fifty concurrent requests with one idempotency key make one payment and get one answer', async () => {
     const someone = await newcomer()
     const body = { beneficiary_id: someone.beneficiary, amount_minor: '100000' }
     const answers = await Promise.all(Array.from({ length: 50 }, () => someone.api.post('/v1/payments', body, { key: 'once' })))
