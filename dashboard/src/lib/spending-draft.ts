@@ -17,7 +17,7 @@ export const limitNames = Object.keys(limitLabels) as LimitName[]
 /** Typed amounts; empty for no limit. */
 export type LimitsDraft = Record<LimitName, string>
 
-const fromNames = <Value,>(of: (name: LimitName) => Value) =>
+const fromNames = <Value>(of: (name: LimitName) => Value) =>
   Object.fromEntries(limitNames.map((name) => [name, of(name)])) as Record<LimitName, Value>
 
 export const draftOfLimits = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>

@@ -66,9 +66,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
       <SelectField
         label={tLimit('payees.new')}
         {...at('new_payees')}
-        hint={
-          newPayeeMeaning[draft.new_payees] + (requested?.new_payees === 'allow' ? tLimit('payees.requested') : '')
-        }
+        hint={newPayeeMeaning[draft.new_payees] + (requested?.new_payees === 'allow' ? tLimit('payees.requested') : '')}
         emptyLabel={tLimit('payees.ask_once')}
         options={answerOptions(['allow', 'deny'])}
       />

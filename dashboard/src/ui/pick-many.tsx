@@ -4,7 +4,12 @@ import { railOptions } from '../lib/rails.ts'
 import { Icon } from './button.tsx'
 import { Field, type Option } from './field.tsx'
 
-export type ManyProps = { value: readonly string[]; onChange: (value: string[]) => void; hint?: string; error?: string | undefined }
+export type ManyProps = {
+  value: readonly string[]
+  onChange: (value: string[]) => void
+  hint?: string
+  error?: string | undefined
+}
 
 type PickManyProps = ManyProps & {
   label: string
