@@ -69,11 +69,11 @@ export type NotifyChoices = {
   asked: boolean
 }
 
-const standard: NotifyChoices = { toast: true, badge: true, push: null, approved: false, asked: false }
+const defaultChoices: NotifyChoices = { toast: true, badge: true, push: null, approved: false, asked: false }
 
 const stored = readStoredJson('notify')
 
-export const notifyChoices = createStore<NotifyChoices>({ ...standard, ...(typeof stored === 'object' && stored) })
+export const notifyChoices = createStore<NotifyChoices>({ ...defaultChoices, ...(typeof stored === 'object' && stored) })
 
 export const chooseNotify = (change: Partial<NotifyChoices>): void => {
   const next = { ...notifyChoices.get(), ...change }

@@ -67,7 +67,7 @@ export const useDebounced = <Value>(value: Value, ms = 250): Value => {
 }
 
 /** Keeps filters in the address, so a view can be saved and shared. */
-export const useFilters = (apart: readonly string[] = []) => {
+export const useFilters = (excluded: readonly string[] = []) => {
   const [params, setParams] = useSearchParams()
   const change = (apply: (next: URLSearchParams) => void, replace = true) =>
     setParams(
@@ -82,7 +82,7 @@ export const useFilters = (apart: readonly string[] = []) => {
     if (value === '') next.delete(name)
     else next.set(name, value)
   }
-  const names = [...params.keys()].filter((name) => !apart.includes(name))
+  const names = [...params.keys()].filter((name) => !excluded.includes(name))
   return {
     get: (name: string) => params.get(name),
     /** `replace`: the back button skips this change. */

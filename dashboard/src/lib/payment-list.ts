@@ -40,8 +40,8 @@ const isMeaning = (value: unknown): value is string =>
 /** Remembers column meanings for next month's file. They reveal nothing about a person, so they outlive the session. */
 export const rememberColumns = ({ columns, repeats }: PaymentList): void => {
   if (repeats) return
-  const said = columns.flatMap(({ title, meaning }) => (title === '' || meaning === null ? [] : [[titleKey(title), meaning]]))
-  keepStored(remembered, JSON.stringify({ ...readRemembered(), ...Object.fromEntries(said) }))
+  const chosen = columns.flatMap(({ title, meaning }) => (title === '' || meaning === null ? [] : [[titleKey(title), meaning]]))
+  keepStored(remembered, JSON.stringify({ ...readRemembered(), ...Object.fromEntries(chosen) }))
 }
 
 const meaningOf = (title: string, isFilled: boolean): string | null => {

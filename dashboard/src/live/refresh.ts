@@ -43,7 +43,7 @@ const rowsOf: Readonly<Record<string, string>> = { payment: 'payments', benefici
 const isRow = (data: Record<string, unknown>): data is Record<string, unknown> & Row => typeof data.id === 'string'
 
 /** Whether a changed row still matches the filter: of a payment, only the status changes. */
-const fits = (filters: unknown, data: Record<string, unknown>): boolean => {
+const matchesFilters = (filters: unknown, data: Record<string, unknown>): boolean => {
   if (typeof filters === 'string') return filters === 'all' || filters === data.status
   const { status } = (filters ?? {}) as { status?: readonly unknown[] }
   return status === undefined || status.some((one) => one === data.status)
@@ -53,7 +53,7 @@ const patchesFor = (query: Query, events: readonly Change[]): Patch<Row>[] =>
   events.flatMap(({ type, data }) => {
     // A refused payment request has no payment.
     if (type === 'payment.refused' || rowsOf[type.split('.')[0] ?? ''] !== query.queryKey[0] || !isRow(data)) return []
-    return [{ id: data.id, row: data, stays: fits(query.queryKey[1], data) }]
+    return [{ id: data.id, row: data, stays: matchesFilters(query.queryKey[1], data) }]
   })
 
 const isList = (data: unknown): data is List => typeof data === 'object' && data !== null && 'pages' in data

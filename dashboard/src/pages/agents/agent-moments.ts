@@ -18,7 +18,7 @@ export type Moment = { key: string; at: string } & (
 /** Moments from one list. `readTo`: time of the oldest row read, if older rows exist; null at the end of the list. */
 export type Part = { moments: readonly Moment[]; readTo: string | null }
 
-const fewest = 3
+const minRunLength = 3
 
 const isPaid = (moment: Moment): boolean => moment.kind === 'payment' && moment.payment.status === 'succeeded'
 
@@ -31,7 +31,7 @@ const runFrom = (moments: readonly Moment[], start: number, day: string): number
 }
 
 /** Merges successful payments in a row into one line. */
-const gathered = (moments: readonly Moment[]): Moment[] => {
+const mergeRuns = (moments: readonly Moment[]): Moment[] => {
   const lines: Moment[] = []
   for (let start = 0; start < moments.length; ) {
     const first = moments[start]
@@ -39,7 +39,7 @@ const gathered = (moments: readonly Moment[]): Moment[] => {
     const length = Math.max(1, runFrom(moments, start, first.at))
     const run = moments.slice(start, start + length)
     const [payment, ...others] = run.flatMap((moment) => (moment.kind === 'payment' ? [moment.payment] : []))
-    if (payment && run.length >= fewest)
+    if (payment && run.length >= minRunLength)
       lines.push({ key: `run ${first.key}`, at: first.at, kind: 'payments', payments: [payment, ...others] })
     else lines.push(...run)
     start += length
@@ -54,5 +54,5 @@ export const timelineOf = (parts: readonly Part[]): Moment[] => {
     .flatMap(({ moments }) => moments)
     .filter(({ at }) => Date.parse(at) >= from)
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-  return gathered(known)
+  return mergeRuns(known)
 }

@@ -14,8 +14,8 @@ import { VirtualRows } from '../../ui/virtual-rows.tsx'
 import { LineFacts } from '../approvals/facts.tsx'
 
 /** Limits that keep the page light: lines to look at, and other lines. */
-const mostToLookAt = 75
-const othersShown = 25
+const maxFlaggedLines = 75
+const maxOtherLines = 25
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -33,12 +33,12 @@ const hash = async (...parts: readonly Bytes[]): Promise<Bytes> => {
 const leafPrefix = Uint8Array.of(0)
 const nodePrefix = Uint8Array.of(1)
 
-const above = async (hashes: readonly Bytes[]): Promise<Bytes> => {
+const rootOf = async (hashes: readonly Bytes[]): Promise<Bytes> => {
   const [only] = hashes
   if (only && hashes.length === 1) return only
   // RFC 6962: the left part has the largest power of two below the count.
   const left = 2 ** Math.floor(Math.log2(hashes.length - 1))
-  const parts = await Promise.all([above(hashes.slice(0, left)), above(hashes.slice(left))])
+  const parts = await Promise.all([rootOf(hashes.slice(0, left)), rootOf(hashes.slice(left))])
   return hash(nodePrefix, ...parts)
 }
 
@@ -46,7 +46,7 @@ const above = async (hashes: readonly Bytes[]): Promise<Bytes> => {
 const merkleRoot = async (leaves: readonly string[]): Promise<string> => {
   const encoder = new TextEncoder()
   const hashes = await Promise.all(leaves.map((leaf) => hash(leafPrefix, encoder.encode(leaf))))
-  const root = await above(hashes)
+  const root = await rootOf(hashes)
   return Array.from(root, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
@@ -133,7 +133,7 @@ const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) =>
   const odd = read.filter(({ facts }) => facts.length > 0).length
   const search = text.trim().toLowerCase()
   const found = search === '' ? sorted : sorted.filter((line) => matches(line, search))
-  const atFirst = Math.min(odd, mostToLookAt) + othersShown
+  const atFirst = Math.min(odd, maxFlaggedLines) + maxOtherLines
   const shown = all ? found : found.slice(0, atFirst)
   return (
     <Card
@@ -143,7 +143,7 @@ const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) =>
     >
       <div className="card-body stack">
         <Comparison leaves={lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
-        {read.length > othersShown && (
+        {read.length > maxOtherLines && (
           <TextField label={t('search')} type="search" value={text} onChange={setText} placeholder={t('lines.search')} />
         )}
       </div>

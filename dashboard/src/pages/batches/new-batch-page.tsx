@@ -78,13 +78,13 @@ const Again = ({ id }: { id: string }) => {
 
 const isCutShort = (error: unknown): boolean => error instanceof ApiError && typeof error.details.more === 'number'
 
-type Refused = { error: unknown; faults: RowFault[] }
+type Refusal = { error: unknown; faults: RowFault[] }
 
 const attempt = async <Answer,>(
   list: PaymentList,
   currency: string,
   send: (body: SentList) => Promise<Answer>,
-): Promise<{ answer: Answer } | Refused> => {
+): Promise<{ answer: Answer } | Refusal> => {
   const { body, faults, faultsOf } = await sentList(list, currency)
   if (faults.length > 0) return { error: null, faults }
   try {
@@ -95,9 +95,9 @@ const attempt = async <Answer,>(
 }
 
 /** A refusal names the first hundred fields. The other rows are checked again without those, until all faults are known. */
-const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnType<typeof attempt>, refused: Refused) => {
+const faultsOf = async (list: PaymentList, check: (rest: PaymentList) => ReturnType<typeof attempt>, refused: Refusal) => {
   const faults: RowFault[] = []
-  for (let last: Refused | null = refused; last; ) {
+  for (let last: Refusal | null = refused; last; ) {
     faults.push(...last.faults)
     const rest = withoutRows(list, new Set(faults.map(({ row }) => row)))
     if (last.faults.length === 0 || !isCutShort(last.error) || rest.rows.length === 0) break
@@ -129,7 +129,7 @@ const Review = ({ list, draft }: { list: PaymentList; draft: ReturnType<typeof u
   }
   const asked = JSON.stringify([list, options])
   const checked = (some: PaymentList) => attempt(some, currency, (body) => paymentLists.check(body, options))
-  const refused = async (refusal: Refused): Promise<Checked> => ({
+  const refused = async (refusal: Refusal): Promise<Checked> => ({
     ...{ asked, preview: null, error: refusal.error },
     faults: await faultsOf(list, checked, refusal),
   })

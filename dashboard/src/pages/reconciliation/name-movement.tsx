@@ -12,35 +12,35 @@ import { Item, List } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/page.tsx'
 import { tRecon } from './texts.ts'
 
-type Named = Schemas['NameMovement']
-type What = 'to_bank' | 'from_bank' | 'settlement' | 'charges'
+type Movement = Schemas['NameMovement']
+type MovementType = 'to_bank' | 'from_bank' | 'settlement' | 'charges'
 
-const kinds: Readonly<Record<What, Pick<Named, 'kind' | 'direction'>>> = {
+const kinds: Readonly<Record<MovementType, Pick<Movement, 'kind' | 'direction'>>> = {
   to_bank: { kind: 'bank_transfer', direction: 'out' },
   from_bank: { kind: 'bank_transfer', direction: 'in' },
   settlement: { kind: 'settlement', direction: 'out' },
   charges: { kind: 'charges', direction: 'out' },
 }
 
-const choices = (Object.keys(kinds) as What[]).map((value) => ({ value, label: tRecon(`move.${value}`) }))
+const choices = (Object.keys(kinds) as MovementType[]).map((value) => ({ value, label: tRecon(`move.${value}`) }))
 const providerOptions = providers.map((value) => ({ value, label: providerLabel(value) }))
 
-export const NameMovement = ({ currency }: { currency: string }) => (
-  <DialogButton dialog={(close) => <NameDialog currency={currency} onClose={close} />}>{tRecon('move.act')}</DialogButton>
+export const RecordMovement = ({ currency }: { currency: string }) => (
+  <DialogButton dialog={(close) => <RecordDialog currency={currency} onClose={close} />}>{tRecon('move.act')}</DialogButton>
 )
 
-const nameOf = ({ kind, direction }: Pick<Named, 'kind' | 'direction'>): string =>
+const labelOf = ({ kind, direction }: Pick<Movement, 'kind' | 'direction'>): string =>
   tRecon(`move.${kind === 'bank_transfer' ? (direction === 'in' ? 'from_bank' : 'to_bank') : kind}`)
 
-/** Movements that administrators have already named. */
+/** Movements that administrators have already recorded. */
 export const Movements = ({ currency }: { currency: string }) => {
-  const named = rowsOf(useInfiniteQuery(movementsQuery))
-  if (named.length === 0) return null
+  const movements = rowsOf(useInfiniteQuery(movementsQuery))
+  if (movements.length === 0) return null
   return (
     <List title={tRecon('move.listed')} note={tRecon('move.listed.note')} query={movementsQuery} empty={null}>
       {({ provider, amount_minor: amount, provider_receipt: receipt, ...movement }) => (
         <Item
-          title={`${nameOf(movement)}, ${moneyText(amount, currency)}`}
+          title={`${labelOf(movement)}, ${moneyText(amount, currency)}`}
           note={
             <>
               {[providerLabel(provider), receipt, movement.note].filter(Boolean).join(', ')}, <ExactTime at={movement.moved_at} />
@@ -54,10 +54,10 @@ export const Movements = ({ currency }: { currency: string }) => {
 }
 
 /** Records a movement of the organisation's own money at a provider. Later comparisons expect it. */
-const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => void }) => {
+const RecordDialog = ({ currency, onClose }: { currency: string; onClose: () => void }) => {
   const { value, set } = useFields<{
-    provider: Named['provider']
-    what: What
+    provider: Movement['provider']
+    what: MovementType
     amount: string
     at: string
     receipt: string
@@ -67,7 +67,7 @@ const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => vo
     at: localInput(new Date(now())),
   })
   const minor = parseMajor(value.amount)
-  const naming = useChange(
+  const recording = useChange(
     (keyed) => {
       const { provider, what, receipt } = value
       const body = {
@@ -83,10 +83,10 @@ const NameDialog = ({ currency, onClose }: { currency: string; onClose: () => vo
       onDone: onClose,
     },
   )
-  const field = fieldsOf(value, set, naming.error)
+  const field = fieldsOf(value, set, recording.error)
   const ready = minor !== null && value.note.trim() !== '' && value.at !== ''
   return (
-    <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} mutation={naming} ready={ready} onClose={onClose}>
+    <FormDialog title={tRecon('move.title')} action={tRecon('move.it')} mutation={recording} ready={ready} onClose={onClose}>
       <p className="quiet">{tRecon('move.note')}</p>
       <SelectField label={tRecon('move.provider')} {...field('provider')} options={providerOptions} />
       <SelectField label={tRecon('move.what')} {...field('what', 'direction')} options={choices} />

@@ -17,7 +17,7 @@ import type { OpenItem } from './unknown.ts'
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
 
 /** Link to a payment of this workspace. A payment of another workspace has only its id. */
-const PaymentOf = ({ id }: { id: string }) => {
+const PaymentLink = ({ id }: { id: string }) => {
   const { data } = useQuery({ ...paymentQuery(id), retry: false })
   if (!data) return <CopyButton value={id}>{tRecon('copy_payment')}</CopyButton>
   return (
@@ -27,7 +27,7 @@ const PaymentOf = ({ id }: { id: string }) => {
   )
 }
 
-const TopUpOf = ({ id }: { id: string }) => {
+const TopUpLink = ({ id }: { id: string }) => {
   const { data } = useQuery({ ...topupQuery(id), retry: false })
   if (!data) return <CopyButton value={id}>{tRecon('copy_topup')}</CopyButton>
   return <Link href={`/top-up/${id}`}>{tRecon('the_topup')}</Link>
@@ -36,8 +36,8 @@ const TopUpOf = ({ id }: { id: string }) => {
 const Subject = ({ item: { suspense, difference } }: { item: OpenItem }) => {
   const payment = suspense?.payment_id ?? difference?.payment_id
   const topup = suspense?.topup_id ?? difference?.topup_id
-  if (payment) return <PaymentOf id={payment} />
-  return topup ? <TopUpOf id={topup} /> : null
+  if (payment) return <PaymentLink id={payment} />
+  return topup ? <TopUpLink id={topup} /> : null
 }
 
 type Props = { item: OpenItem; currency: string; checked: boolean; onCheck: () => void; onResolve: () => void }

@@ -24,7 +24,7 @@ import { Item, Listing, Rows, SelectionBar, useSelection } from '../../ui/listin
 import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { clearingTotals } from './clearing.ts'
-import { Movements, NameMovement } from './name-movement.tsx'
+import { Movements, RecordMovement } from './name-movement.tsx'
 import { ItemRow } from './open-items.tsx'
 import { ProviderAlerts } from './provider-alerts.tsx'
 import { maxAtOnce, Resolve } from './resolve-items.tsx'
@@ -193,7 +193,7 @@ const Comparisons = ({ currency }: { currency: string }) => {
       note={tRecon('runs.note')}
       actions={
         <>
-          <NameMovement currency={currency} />
+          <RecordMovement currency={currency} />
           <UploadStatement />
         </>
       }

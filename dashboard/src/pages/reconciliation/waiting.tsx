@@ -29,7 +29,7 @@ type Kind = {
 const magnitude = (minor: string): string => minor.replace('-', '')
 
 /** Difference between the books and the provider. */
-const apart = ({ booked_minor: booked, stated_minor: stated }: Difference): string =>
+const differenceOf = ({ booked_minor: booked, stated_minor: stated }: Difference): string =>
   (BigInt(stated ?? '0') - BigInt(booked ?? '0')).toString()
 
 const useList = <Row,>(query: Listed<Row>) => {
@@ -43,7 +43,7 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
   const late = useList(lateSuccessesQuery)
   const suspense = useList(suspenseQuery)
   const differences = useList(differencesQuery)
-  const told = useList(providerAlertsQuery)
+  const alerts = useList(providerAlertsQuery)
   const { inSuspense, others } = openItems(suspense.rows, differences.rows)
   const kinds: Kind[] = [
     {
@@ -73,20 +73,22 @@ const useWaiting = (): { kinds: Kind[]; isPending: boolean } => {
       icon: 'bank',
       name: 'differences',
       href: '/reconciliation',
-      items: others.flatMap(({ difference: item }) => (item ? [{ id: item.id, amount: apart(item), at: item.created_at }] : [])),
+      items: others.flatMap(({ difference: item }) =>
+        item ? [{ id: item.id, amount: differenceOf(item), at: item.created_at }] : [],
+      ),
       hasMore: differences.hasMore,
     },
     {
       icon: 'bank',
       name: 'alerts',
       href: '/reconciliation',
-      items: told.rows.map(({ id, amount_minor: amount, created_at: at }) => ({ id, amount, at })),
-      hasMore: told.hasMore,
+      items: alerts.rows.map(({ id, amount_minor: amount, created_at: at }) => ({ id, amount, at })),
+      hasMore: alerts.hasMore,
     },
   ]
   return {
     kinds: kinds.filter(({ items }) => items.length > 0),
-    isPending: [unknown, late, suspense, differences, told].some((list) => list.isPending),
+    isPending: [unknown, late, suspense, differences, alerts].some((list) => list.isPending),
   }
 }
 
