@@ -29,7 +29,7 @@ export const openItems = (
 export type UnknownPayment = Schemas['AdminPayment']
 type Run = Schemas['Reconciliation']
 
-/** What one compared statement says about a payment. `difference`: its finding; null if it has none. */
+/** The evidence of one compared statement about a payment. `difference`: its finding; null if it has none. */
 export type StatementEvidence = { run: Run; difference: Difference | null; words: string }
 
 /** A list of top-ups or a balance names no payment. */

@@ -72,7 +72,7 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** What the compared statement says about each payment with an unknown outcome. */
+/** The evidence of the compared statement about each payment with an unknown outcome. */
 const EvidenceForUnknown = ({ run }: { run: Schemas['Reconciliation'] }) => {
   const payments = useInfiniteQuery(unknownPaymentsQuery)
   const differences = useQuery(differencesOfQuery(run.id))
