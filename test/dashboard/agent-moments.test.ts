@@ -64,7 +64,7 @@ describe('what was changed about an agent', () => {
     [
       state(),
       state({ spending_controls: { daily_limit_minor: '50000', monthly_limit_minor: '700000', new_payees: 'deny' } }),
-      ['monthly limit set to KES 7,000.00', 'what it may pay, and to whom, changed'],
+      ['monthly limit set to KES 7,000.00', 'what it may pay, or to whom, changed'],
     ],
     [state(), state(), []],
   ])('is said in words', (before, after, expected) => expect(words(before, after)).toEqual(expected))
