@@ -138,6 +138,8 @@ const killOnce = async (act: Act, at: number) => {
     if (again && first) expect(again.text).toBe((first as { text: string }).text)
     return { died, ...(await recover(ready)) }
   } catch (error) {
+    // The next acts need it.
+    stage.heir.resume()
     const places = { before, after: await underWay() }
     throw new Error(`${act.name}, killed at message ${at}: ${JSON.stringify(places)}`, { cause: error })
   }

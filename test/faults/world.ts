@@ -106,14 +106,18 @@ export const startWorld = async (folder: string) => {
       (await sql.query<Row>(text, values)).rows,
     /** Stops a self-working process outside transactions: inside one, it would hold its locks. */
     pause: async (process: ServerProcess): Promise<void> => {
-      for (let tries = 0; tries < 200; tries += 1) {
-        process.kill('SIGSTOP')
-        await wait(10)
+      const isQuiet = async (afterMs: number) => {
+        await wait(afterMs)
         const { rows } = await sql.query(
           `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
              and (state like 'idle in transaction%' or state = 'active')`,
         )
-        if (rows.length === 0) return
+        return rows.length === 0
+      }
+      for (let tries = 0; tries < 200; tries += 1) {
+        process.kill('SIGSTOP')
+        // Its last statement may still be on its way to a busy server.
+        if ((await isQuiet(10)) && (await isQuiet(40))) return
         process.kill('SIGCONT')
         await wait(20)
       }
