@@ -194,7 +194,7 @@ export const Table = ({ headings, label, folded, className, bodies = false, chil
       <thead>
         <tr>
           {headings.map((heading, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns have no ID and keep their positions
             <Head key={place} heading={heading} />
           ))}
         </tr>

@@ -139,7 +139,7 @@ export const Facts = ({ facts, stacked = false }: { facts: Readonly<Record<strin
 export const SkeletonRows = ({ rows = 4 }: { rows?: number }) => (
   <ul className="rows" aria-label={t('loading')}>
     {Array.from({ length: rows }, (_, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: places, not things
+      // biome-ignore lint/suspicious/noArrayIndexKey: the rows are placeholders without an ID
       <li key={index}>
         <div className="item" aria-hidden="true">
           <span className="avatar" />

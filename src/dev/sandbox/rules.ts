@@ -11,7 +11,7 @@ const effectsOn = {
     html: 'The provider answers 502 with an HTML page.',
     error_500: 'The provider answers 500.',
     spike_arrest: 'The provider answers 429: too many requests.',
-    outage: 'The connection is reset. Until removed, and for any rail, this includes requests for a token.',
+    outage: 'The connection is reset. Without a rail and a number of times, requests for a token are reset too.',
   },
   report: {
     lose_callback: 'The order is carried out, but no callback arrives.',

@@ -11,9 +11,9 @@ export const PendingSeparation = RecordOut('PendingSeparation', {
   workspace_id: IdOut('workspace').describe('The workspace that gets its own balance.'),
   amount_minor: MinorOut,
   message: z.string().describe('The exact text that confirms the separation, byte for byte.'),
-  requested_by: IdOut('account'),
+  requested_by: IdOut('account').describe('The account that requested it.'),
   effective_at: TimeOut.describe(
-    'When the separation takes effect if nobody confirms it. If a policy requires a signature, the unconfirmed separation is withdrawn at this time instead.',
+    'When the separation takes effect without confirmation. If a policy requires a signature, an unconfirmed separation is withdrawn at this time instead.',
   ),
 })
 export type PendingSeparation = z.output<typeof PendingSeparation>

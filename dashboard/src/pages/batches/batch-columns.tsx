@@ -66,7 +66,7 @@ export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: 
         label={tList('columns')}
       >
         {columns.map((column, place) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: columns have no ID and keep their positions
           <tr key={place}>
             <td>
               <bdi>{column.title || tList('column', { place: place + 1 })}</bdi>

@@ -20,7 +20,7 @@ const confirm = (id: string, body: Body<'/v1/spending-policies/{id}/pending-chan
   api.POST('/v1/spending-policies/{id}/pending-change/confirm', { path: { id }, body })
 const confirmed = ({ status }: Policy) => (status === 'archived' ? tPolicy('confirmed.archived') : tPolicy('confirmed.applies'))
 
-const ConfirmChange = ({ policy, message, changes: words }: { policy: Policy; message: string; changes: ReactNode }) => {
+const ConfirmChange = ({ policy, message, changes }: { policy: Policy; message: string; changes: ReactNode }) => {
   const button = { variant: 'primary', children: tPolicy('confirm') } as const
   if (policy.approval_proof === 'signature')
     return (
@@ -51,7 +51,7 @@ const ConfirmChange = ({ policy, message, changes: words }: { policy: Policy; me
       announcement={confirmed}
       outdates={queriesToRefresh}
     >
-      {words}
+      {changes}
       <p>{tPolicy('confirm.note')}</p>
     </ConfirmButton>
   )

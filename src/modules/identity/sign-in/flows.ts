@@ -148,7 +148,7 @@ const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: Sess
 ]
 
 /**
- * The page names the account, so that nobody links to a stranger's. A browser that requested the link itself, and is signed in to the same
+ * The page names the account, to prevent linking to a stranger's. A browser that requested the link itself, and is signed in to the same
  * account, continues without the page.
  */
 export const openLinkPage = async (

@@ -96,13 +96,13 @@ type Decided = {
  * signatures if any item asks for them.
  */
 const needsOf = (accepted: readonly Accepted[]) => {
-  const needing = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
-  if (needing.length === 0) return null
-  const versions = new Map(needing.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
+  const decisions = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
+  if (decisions.length === 0) return null
+  const versions = new Map(decisions.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
   return {
-    requiredApprovals: Math.max(...needing.map(({ requiredApprovals }) => requiredApprovals)),
-    separationOfDuties: needing.some(({ separationOfDuties }) => separationOfDuties),
-    approvalProof: strictestProof(needing.map(({ approvalProof }) => approvalProof)),
+    requiredApprovals: Math.max(...decisions.map(({ requiredApprovals }) => requiredApprovals)),
+    separationOfDuties: decisions.some(({ separationOfDuties }) => separationOfDuties),
+    approvalProof: strictestProof(decisions.map(({ approvalProof }) => approvalProof)),
     policyVersions: [...versions.values()],
   }
 }
@@ -119,8 +119,8 @@ const decideItems = async (
     const item = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
     return decideInTurn(decisionState, deps, { request: item, principal, index, at })
   })
-  const faults = decided.flatMap((one, order) =>
-    'refusal' in one ? [{ index: requests[order]?.ofBatch.index ?? order, refusal: one.refusal }] : [],
+  const faults = decided.flatMap((one, position) =>
+    'refusal' in one ? [{ index: requests[position]?.ofBatch.index ?? position, refusal: one.refusal }] : [],
   )
   const items = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
   const [first] = items
