@@ -19,8 +19,8 @@ const first = [
 class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const place = first.findIndex((name) => moduleId.includes(`/test/${name}`))
-      return place === -1 ? first.length : place
+      const index = first.findIndex((name) => moduleId.includes(`/test/${name}`))
+      return index === -1 ? first.length : index
     }
     return (await super.sort(files)).sort((one, other) => rank(one) - rank(other))
   }

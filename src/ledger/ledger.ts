@@ -129,7 +129,7 @@ export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<Readon
   )
   const rows = await tx.query<Balance>(endStatement, [ends.map(() => newId()), ...fieldsOf(ends, 'holdId', 'kind'), tx.at])
   if (rows.length !== ends.length) throw new Error('there is no such hold')
-  return new Map(rows.map((row, place) => [(ends[place] as HoldEnd).ownerId, row]))
+  return new Map(rows.map((row, index) => [(ends[index] as HoldEnd).ownerId, row]))
 }
 
 const directTransfer = statement('ledger.direct')`

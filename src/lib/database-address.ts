@@ -32,13 +32,14 @@ export const parseDatabaseAddress = (text: string): DatabaseAddress => {
   const [, authority = '', , queryText = ''] =
     shape.exec(text) ?? refuse('it must have the form postgres://user:password@host:5432/database')
   const query = new URLSearchParams(queryText)
-  const place = authority.slice(authority.lastIndexOf('@') + 1)
-  if (place.includes(',') || query.get('host')?.includes(',')) refuse(several)
+  const hostAndPort = authority.slice(authority.lastIndexOf('@') + 1)
+  if (hostAndPort.includes(',') || query.get('host')?.includes(',')) refuse(several)
   if (query.has('target_session_attrs'))
     refuse(
       'it has target_session_attrs, which selects one of several servers: remove it, and use an address that leads to the primary',
     )
-  if (place !== '' && !/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::\d{1,5})?$/i.test(place)) refuse(`"${place}" is not host:port`)
+  if (hostAndPort !== '' && !/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+)(?::\d{1,5})?$/i.test(hostAndPort))
+    refuse(`"${hostAndPort}" is not host:port`)
   if (!URL.canParse(text))
     refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is invalid')
   const { hostname, port, pathname, username, password } = new URL(text)

@@ -50,7 +50,7 @@ const notation = (digits: string, bits: number, shape: string) => {
   for (const [value, code] of codes.entries()) values[code] = value
   // Appending digit by digit would leave each step to the garbage collector. No Buffer: the verifier runs in browsers too.
   const written = Array.from(shape, (character) => character.charCodeAt(0))
-  const places = written.flatMap((_, place) => (shape[place] === '-' ? [] : [place]))
+  const places = written.flatMap((_, index) => (shape[index] === '-' ? [] : [index]))
   return { codes, values, bits, mask: 2 ** bits - 1, written, places }
 }
 type Notation = ReturnType<typeof notation>

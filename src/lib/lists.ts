@@ -20,13 +20,13 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
 /** Works through a long list in chunks of `size`. Between two chunks the event loop serves other requests. */
 export const mapInChunks = async <T, R>(
   items: readonly T[],
-  work: (item: T, place: number) => R,
+  work: (item: T, index: number) => R,
   size = 64,
 ): Promise<Awaited<R>[]> => {
   const results: Awaited<R>[] = []
-  for (const [place, item] of items.entries()) {
-    if (place > 0 && place % size === 0) await turn()
-    const result = work(item, place)
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % size === 0) await turn()
+    const result = work(item, index)
     results.push(result instanceof Promise ? await result : (result as Awaited<R>))
   }
   return results

@@ -19,14 +19,14 @@ export type PaymentList = {
   ignored: string[]
 }
 
-type Column = { place: number; name: string }
+type Column = { index: number; name: string }
 
 const longestTitle = 60
 /** Allowance for titles, headings and totals, which are not payments. */
 const otherRows = 100
 const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
 
-const filledIn = (rows: readonly TableRow[], place: number): string[] => rows.flatMap(({ cells }) => cells[place]?.trim() || [])
+const filledIn = (rows: readonly TableRow[], index: number): string[] => rows.flatMap(({ cells }) => cells[index]?.trim() || [])
 
 /** Ignores a column without a title and without a filled cell. */
 const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
@@ -34,16 +34,16 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
   const ignored: string[] = []
   const problems: CellFault[] = []
   const unknown: string[] = []
-  for (const [place, title] of titles.entries()) {
+  for (const [index, title] of titles.entries()) {
     const name = columnOfTitle(title)
     const first = columns.find((column) => column.name === name)
     if (title === '') {
-      if (rows.some(({ cells }) => cells[place])) problems.push({ path: 'body', message: `column ${place + 1} has no title` })
+      if (rows.some(({ cells }) => cells[index])) problems.push({ path: 'body', message: `column ${index + 1} has no title` })
     } else if (isReason(title)) continue
-    else if (isIgnored(title) || (name !== null && isTransferMethodColumn(name, filledIn(rows, place)))) ignored.push(title)
+    else if (isIgnored(title) || (name !== null && isTransferMethodColumn(name, filledIn(rows, index)))) ignored.push(title)
     else if (name === null) unknown.push(title.slice(0, longestTitle))
-    else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.place]}" and "${title}"` })
-    else columns.push({ place, name })
+    else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.index]}" and "${title}"` })
+    else columns.push({ index, name })
   }
   const [minor, major] = ['amount_minor', 'amount'].map((name) => columns.some((column) => column.name === name))
   if (minor === major && unknown.length === 0)
@@ -105,8 +105,8 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
   const faults: CellFault[] = []
   const fields: [string, string][] = []
   const metadata: [string, string][] = []
-  for (const { name, place } of columns) {
-    const written = textOf(cells[place] ?? '')
+  for (const { name, index } of columns) {
+    const written = textOf(cells[index] ?? '')
     const text = numbers.has(name) ? compactNumber(written) : written
     const shown = `"${written.slice(0, 40)}"`
     if (text.trim() === '') continue
@@ -147,7 +147,7 @@ const readTotal = (
   currency: string,
 ): { isTotal: boolean; problem?: string } => {
   const at = (...names: string[]) =>
-    columns.filter(({ name }) => names.includes(name)).map(({ place }) => row?.cells[place] ?? '')
+    columns.filter(({ name }) => names.includes(name)).map(({ index }) => row?.cells[index] ?? '')
   if (!row || at('destination', 'beneficiary_id').some((cell) => cell !== '')) return { isTotal: false }
   const filled = row.cells.filter((cell) => cell !== '')
   const [text = ''] = at('amount', 'amount_minor')

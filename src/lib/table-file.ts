@@ -124,15 +124,15 @@ export const readRows = (text: string, maxRows = maxLines): TableRow[] | Problem
     if (number > maxLines || rows.length > maxRows) return tooLong(Math.min(maxLines, maxRows))
     const start = index
     const cells: string[] = []
-    let [width, place] = [0, 0]
-    for (let isOpen = true; isOpen; place += 1) {
+    let [width, column] = [0, 0]
+    for (let isOpen = true; isOpen; column += 1) {
       const cell = readCell(text, index, separator)
       if ('problem' in cell) return cell
       if (cell.text.length > maxCellLength)
         return { problem: `has more than ${maxCellLength} characters in a cell of row ${number}` }
       if (cell.end - start > maxRowLength) return { problem: `has more than ${maxRowLength} characters in row ${number}` }
-      if (cell.text !== '') width = place + 1
-      if (place < maxColumns) cells.push(cell.text)
+      if (cell.text !== '') width = column + 1
+      if (column < maxColumns) cells.push(cell.text)
       isOpen = text[cell.end] === separator
       index = cell.end + 1
     }

@@ -32,13 +32,13 @@ const isAlike = (a: Unapproved, b: Unapproved): boolean =>
   a.paymentType === b.paymentType &&
   a.rail === b.rail &&
   a.grantLineage.length === b.grantLineage.length &&
-  a.grantLineage.every((id, place) => id === b.grantLineage[place])
+  a.grantLineage.every((id, index) => id === b.grantLineage[index])
 
 /** Payments that no rule tells apart become one row: a thousand a day to one payee stay few. */
 export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): readonly Unapproved[] => {
-  const place = rows.findIndex((other) => isAlike(other, row))
-  const alike = rows[place]
-  return alike ? rows.with(place, { ...alike, amountMinor: alike.amountMinor + row.amountMinor }) : [...rows, row]
+  const index = rows.findIndex((other) => isAlike(other, row))
+  const alike = rows[index]
+  return alike ? rows.with(index, { ...alike, amountMinor: alike.amountMinor + row.amountMinor }) : [...rows, row]
 }
 
 const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)

@@ -29,8 +29,8 @@ const known = async (fields: Record<string, unknown>): Promise<string> => {
 }
 const many = async (count: number, from: number): Promise<string[]> => {
   const ids: string[] = []
-  for (let place = 0; place < count; place += 1)
-    ids.push(await newBeneficiary(person.api, { display_name: `Phone ${place}`, destination: `${254722300000 + from + place}` }))
+  for (let index = 0; index < count; index += 1)
+    ids.push(await newBeneficiary(person.api, { display_name: `Phone ${index}`, destination: `${254722300000 + from + index}` }))
   await service.settle()
   return ids
 }
@@ -45,8 +45,8 @@ const sourcesOf = async (ids: readonly string[]): Promise<Record<string, number>
 }
 
 test('of 200 phones in one go a new account gets 20 names, and 20 more on the next day', async () => {
-  for (let place = 0; place < 200; place += 1)
-    service.sandbox.names.set({ party: `${254722300000 + place}`, name: 'JANE WANGARI DOE' })
+  for (let index = 0; index < 200; index += 1)
+    service.sandbox.names.set({ party: `${254722300000 + index}`, name: 'JANE WANGARI DOE' })
   const ids = await many(200, 0)
   expect(await sourcesOf(ids)).toEqual({ 'no_match lookup': 20, 'unavailable daily_limit': 180 })
   service.clock.advance(60)
@@ -129,11 +129,11 @@ test('names that payments report while the rail is asked are each compared, in t
   const names = ['JANE WANGARI DOE', 'PETER KARIUKI OTIENO']
   rail.lookUp = async (request) => {
     const answer = await lookUp(request)
-    for (const [place, name] of names.entries())
+    for (const [index, name] of names.entries())
       await inTx(service.deps.db, async (tx) => {
         const accountId = idOf('account', person.accountId)
         await lockAccount(tx, accountId)
-        const payment = { id: idOf('payment', payments[place] ?? ''), accountId, beneficiaryId: idOf('beneficiary', id) }
+        const payment = { id: idOf('payment', payments[index] ?? ''), accountId, beneficiaryId: idOf('beneficiary', id) }
         noteResultNames(tx, [{ payment, name }])
       })
     return answer

@@ -8,12 +8,12 @@ test('payees that several accounts name at once are found or made, each its own'
   const people = [await signIn(service.api), await signIn(service.api), await signIn(service.api), await signIn(service.api)]
   const nameAll = (first: number) =>
     Promise.all(
-      people.map(({ api }, place) =>
+      people.map(({ api }, index) =>
         api.post('/v1/beneficiaries', {
           type: 'supplier',
           display_name: 'Supplier',
           payment_rail: 'MPESA_B2C',
-          destination: `2547000000${first + place}`,
+          destination: `2547000000${first + index}`,
         }),
       ),
     )

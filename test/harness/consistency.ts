@@ -14,19 +14,19 @@ export const provesConsistency = (proof: {
   if (!Number.isSafeInteger(from.size) || !Number.isSafeInteger(to.size) || from.size < 1 || from.size > to.size) return false
   if (from.size === to.size) return proof.path.length === 0 && equal(from.root, to.root)
   const path = Number.isInteger(Math.log2(from.size)) ? [from.root, ...proof.path] : [...proof.path]
-  let [place, last] = [from.size - 1, to.size - 1]
-  while (place % 2 === 1) [place, last] = [Math.floor(place / 2), Math.floor(last / 2)]
+  let [index, last] = [from.size - 1, to.size - 1]
+  while (index % 2 === 1) [index, last] = [Math.floor(index / 2), Math.floor(last / 2)]
   const [first, ...rest] = path
   if (!first) return false
   let [older, newer] = [first, first]
   for (const sibling of rest) {
     if (last === 0) return false
-    if (place % 2 === 1 || place === last) {
+    if (index % 2 === 1 || index === last) {
       older = nodeHash(sibling, older)
       newer = nodeHash(sibling, newer)
-      while (place % 2 === 0 && place !== 0) [place, last] = [place / 2, Math.floor(last / 2)]
+      while (index % 2 === 0 && index !== 0) [index, last] = [index / 2, Math.floor(last / 2)]
     } else newer = nodeHash(newer, sibling)
-    ;[place, last] = [Math.floor(place / 2), Math.floor(last / 2)]
+    ;[index, last] = [Math.floor(index / 2), Math.floor(last / 2)]
   }
   return last === 0 && equal(older, from.root) && equal(newer, to.root)
 }

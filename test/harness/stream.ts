@@ -110,7 +110,7 @@ export const openStream = async (client: Client, options: StreamOptions = {}): P
     seen,
     next: (type) =>
       until(type ?? 'event', () => {
-        const index = seen.findIndex((event, place) => place >= taken && (type === undefined || event.type === type))
+        const index = seen.findIndex((event, nth) => nth >= taken && (type === undefined || event.type === type))
         if (index < 0) return undefined
         taken = index + 1
         return seen[index]

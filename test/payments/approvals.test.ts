@@ -405,9 +405,9 @@ describe('concurrent decisions', () => {
     for (let count = 0; count < 8; count += 1) waiting.push(await pay(person))
     const { available_minor: available } = await balance(person)
     const answers = await Promise.all(
-      waiting.map(({ approval_id: id }, place) => decide(person.api, id, place % 2 ? 'approve' : 'reject')),
+      waiting.map(({ approval_id: id }, index) => decide(person.api, id, index % 2 ? 'approve' : 'reject')),
     )
-    expect(answers.map(({ body }) => body.status)).toEqual(waiting.map((_, place) => (place % 2 ? 'approved' : 'rejected')))
+    expect(answers.map(({ body }) => body.status)).toEqual(waiting.map((_, index) => (index % 2 ? 'approved' : 'rejected')))
     const events = await service.deps.db.query<{ available: string }>(
       `select data->'balance'->>'available_minor' as available from events
        where type = 'balance.updated' and data->>'id' = $1 order by id desc limit 4`,

@@ -63,11 +63,11 @@ export const readList = async (text: string, name = ''): Promise<PaymentList | P
   return {
     name,
     titlesAt: titles.number,
-    columns: titles.cells.slice(0, width).map((title, place) => ({
+    columns: titles.cells.slice(0, width).map((title, index) => ({
       title,
       meaning: meaningOf(
         title,
-        rows.some(({ cells }) => cells[place]),
+        rows.some(({ cells }) => cells[index]),
       ),
     })),
     // Keeps a cell without a title, which shows that the cells of its row have shifted.
@@ -95,7 +95,7 @@ const isKept = ({ meaning }: ListColumn): boolean => meaning !== null && meaning
 /** Why no cell of a row can be trusted; null if there is no fault. */
 export const rowFault = ({ columns }: PaymentList, { cells }: ListRow): string | null =>
   rowProblem(cells, columns.length) ??
-  (columns.some((column, place) => isKept(column) && cells[place]?.trim()) ? null : tList('nothing_paid'))
+  (columns.some((column, index) => isKept(column) && cells[index]?.trim()) ? null : tList('nothing_paid'))
 
 /** Missing or contradictory column meanings that prevent sending. */
 export const listProblem = ({ columns, rows }: PaymentList): string | null => {
@@ -122,7 +122,7 @@ const cell = (text: string): string => (/[",;\t\r\n]/.test(text) ? `"${text.repl
 
 /** CSV to send. Each row stays at its place in the file, so row numbers agree. A shifted row stays unreadable. */
 export const writeList = (list: PaymentList): string => {
-  const kept = list.columns.map((column, place) => ({ ...column, place })).filter(isKept)
+  const kept = list.columns.map((column, index) => ({ ...column, index })).filter(isKept)
   const lines = Array.from({ length: list.rows.at(-1)?.number ?? 0 }, () => '')
   const put = (number: number, cells: readonly string[]) => {
     lines[number - 1] = cells.map(cell).join(',')
@@ -132,7 +132,7 @@ export const writeList = (list: PaymentList): string => {
     kept.map(({ meaning }) => meaning ?? ''),
   )
   for (const row of list.rows)
-    put(row.number, rowFault(list, row) === null ? kept.map(({ place }) => row.cells[place] ?? '') : [...kept.map(() => ''), '?'])
+    put(row.number, rowFault(list, row) === null ? kept.map(({ index }) => row.cells[index] ?? '') : [...kept.map(() => ''), '?'])
   return `${lines.join('\n')}\n`
 }
 
@@ -163,14 +163,14 @@ export const correctedFiles = ({ columns, rows }: PaymentList, reasons: Readonly
 
 export const withMeaning = (list: PaymentList, column: number, meaning: string): PaymentList => ({
   ...list,
-  columns: list.columns.map((each, place) => (place === column ? { ...each, meaning: meaning === '' ? null : meaning } : each)),
+  columns: list.columns.map((each, index) => (index === column ? { ...each, meaning: meaning === '' ? null : meaning } : each)),
 })
 
 export const withCell = (list: PaymentList, number: number, column: number, text: string): PaymentList => ({
   ...list,
   rows: list.rows.map((row) => {
     if (row.number !== number) return row
-    const cells = Array.from({ length: Math.max(row.cells.length, column + 1) }, (_, place) => row.cells[place] ?? '')
+    const cells = Array.from({ length: Math.max(row.cells.length, column + 1) }, (_, index) => row.cells[index] ?? '')
     return { number, cells: cells.with(column, text) }
   }),
 })

@@ -193,9 +193,9 @@ export const Table = ({ headings, label, folded, className, bodies = false, chil
     <table className={cx('table', folded && `table-folded table-folded-${folded}`, className)} aria-label={label}>
       <thead>
         <tr>
-          {headings.map((heading, place) => (
+          {headings.map((heading, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: columns have no ID and keep their positions
-            <Head key={place} heading={heading} />
+            <Head key={index} heading={heading} />
           ))}
         </tr>
       </thead>

@@ -70,8 +70,8 @@ export const shortenName = (name: string): string =>
   name
     .trim()
     .split(/\s+/)
-    .map((word, place) => {
-      if (place === 0 || isHidden(word)) return word
+    .map((word, index) => {
+      if (index === 0 || isHidden(word)) return word
       const [initial = ''] = word.match(/[\p{L}\p{N}]/u) ?? []
       return initial + shortened
     })

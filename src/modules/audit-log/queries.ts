@@ -201,22 +201,22 @@ export const readExportCursor = (text: string): ExportPlace | undefined => {
 }
 
 const later = statement('audit.export')`
-  select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as place, g.label as "grantLabel"
+  select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as position, g.label as "grantLabel"
    from audit_log a left join grants g on g.id = a.grant_id
    where (a.transaction, a.id) > ($1::xid8, $2::uuid) and a.transaction < (select events_settled_before())
    order by a.transaction, a.id limit $3`
 
-type Row = Omit<AuditRecord, 'transaction'> & { place: string }
+type Row = Omit<AuditRecord, 'transaction'> & { position: string }
 
 const pageSize = 1_000
 
 /** The log is exported oldest first. Every entry has the cursor from which an export continues. */
 export async function* exportAudit(db: Db, from: ExportPlace, maxRows: number): AsyncGenerator<Exported> {
-  let place = from
+  let position = from
   for (let left = maxRows; left > 0; ) {
-    const rows = await db.query<Row>(later, [place.transaction, place.id, Math.min(pageSize, left)])
-    for (const { place: transaction, ...row } of rows) {
-      place = { transaction, id: row.id }
+    const rows = await db.query<Row>(later, [position.transaction, position.id, Math.min(pageSize, left)])
+    for (const { position: transaction, ...row } of rows) {
+      position = { transaction, id: row.id }
       yield { ...presentAudit({ ...row, transaction: BigInt(transaction) }), cursor: `${transaction}:${row.id}` }
     }
     left -= rows.length

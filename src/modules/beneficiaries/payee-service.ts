@@ -59,8 +59,8 @@ const mayNotCreate = (): Refusal =>
 const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
 
 /** Chooses among several beneficiaries at one destination: the one with the given name, else the first. */
-const choose = (known: ReadonlyMap<string, readonly (Known & { place: number })[]>, { row, fingerprints }: Named) => {
-  const own = fingerprints.flatMap((fingerprint) => known.get(fingerprint) ?? []).sort((a, b) => a.place - b.place)
+const choose = (known: ReadonlyMap<string, readonly (Known & { index: number })[]>, { row, fingerprints }: Named) => {
+  const own = fingerprints.flatMap((fingerprint) => known.get(fingerprint) ?? []).sort((a, b) => a.index - b.index)
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }
 
@@ -83,7 +83,7 @@ export const ensureBeneficiaries = async (
   })
   const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
   const fingerprints = wanted.map((each) => Buffer.from(each, 'hex'))
-  const found = (await tx.run(findByDestination, { workspaceId, fingerprints })).map((row, place) => ({ ...row, place }))
+  const found = (await tx.run(findByDestination, { workspaceId, fingerprints })).map((row, index) => ({ ...row, index }))
   // Comparing each of a thousand rows with each payee took a third of Node's time for a batch.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
   const created = new Map<string, Promise<NamedPayee>>()

@@ -149,16 +149,16 @@ export const listNotifications = async (
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
   // The reader may see few of very many events, so each page is larger than the one before.
   for (
-    let place: Position | null = start, more = true, size = take;
+    let position: Position | null = start, more = true, size = take;
     more && collected.length < take;
     size = Math.min(2 * size, maxAtOnce)
   ) {
     const page: StoredEvent[] =
-      after !== undefined && place
-        ? await eventsAfter(deps.db, { from: place, audience, take: size })
-        : await eventsBefore(deps.db, { from: place, audience, take: size, ...times })
+      after !== undefined && position
+        ? await eventsAfter(deps.db, { from: position, audience, take: size })
+        : await eventsBefore(deps.db, { from: position, audience, take: size, ...times })
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
-    place = page.at(-1) ?? null
+    position = page.at(-1) ?? null
     more = page.length === size
   }
   return collected.slice(0, take)

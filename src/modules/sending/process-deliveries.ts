@@ -151,7 +151,7 @@ const judgeForeign = async (
 const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Promise<DeliveryVerdict[]> => {
   const foreign: (DeliveryVerdict | undefined)[] = []
   for (const delivery of read) foreign.push(await judgeForeign(tx, deps, delivery))
-  const own = read.filter((_, place) => foreign[place] === undefined)
+  const own = read.filter((_, index) => foreign[index] === undefined)
   const [, verdicts] = await Promise.all([
     adoptProviders(
       tx,
@@ -216,8 +216,8 @@ const openAll = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Pro
   )
   const locked = await tx.run(lockBodies, { ids: group.map(({ id }) => id) })
   const bodies = new Map(locked.map((body) => [body.id, body]))
-  return group.flatMap((pending, place) => {
-    const [open, body] = [opened[place], bodies.get(pending.id)]
+  return group.flatMap((pending, index) => {
+    const [open, body] = [opened[index], bodies.get(pending.id)]
     return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
   })
 }
@@ -227,11 +227,11 @@ const processOpen = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]):
   const read = firstOfEachReceipt(await openAll(tx, deps, group))
   if (read.length === 0) return
   const verdicts = await judgeAll(tx, deps, read)
-  const ended = read.map(({ pending: { id } }, place) => ({ id, verdict: verdicts[place] ?? null, processedAt: tx.at }))
+  const ended = read.map(({ pending: { id } }, index) => ({ id, verdict: verdicts[index] ?? null, processedAt: tx.at }))
   await updateRows(tx, callbackDeliveries, ['verdict', 'processedAt'], ended)
-  for (const [place, { pending }] of read.entries()) {
+  for (const [index, { pending }] of read.entries()) {
     const { id: delivery, attemptId: attempt, kind: subject, subjectId: id } = pending
-    const facts = { delivery, attempt, subject, id, verdict: verdicts[place] }
+    const facts = { delivery, attempt, subject, id, verdict: verdicts[index] }
     const log = async () => deps.logger.info(facts, 'callback processed')
     tx.afterCommit(() => void (group.length === 1 ? log() : inTraceOf(pending, log)))
   }

@@ -99,7 +99,7 @@ const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<s
 }
 
 const othersThan = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'>): HolderRow[] =>
-  holders.filter((each, place) => each.id !== id && holders.findIndex((other) => other.id === each.id) === place)
+  holders.filter((each, index) => each.id !== id && holders.findIndex((other) => other.id === each.id) === index)
 
 /**
  * For rows that have their receipt without a claim, in the same order: `another` if a second row has it too, `given` if the row

@@ -63,7 +63,7 @@ const countPrompts = async (
     tx.query(lockPhone, [phoneFingerprint(derivations, number)]),
     tx.query<Pick<Counted, 'prompts' | 'first'>>(countWindows, values),
   ])
-  return windows.flatMap((window, place) => (counts[place] ? [{ ...window, ...counts[place] }] : []))
+  return windows.flatMap((window, index) => (counts[index] ? [{ ...window, ...counts[index] }] : []))
 }
 
 const refuseManyPrompts = (counted: readonly Counted[], at: Date): void => {

@@ -65,18 +65,18 @@ export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: 
         headings={[tList('in_file'), tList('is'), ...first.rows.map(({ number }) => tList('row', { number }))]}
         label={tList('columns')}
       >
-        {columns.map((column, place) => (
+        {columns.map((column, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: columns have no ID and keep their positions
-          <tr key={place}>
+          <tr key={index}>
             <td>
-              <bdi>{column.title || tList('column', { place: place + 1 })}</bdi>
+              <bdi>{column.title || tList('column', { place: index + 1 })}</bdi>
             </td>
             <td>
               <select
                 className="input"
-                aria-label={tList('what_is', { title: column.title || tList('column', { place: place + 1 }) })}
+                aria-label={tList('what_is', { title: column.title || tList('column', { place: index + 1 }) })}
                 value={column.meaning ?? ''}
-                onChange={({ target }) => onChange(withMeaning(list, place, target.value))}
+                onChange={({ target }) => onChange(withMeaning(list, index, target.value))}
               >
                 {optionsOf(column).map(({ value, label }) => (
                   <option key={value} value={value}>
@@ -89,7 +89,7 @@ export const BatchColumns = ({ list, onChange }: { list: PaymentList; onChange: 
               <td key={number} className={column.meaning === leftOut ? 'faint' : undefined}>
                 <bdi>
                   {column.meaning === null || column.meaning === leftOut
-                    ? cells[place]
+                    ? cells[index]
                     : shownOf(read.data?.[row] ?? {}, column.meaning, currency)}
                 </bdi>
               </td>

@@ -168,7 +168,7 @@ type ComparisonProps = Props & { leaves: readonly string[]; read: readonly Batch
 const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const root = useQuery({ queryKey: ['merkle-root', batch.id, leaves.length], queryFn: () => merkleRoot(leaves) })
   if (root.isPending) return <Notice title={t('lines.computing')} />
-  const inOrder = read.every(({ index }, place) => index === place)
+  const inOrder = read.every(({ index }, nth) => index === nth)
   const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
   if (root.data && inOrder && sums && message.includes(`Merkle root: ${root.data}`))
     return (

@@ -24,10 +24,10 @@ export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
   const shown = all ? places : places.slice(0, Math.max(shownAtFirst, wrong.size))
   const width = Math.max(list.columns.length, ...list.rows.map(({ cells }) => cells.length))
   // Names columns without a title, so a person can look at their cells and move them.
-  const columns = Array.from({ length: width }, (_, place) => ({
-    place,
-    title: list.columns[place]?.title || tList('column', { place: place + 1 }),
-    meaning: list.columns[place]?.meaning ?? null,
+  const columns = Array.from({ length: width }, (_, index) => ({
+    index,
+    title: list.columns[index]?.title || tList('column', { place: index + 1 }),
+    meaning: list.columns[index]?.meaning ?? null,
   })).filter((column) => isShown(list, column))
   return (
     <Card title={tList('rows', { count: list.rows.length })} flush>
@@ -60,7 +60,7 @@ export const BatchRows = ({ list, faults, onCell, onRemove }: RowsProps) => {
 
 type RowProps = Pick<RowsProps, 'onCell' | 'onRemove'> & {
   row: ListRow
-  columns: readonly (ListColumn & { place: number })[]
+  columns: readonly (ListColumn & { index: number })[]
   fixed: (column: ListColumn) => boolean
   faults: readonly string[]
   editing: boolean
@@ -71,18 +71,18 @@ const Row = ({ row: { number, cells }, columns, fixed, faults, editing, onEdit, 
   <>
     <tr>
       <td className="faint">{number}</td>
-      {columns.map(({ place, title, meaning }) => (
-        <td key={place} data-title={title}>
+      {columns.map(({ index, title, meaning }) => (
+        <td key={index} data-title={title}>
           {editing && !fixed({ title, meaning }) ? (
             <input
               className="input"
               aria-label={tList('row_of', { number, title })}
               aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
-              value={cells[place] ?? ''}
-              onChange={(event) => onCell(number, place, event.target.value)}
+              value={cells[index] ?? ''}
+              onChange={(event) => onCell(number, index, event.target.value)}
             />
           ) : (
-            cells[place]
+            cells[index]
           )}
         </td>
       ))}

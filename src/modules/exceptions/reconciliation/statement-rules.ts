@@ -231,11 +231,11 @@ export function* readInChunks(
   if (!found) return { problem: titlesProblem(rows, own, providerLabels.join(' or ')) }
   const { provider, layout, index, header } = found
   const { statement: form } = definitions[provider]
-  const textAt = (row: Row, place: number) => (row.cells[place] ?? '').trim()
+  const textAt = (row: Row, column: number) => (row.cells[column] ?? '').trim()
   const cell: Cell = (row, column) => textAt(row, layout.places[column] ?? -1)
-  const textsOf = (row: Row) => layout.texts.map((place) => textAt(row, place))
+  const textsOf = (row: Row) => layout.texts.map((column) => textAt(row, column))
   const table: Table = { ...layout, cell, textsOf, form, columns: header.cells.length, currency }
-  const isHeader = ({ cells }: Row) => header.cells.every((title, place) => plain(cells[place] ?? '') === plain(title))
+  const isHeader = ({ cells }: Row) => header.cells.every((title, column) => plain(cells[column] ?? '') === plain(title))
   const below = rows.slice(index + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
   try {
     return {

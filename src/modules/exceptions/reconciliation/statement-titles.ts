@@ -42,16 +42,16 @@ const known = meaningsOf(bankColumns)
 /** If two titles mean the same, the first in our list wins: "DR/CR" says more than "Type". */
 const meaningsIn = ({ cells }: Row, own: OwnTitles): Found => {
   const ours = meaningsOf(own)
-  const said = cells.flatMap((cell, place) => {
+  const said = cells.flatMap((cell, index) => {
     const meaning = ours.get(bankTitleKey(cell)) ?? known.get(bankTitleKey(cell))
     const isOther = meaning && own[meaning.column] && !ours.has(bankTitleKey(cell))
-    return meaning && !isOther ? [{ ...meaning, place }] : []
+    return meaning && !isOther ? [{ ...meaning, index }] : []
   })
   const ranked = Map.groupBy(
     said.toSorted((one, other) => one.rank - other.rank),
     ({ column }) => column,
   )
-  return Object.fromEntries([...ranked].map(([column, places]) => [column, places.map(({ place }) => place)]))
+  return Object.fromEntries([...ranked].map(([column, places]) => [column, places.map(({ index }) => index)]))
 }
 
 const missingIn = ({ date, value_date, description, reference, debit, credit, amount }: Found): string[] => [

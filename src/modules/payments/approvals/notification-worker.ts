@@ -131,7 +131,7 @@ const request = async (deps: Sender, record: ApprovalRecord, to: readonly Uuid[]
         insertOnce(tx, pushNotifications, { approvalId: id, subscriptionId, accountId, requestedAt: tx.at }),
       ),
     )
-    return all.filter((_, place) => inserted[place])
+    return all.filter((_, index) => inserted[index])
   })
   const seconds = Math.ceil((expiresAt.getTime() - deps.clock.now().getTime()) / 1000)
   const ttlSeconds = Math.min(Math.max(seconds, 0), longestSeconds)

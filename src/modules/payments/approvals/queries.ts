@@ -100,12 +100,12 @@ const select = (orm: QueryBuilder, workspaceId: SQLWrapper = payments.workspaceI
     .leftJoin(grants, eq(grants.id, payments.grantId))
     .leftJoin(paymentBatches, eq(paymentBatches.id, approvals.batchId))
 
-const place = { id: 'uuid', workspaceId: 'uuid?' } as const
-const selectOne = (orm: QueryBuilder, param: Places<typeof place>) =>
+const byIdParameters = { id: 'uuid', workspaceId: 'uuid?' } as const
+const selectOne = (orm: QueryBuilder, param: Places<typeof byIdParameters>) =>
   select(orm).where(and(eq(approvals.id, param.id), param.workspaceId && eq(approvals.workspaceId, param.workspaceId)))
-const byId = prepare('approvals.by_id', place, 'coalesced', selectOne)
+const byId = prepare('approvals.by_id', byIdParameters, 'coalesced', selectOne)
 /** The decisions are those from when it was queried: right only behind the lock of the account that pays (`requireLocked`). */
-const lockById = prepare('approvals.lock', place, (orm, param) => selectOne(orm, param).for('update', { of: approvals }))
+const lockById = prepare('approvals.lock', byIdParameters, (orm, param) => selectOne(orm, param).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and that batch's first payment, and the decisions in their order. */
 export type ApprovalRecord = Omit<RowOf<typeof byId>, 'payment' | 'batch'> & { payment: PaymentRecord; batch: BatchRow | null }
@@ -184,7 +184,7 @@ export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, '
     .orderBy(asc(members.id)),
 )
 
-const lockPayments = prepare('approvals.lock_payments', place, (orm, param) =>
+const lockPayments = prepare('approvals.lock_payments', byIdParameters, (orm, param) =>
   orm
     .select()
     .from(payments)

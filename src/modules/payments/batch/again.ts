@@ -79,7 +79,7 @@ export const wholeBatch = async (db: Db, principal: Principal, body: CreatePayme
   const { batch } = found(await findBatch(db, principal.workspace.id, again))
   const rows = await db.run(itemsToRepeat, { batchId: batch.id })
   const changes = changesOf(body, rows.length)
-  const kept = rows.filter((_, place) => changes.get(place)?.omit !== true)
+  const kept = rows.filter((_, index) => changes.get(index)?.omit !== true)
   if (kept.length === 0) throw invalidFields({ path: 'items', message: 'leaves every item of the batch out' })
   return { ...rest, againOf: again, items: kept.map((row) => entryOf(row, changes.get(row.payment.batchIndex ?? -1))) }
 }

@@ -198,8 +198,8 @@ export const nameItems = async (
   const asked = unnamed.map(({ item }) => payeeOf(item))
   const payees = await ensureBeneficiaries(tx, deps, principal, asked)
   const faults: Fault[] = []
-  const named = unnamed.flatMap(({ index, item }, place): KnownItem[] => {
-    const payee = payees[place]
+  const named = unnamed.flatMap(({ index, item }, nth): KnownItem[] => {
+    const payee = payees[nth]
     if (payee instanceof Refusal) faults.push({ index, refusal: payee })
     if (!payee || payee instanceof Refusal) return []
     const known = { index, input: inputOf(item, payee.id, request), isNew: payee.isNew }
