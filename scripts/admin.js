@@ -1,13 +1,13 @@
-// Runs the administrator's commands from the bundle, which `npm run admin` keeps current, or from the sources if there is none:
-// loading those takes 350 MB.
+// Runs the administrator's commands from the bundle, which `npm run admin` keeps up to date, or from the sources if there is no
+// bundle. Loading the sources takes 350 MB.
 import './installed.js'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 
-// The heap may grow by a tenth between collections: a command that reads every row would otherwise keep 100 MB of garbage. With 40,000
-// payments that takes 10 to 30 % more processor time, and `--optimize-for-size` 70 %.
+// Lets the heap grow by only a tenth between collections. Otherwise a command that reads every row would retain 100 MB of
+// garbage. With 40,000 payments, this setting takes 10 to 30 % more CPU time, and `--optimize-for-size` 70 % more.
 setFlagsFromString('--heap-growing-percent=10')
 
 const bundle = new URL('../build/admin.js', import.meta.url)

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describeService } from './describe-service.ts'
 
-/** The part of JSON Schema 2020-12 that our own documents use. */
+/** The part of JSON Schema 2020-12 that our documents use. */
 type Schema = {
   $ref?: string
   type?: string | string[]
@@ -35,7 +35,7 @@ const quoted = (text: string): string => JSON.stringify(text)
 const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never'
 const nested = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type)
 
-/** An editor's text for a field. One line, like all of an operation. */
+/** A field's description, as a comment for editors. One line, like each operation. */
 const comment = ({ description }: Schema): string =>
   description === undefined ? '' : `/** ${description.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */ `
 
@@ -78,7 +78,7 @@ const typeOf = (schema: Schema): string => {
   return types.length === 0 ? 'unknown' : union(types.map((type) => typed(schema, type)))
 }
 
-/** Our own clients always ask for JSON, so they get only that if there is any. */
+/** Our clients always request JSON, so they get only JSON where it exists. */
 const preferredContent = (content: Content | undefined) => {
   const entries = Object.entries(content ?? {})
   const json = entries.filter(([media]) => media === 'application/json')
@@ -127,9 +127,9 @@ const pathType = (path: string, operations: Record<string, Operation>): string =
   return `  ${quoted(path)}: {\n    parameters: { query?: never; header?: never; path?: never; cookie?: never }\n${lines.join('\n')}\n  }`
 }
 
-/** `paths` and `components` in the form that openapi-fetch reads. */
+/** `paths` and `components` in the form that openapi-fetch expects. */
 const typesOf = ({ paths, components }: Document): string => {
-  // An operation may name its parameters instead of listing them.
+  // Operations may reference parameters instead of listing them.
   for (const operation of Object.values(paths).flatMap((item) => Object.values(item)))
     operation.parameters =
       operation.parameters?.map((one) => components.parameters[one.$ref?.split('/').at(-1) ?? ''] ?? one) ?? []
@@ -155,5 +155,5 @@ export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import
 
 export const apiTypes = async (): Promise<string> => typesOf((await describeService()).document as Document)
 
-// Written before every type check, so that the client and the pages are compared with the current API.
+// Runs before every type check, so that the client and the pages are checked against the current API.
 if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(apiTypesFile, await apiTypes())

@@ -9,7 +9,7 @@ import { withoutPermission } from '../src/http/without-permission.ts'
 import { describeService } from './describe-service.ts'
 import { proofReason } from './fresh-proof.ts'
 
-/** `●` may. `○`: a key only with a permission that a person named at its creation. `·` may not. Empty: does not apply. */
+/** `●`: allowed. `○`: a key only with a permission that a person gave it by name. `·`: not allowed. Empty: does not apply. */
 export type Mark = '●' | '○' | '·' | ''
 const columns = [...roles, 'key', 'agent', 'linked', 'stopped', 'frozen', 'proof'] as const
 export type Column = (typeof columns)[number]
@@ -19,7 +19,7 @@ const yes = (holds: boolean): Mark => (holds ? '●' : '·')
 
 const managersInPerson = 'Only owners and administrators of the workspace, in their own session.'
 
-/** Public routes read no credential. Optional ones read one if it is sent. */
+/** Public routes read no credential. Optional routes read one if it was sent. */
 const isOpen = ({ rule }: RouteEntry): boolean => rule === 'public' || rule === 'optional'
 
 const roleMay = (route: RouteEntry, role: Role): boolean => {
@@ -125,7 +125,7 @@ const membership =
 const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
 
 const invitedAlone = 'Without an account: `SIGN_UP` decides.'
-/** The reason why a service refuses a caller that the marks allow, by operation. */
+/** Why a service may refuse a caller that the table allows, by operation. */
 const reasons: Readonly<Record<string, string>> = {
   'oauth.get_authorization': 'Only in the browser session that opened the request.',
   'oauth.decide_authorization':
@@ -254,7 +254,7 @@ export const renderTable = (routes: readonly RouteEntry[]): string => {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The rows of the file in reading order. */
+/** The rows of the file, in reading order. */
 export const parseTable = (text: string): Row[] =>
   text.split('\n').flatMap((each) => {
     const [method = '', path = '', needs = '', ...marks] = each
@@ -266,7 +266,7 @@ export const parseTable = (text: string): Row[] =>
     return [{ method, path: path.replaceAll('`', ''), needs, ...cells }]
   })
 
-// Rewrites docs/authorization.md: read the difference before you commit it.
+// Rewrites docs/authorization.md. Review the difference before you commit it.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { routes } = await describeService()
   writeFileSync(new URL('../docs/authorization.md', import.meta.url), renderTable(routes))

@@ -7,7 +7,7 @@ import { ensureBuilt, filesIn, root } from './ensure-built.ts'
 
 const folder = join(root, 'dashboard')
 
-/** The pages use the typed client, and share pure parts with the service: policies, roles, the catalogue of events. */
+/** The pages use the typed client and share pure modules with the service: policies, roles, the event catalogue. */
 export const sources = [
   'texts',
   'dashboard/src',
@@ -27,7 +27,7 @@ export const sources = [
 
 const [brotli, gzipped] = [promisify(brotliCompress), promisify(gzip)]
 
-/** Compressed once here instead of on every request. In threads, because the caller meanwhile prepares its database. */
+/** Compresses files once at build time. Uses threads, because the caller prepares its database in the meantime. */
 const compress = async (directory: string): Promise<void> => {
   for (const path of await filesIn(directory)) {
     if (!/\.(js|css|svg)$/.test(path)) continue
@@ -39,7 +39,7 @@ const compress = async (directory: string): Promise<void> => {
 
 const vite = 'node_modules/vite/bin/vite.js'
 
-/** A separate process: the caller's NODE_ENV (tests have their own) must not decide which React the browser gets. */
+/** Runs in a separate process, so that the caller's NODE_ENV does not decide which React build the browser gets. */
 const bundle = (outDir: string) =>
   promisify(execFile)(
     process.execPath,
@@ -50,7 +50,7 @@ const bundle = (outDir: string) =>
 const make = async (draft: string): Promise<void> => {
   await bundle(draft)
   await compress(join(draft, 'assets'))
-  // The typeface's licence ships with it.
+  // The typeface's licence must be distributed with it.
   await copyFile(
     join(root, 'node_modules', '@fontsource-variable', 'geist', 'LICENSE'),
     join(draft, 'assets', 'geist-license.txt'),

@@ -16,7 +16,7 @@ const sources = [
   'package-lock.json',
 ]
 
-/** Loaded only after a change: the routes of the service itself make the API document. */
+/** Loaded only after a change, because the API document is built from the routes of the service itself. */
 const render = async (): Promise<Rendered[]> => {
   const [{ describeService }, { renderGuides }, { renderErrors }, { renderReference }] = await Promise.all([
     import('./describe-service.ts'),
@@ -56,5 +56,5 @@ const write = async (draft: string): Promise<void> => {
 export const ensureDocsBuilt = () =>
   ensureBuilt({ folder: join(root, 'docs/dist'), sources, tool: 'node_modules/marked', make: write })
 
-// A process of its own, because it loads the service.
+// Runs as a separate process, because it loads the service.
 if (process.argv[1] === fileURLToPath(import.meta.url)) await ensureDocsBuilt()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './ensure-built.ts'
 
-/** A build's version between two releases: the next one with the commit. `changes`: the changelog, unreleased part first. */
+/** Version of a build between two releases: the next version with the commit. `changes`: the changelog, unreleased part first. */
 export const versionOf = (released: string, changes: string, commit: string): string => {
   const [, unreleased = ''] = /## \[Unreleased\]\n([\s\S]*?)(?=\n## |$)/.exec(changes) ?? []
   if (unreleased.trim() === '') return released
@@ -11,7 +11,7 @@ export const versionOf = (released: string, changes: string, commit: string): st
   return `${major}.${(minor ?? 0) + 1}.0-dev.${commit}`
 }
 
-/** An image has no history: SOURCE_COMMIT names the commit. Without it, two builds have the same version. */
+/** SOURCE_COMMIT names the commit in an image, which has no Git history. Without it, two builds have the same version. */
 const commitOf = (): string => {
   const { SOURCE_COMMIT } = process.env
   if (SOURCE_COMMIT) return SOURCE_COMMIT.slice(0, 12)

@@ -4,13 +4,13 @@ import { ensureBuilt, root } from './ensure-built.ts'
 
 const sources = ['src', 'client/src', 'texts', 'scripts/bundle.ts', 'package-lock.json']
 
-/** Loaded from node_modules: native code, and its fallbacks. Everything else is bundled. */
+/** Loaded from node_modules, because they are native code or its fallbacks. Everything else is bundled. */
 export const separate = ['@node-rs/argon2', 'secp256k1', '@noble/curves']
 const isSeparate = (id: string) => separate.some((name) => id === name || id.startsWith(`${name}/`))
 
 const isPackages = (id: string) => id.includes('/node_modules/')
 
-/** Node keeps the source maps of loaded code. Those of packages would cost 23 MB, and nobody reads their errors by line. */
+/** Node holds the source maps of loaded code in memory. Maps of packages would take 23 MB, and nobody debugs packages by line. */
 const ownMapsOnly = {
   name: 'own-maps-only',
   transform: (code: string, id: string) => (isPackages(id) ? { code, map: { mappings: '' } } : null),
@@ -28,7 +28,7 @@ const keepPlaces = (place: string) => ({
       : null,
 })
 
-/** Replaces the version in the sources, which is the last release's. */
+/** Replaces the version in the sources, which is that of the last release. */
 const nameBuild = {
   name: 'name-build',
   transform: (code: string, id: string) =>
@@ -52,9 +52,9 @@ const bundle = async (input: Record<string, string>, into: string, place: string
     dir: into,
     format: 'esm',
     sourcemap: true,
-    // Each start reads the maps. With the sources in them, which no stack shows, each process would keep 3 MB more.
+    // Every start reads the maps. With embedded sources, which no stack shows, each process would use 3 MB more.
     sourcemapExcludeSources: true,
-    // V8 keeps a file with one non-ASCII character as two bytes per character.
+    // V8 stores a file with any non-ASCII character as two bytes per character.
     charset: 'ascii',
     minify: false,
     entryFileNames: '[name].js',
@@ -73,6 +73,6 @@ export const ensureBundled = () =>
     input: { server: join(root, 'src/server.ts'), admin: join(root, 'src/operate/admin/admin.ts') },
     folder: join(root, 'build'),
     sources,
-    // Another commit is another build, even without changed sources.
+    // Another commit is another build, even if the sources are the same.
     version: buildVersion(),
   })

@@ -9,7 +9,7 @@ import type { AnyRule } from '../src/policy/rules.ts'
 import meanings from '../texts/rule-meanings.en.json' with { type: 'json' }
 import { eventFamilies } from './docs/events.ts'
 
-/** Every rule that a decision's trace may name, with its check. */
+/** All rules that a decision's trace can name, each with its check. */
 const ruleMeanings: Readonly<Record<AnyRule, string>> = meanings
 
 export const codesFile = fileURLToPath(new URL('../docs/codes.md', import.meta.url))
@@ -45,7 +45,7 @@ const events = eventFamilies.map(({ name, types, data }) => [
   `\`${permissionToRead(types[0] ?? '')}\``,
 ])
 
-/** Every closed list of the API, from the code that uses it. */
+/** All closed lists of the API, taken from the code that uses them. */
 export const codesText = (): string => `# Codes
 
 Every closed list of the API. \`npm run codes\` writes this page from the code, and a test compares them.

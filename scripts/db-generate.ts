@@ -6,8 +6,8 @@ import { migrationsFolder, readReleases } from '../src/db/migrations.ts'
 import { dividedTables } from '../src/db/tables/divided.ts'
 import { changedMigrations } from './releases.ts'
 
-// Adds the migration for a change in src/db/tables, `--name verb_noun`. Refuses if a released migration
-// (migrations/releases.json) was changed.
+// Adds a migration for a change in src/db/tables: `--name verb_noun`. Refuses if a released migration (migrations/releases.json)
+// was changed.
 
 const migrationFiles = () => readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'))
 const meta = (file: string) => join(migrationsFolder, 'meta', file)
@@ -15,7 +15,7 @@ const meta = (file: string) => join(migrationsFolder, 'meta', file)
 const drizzleKit = (name: string, ...options: string[]) =>
   execFileSync('drizzle-kit', ['generate', '--name', name, ...options], { stdio: ['ignore', 'ignore', 'inherit'] })
 
-/** Adds `PARTITION BY`, which drizzle lacks. The key of a divided table is the id alone, so ids are unique over all periods. */
+/** Adds `PARTITION BY`, which drizzle lacks. A partitioned table's key is the id alone, so ids are unique in all partitions. */
 const divide = (schema: string): string =>
   dividedTables.reduce(
     (text, table) => text.replace(new RegExp(`(CREATE TABLE "${table}" \\([^;]*?\\n\\));`), '$1 PARTITION BY RANGE ("id");'),
@@ -25,8 +25,8 @@ const divide = (schema: string): string =>
 const constraint = /ALTER TABLE "(\w+)" ADD CONSTRAINT "(\w+)" (?:CHECK|FOREIGN KEY)[^;]*(?=;)/g
 
 /**
- * Adds checks and references of existing tables NOT VALID: they would read the table under a lock that stops the service.
- * `validated`: the migration that follows. Null: no such constraint.
+ * Adds checks and references to existing tables as NOT VALID, because validating them would read the table under a lock that
+ * stops the service. `validated`: the next migration, which validates them. Null if there are no such constraints.
  */
 const inTwoSteps = (migration: string): { added: string; validated: string | null } => {
   const created = new Set([...migration.matchAll(/CREATE TABLE "(\w+)"/g)].map(([, table]) => table))

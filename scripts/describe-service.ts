@@ -9,7 +9,7 @@ import { registerOpenapi } from './docs/openapi.ts'
 
 export type ServiceDescription = { routes: readonly RouteEntry[]; document: object }
 
-/** The service's routes and API document. Builds the service without starting it, so it needs neither a port nor a database. */
+/** The service's routes and API document. Builds the service without starting it, so it needs no port or database. */
 export const describeService = async (): Promise<ServiceDescription> => {
   const key = `described:${randomBytes(32).toString('base64')}`
   const config = loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key, ORDER_KEY: key, RECEIPT_KEYS: key })

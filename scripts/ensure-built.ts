@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Every file at or below a path. Empty if the path does not exist. */
+/** All files at or below a path. Empty if the path does not exist. */
 export const filesIn = async (path: string): Promise<string[]> => {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => null)
   if (!entries) return existsSync(path) ? [path] : []
   return (await Promise.all(entries.map((entry) => filesIn(join(path, entry.name))))).flat()
 }
 
-/** By content, not by time: a checkout or an image writes every file anew. */
+/** Hashes contents instead of times, because a checkout or an image rewrites every file. */
 const hashOf = async (paths: readonly string[], version: string): Promise<string> => {
   const files = (await Promise.all(paths.map((path) => filesIn(join(root, path))))).flat().sort()
   const contents = await Promise.all(files.map((path) => readFile(path)))
@@ -28,7 +28,7 @@ const hashOf = async (paths: readonly string[], version: string): Promise<string
   return hash.digest('hex')
 }
 
-/** `sources`, `tool`: below the root. `version`: the build's, if written into it. `make`: fills the new folder. */
+/** `sources` and `tool` are relative to the root. `version`: of the build, if it is embedded. `make`: fills the new folder. */
 type Build = {
   folder: string
   sources: readonly string[]
@@ -37,7 +37,7 @@ type Build = {
   make: (draft: string) => Promise<void>
 }
 
-/** Longer than any build: an older lock was left behind. */
+/** Longer than any build, so an older lock was left behind. */
 const patienceMs = 300_000
 
 const isRunning = (pid: number): boolean => {
@@ -57,7 +57,7 @@ const take = (lock: string): Promise<boolean> =>
     },
   )
 
-/** Lets one process at a time make a folder. A killed process leaves its lock, which the next one removes. */
+/** Lets one process at a time build a folder. If a process is killed, the next one removes its lock. */
 const alone = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
   const lock = `${folder}.lock`
   for (const end = performance.now() + patienceMs; !(await take(lock)) && performance.now() < end; ) {
@@ -68,7 +68,7 @@ const alone = async <T>(folder: string, work: () => Promise<T>): Promise<T> => {
   return work().finally(() => rm(lock, { force: true }))
 }
 
-/** Rebuilds a folder if its sources have changed since it was built. Without the tool, the folder stays as it is. */
+/** Rebuilds a folder if its sources have changed since it was built. Without the tool, the folder is left unchanged. */
 export const ensureBuilt = async ({
   folder,
   sources,
@@ -86,7 +86,7 @@ export const ensureBuilt = async ({
     if (await isCurrent()) return 'current' as const
     await make(draft)
     await writeFile(join(draft, 'sources.sha256'), hash)
-    // Moved into place once complete: another process may be serving the previous one.
+    // Moved into place only when complete, because another process may be serving the previous build.
     await rm(folder, { recursive: true, force: true })
     await rename(draft, folder)
     return 'built' as const

@@ -91,7 +91,7 @@ const reasons: Readonly<Record<string, string>> = {
   'mcp.call': 'Each tool calls a route, which has its own row.',
 }
 
-/** @throws for an operation without a reason */
+/** @throws if the operation has no reason */
 export const proofReason = ({ operation, method, rule, freshProof, changesNothing }: RouteEntry): string => {
   const reason = reasons[operation]
   if (reason !== undefined) return reason

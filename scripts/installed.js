@@ -1,4 +1,4 @@
-// Runs before any program of the service: checks that its files are complete, or exits with one sentence.
+// Runs before any program of the service. Exits with one sentence if files of the installation are missing or incomplete.
 import './require-node.js'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,7 @@ const refuse = (sentence) => {
   process.exit(1)
 }
 
-// The list of files in a package (scripts/package.ts), first in its archive. A checkout has none.
+// The list of files in a package (scripts/package.ts), first in the archive. A checkout does not have it.
 const list = join(root, 'files.json')
 if (existsSync(list)) {
   const { name, files } = JSON.parse(readFileSync(list, 'utf8'))

@@ -7,12 +7,12 @@ import { describeService } from './describe-service.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** A deployment's address: a development server's document names localhost, which is not a finding. */
+/** A deployment's URL. A development server's document contains localhost, which the linter would report. */
 const servers = [{ url: 'https://payments.test' }]
 
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
-/** Redocly's recommended rules. Warnings count too: nobody reads findings that stay. */
+/** Uses Redocly's recommended rules. Warnings fail too, because permanent warnings are ignored. */
 const findingsIn = (file: string): string => {
   const args = ['lint', '--config', 'redocly.yaml', '--max-problems', '50', file]
   const env = { ...process.env, ...quiet }

@@ -20,7 +20,7 @@ const sources = [
   'package-lock.json',
 ]
 
-/** The package as npm would publish it. */
+/** Creates the package as npm would publish it. */
 const pack = async (draft: string): Promise<void> => {
   await promisify(execFile)('npm', ['pack', '--silent', '--pack-destination', draft], { cwd: client })
   const [name = 'nothing'] = await readdir(draft)

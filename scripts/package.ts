@@ -14,7 +14,7 @@ import { ensureClientPacked } from './pack-client.ts'
 const root = dirname(import.meta.dirname)
 const maxBytes = 200 * 2 ** 20
 
-/** In the archive's order: the first files report which of the others are missing. */
+/** In archive order, because the first files detect if later ones are missing. */
 const parts = [
   'scripts/installed.js',
   'scripts/require-node.js',
@@ -33,14 +33,14 @@ const parts = [
   'LICENSE',
 ]
 
-/** secp256k1's own fallback, which the service never loads (docs/security.md). */
+/** Fallback of secp256k1 that the service never loads (docs/security.md). */
 const unused = ['elliptic']
 
 class NotPackaged extends Error {}
 
 const read = async (path: string) => JSON.parse(await readFile(join(root, path), 'utf8'))
 
-/** The folders of a package and its dependencies, found as Node finds them. An optional one may be for another machine. */
+/** The folders of a package and its dependencies, resolved as Node does. An optional one may be for another platform. */
 const modulesOf = async (name: string, from = root, optional = false): Promise<string[]> => {
   const folder = join(from, 'node_modules', name)
   if (existsSync(folder)) {
@@ -72,7 +72,7 @@ const buildAll = async (): Promise<void> => {
   }
 }
 
-/** The licences of all packages that production installs: their code is in the bundle. */
+/** The licences of all production packages, because their code is in the bundle. */
 const licences = async (): Promise<string> => {
   const { packages } = await read('package-lock.json')
   const folders = Object.keys(packages).filter(
@@ -88,10 +88,10 @@ const licences = async (): Promise<string> => {
 
 const bytesOf = async (path: string): Promise<number> => (await stat(path)).size
 
-/** The exercises break their own servers, with a checkout's tests. */
+/** The exercises break their own servers and need a checkout's tests. */
 const noDrill = 'The exercises need a checkout of this version: run npm ci and npm run drill there.'
 
-/** The runtime files, and a list of them with their sizes: an incomplete copy is refused at its start (installed.js). */
+/** The runtime files with a list of their sizes, so that an incomplete copy refuses to start (installed.js). */
 const layOut = async (folder: string, name: string): Promise<void> => {
   const modules = (await Promise.all(separate.map((one) => modulesOf(one)))).flat()
   const compiled = join(root, 'build/compiled')
@@ -103,7 +103,7 @@ const layOut = async (folder: string, name: string): Promise<void> => {
     version: buildVersion(),
     license,
     type,
-    // A checkout brings its own Node, a package does not.
+    // A checkout installs its own Node, unlike a package.
     engines: { node: '>=24' },
     scripts: { start: scripts.start, admin: scripts.admin, drill: `node -e "console.error('${noDrill}'); process.exitCode = 1"` },
   }
@@ -118,7 +118,7 @@ const layOut = async (folder: string, name: string): Promise<void> => {
   await writeFile(join(folder, 'files.json'), JSON.stringify({ name, files: Object.fromEntries(files) }))
 }
 
-/** One archive for a machine that has only Node and PostgreSQL. The systemd unit runs it, and the image is made of it. */
+/** An archive for a machine with only Node and PostgreSQL. The systemd unit and the container image use it. */
 const makePackage = async (into: string): Promise<string> => {
   await buildAll()
   const name = `payments-service-${buildVersion()}-${process.platform}-${process.arch}`
@@ -131,7 +131,7 @@ const makePackage = async (into: string): Promise<string> => {
     const archive = join(into, `${name}.tar.gz`)
     const first = ['files.json', 'package.json', 'scripts']
     const rest = (await readdir(folder)).filter((entry) => !first.includes(entry))
-    // Owned by the unpacking user, and readable by the user that runs it.
+    // Owned by the user that unpacks it, and readable by the user that runs it.
     const modes = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rw,go+rX,go-w']
     await promisify(execFile)('tar', [
       '-czf',

@@ -1,4 +1,4 @@
-// One process for all builds before a start: starting a process takes as long as a build check.
+// Runs all builds before a start in one process, because starting a process takes as long as a build check.
 import './require-node.js'
 
 const [{ ensureDashboardBuilt }, { ensureBundled }, { ensureDocsBuilt }, { ensureClientPacked }] = await Promise.all([

@@ -7,7 +7,7 @@ const rails = fileURLToPath(new URL('../src/rails/', import.meta.url))
 const sandbox = fileURLToPath(new URL('../src/dev/sandbox/', import.meta.url))
 const lists = 'all'
 
-/** The exports of each provider's folder, by their list. */
+/** The exports of each provider's folder, by the list that contains them. */
 const parts = {
   words: { name: 'words', file: 'words.ts', list: join(rails, lists, 'words.ts'), folders: '../' },
   swahili: { name: 'swahili', file: 'swahili.ts', list: join(rails, lists, 'swahili.ts'), folders: '../' },
@@ -19,7 +19,7 @@ const parts = {
 const providerOf = async (folder: string): Promise<string> => (await import(join(rails, folder, parts.words.file))).words.provider
 const identifier = (folder: string): string => folder.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** The lists of the providers' exports. A missing file stays in its list, so that the program does not compile. */
+/** Generates lists of the providers' exports. A missing file stays in its list, so that the program does not compile. */
 export const railLists = async (): Promise<Map<string, string>> => {
   const folders = readdirSync(rails, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== lists)

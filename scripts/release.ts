@@ -7,8 +7,8 @@ import { type Release, readMigrations, readReleases, releasesFile } from '../src
 import { ensureClientPacked } from './pack-client.ts'
 import { changedMigrations } from './releases.ts'
 
-// npm run release -- <version>: writes the version everywhere, records its migrations, and dumps a database of it for the tests
-// of later upgrades. It commits nothing: at its end it prints the commands that do.
+// `npm run release -- <version>` writes the version everywhere, records its migrations, and dumps a database for tests of later
+// upgrades. It commits nothing, but prints the commands that do.
 
 const root = new URL('..', import.meta.url)
 const path = (file: string) => fileURLToPath(new URL(file, root))
@@ -29,7 +29,7 @@ const isNewer = (version: string, than: string): boolean => {
   return at !== undefined && (one?.[at] ?? 0) > (other?.[at] ?? 0)
 }
 
-/** package.json is the source. `test/architecture/version.test.ts` compares every other place with it. */
+/** The source is package.json. `test/architecture/version.test.ts` compares all other places with it. */
 const writeVersion = (version: string) => {
   for (const file of ['package.json', 'client/package.json'])
     edit(file, (text) => text.replace(/"version": "[^"]*"/, `"version": "${version}"`))
@@ -56,7 +56,7 @@ const recordMigrations = (releases: readonly Release[], version: string) => {
   writeFileSync(releasesFile(), `${JSON.stringify(written, null, 2)}\n`)
 }
 
-/** The client that integrators install under this version, for ever. */
+/** Records the client that integrators install under this version forever. */
 const recordClient = async (version: string): Promise<void> => {
   await ensureClientPacked()
   const folder = path('client/releases')
@@ -99,7 +99,7 @@ const release = async () => {
   writeChangelogs(version)
   recordMigrations(releases, version)
   await recordClient(version)
-  // Fills a database over HTTP, dumps it, restores it and continues with it; upgrades the dumps of all releases.
+  // Fills a database over HTTP, dumps and restores it and continues with it. Also upgrades the dumps of all releases.
   const tests = ['test/upgrade', 'test/architecture/version.test.ts', 'test/architecture/migrations.test.ts']
   run('vitest', ['run', ...tests], { RELEASE_DUMP: version })
   const dump = `test/upgrade/dumps/v${version}.sql.gz`

@@ -1,8 +1,8 @@
 import { migrationsFolder, type Release, readMigrations } from '../src/db/migrations.ts'
 
 /**
- * The released migrations that are missing from the folder or changed, each as a sentence. An amended migration is compared with
- * its amended hash.
+ * Describes the released migrations that are missing from the folder or were changed, one sentence each. An amended migration is
+ * compared with its amended hash.
  */
 export const changedMigrations = (releases: readonly Release[], folder = migrationsFolder): string[] => {
   const now = new Map(readMigrations(folder).map(({ tag, hash }) => [tag, hash]))

@@ -1,5 +1,5 @@
-// Runs before the commands that need Node 24, on any installed Node, so this file must run on old versions.
-// npm puts node_modules/.bin first in the PATH, and an optional dependency installs Node 24 there.
+// Runs before commands that need Node 24, on whatever Node is installed, so this file must run on old versions. npm puts
+// node_modules/.bin first in the PATH, where an optional dependency installs Node 24.
 const needed = 24
 const version = process.versions.node
 

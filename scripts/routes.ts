@@ -1,6 +1,6 @@
 import { describeService } from './describe-service.ts'
 
-// Prints the API's table as the service itself builds it.
+// Prints the API's routes as the service builds them.
 const { routes } = await describeService()
 
 const heads = ['METHOD', 'PATH', 'WHO', 'IDEMPOTENT', 'OPERATION']

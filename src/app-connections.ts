@@ -9,7 +9,7 @@ import { endUnauthorizedPayments } from './modules/payments/approvals/unauthoriz
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost } from './modules/ports.ts'
 
-/** Effects of one feature on others that it cannot import; `modules/ports.ts` says when they happen. */
+/** Connects features that cannot import each other. `modules/ports.ts` documents when each of these functions is called. */
 export const connectFeatures = (parts: { clock: Clock; config: Config; vault: Vault }) => {
   const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
     await revokeUnsignedMandates(tx, actor, accountId)

@@ -7,12 +7,12 @@ import type { App } from './http/app-type.ts'
 import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
 
-// Besides app.ts, the only place that names the identity providers, and the simulations of them and of a mail server.
+// Apart from app.ts, only this file names the identity providers and the simulated providers and mail server.
 
 const clientOf = (clientId: string | undefined, clientSecret: string | undefined) =>
   clientId && clientSecret ? { clientId, clientSecret } : undefined
 
-/** The address at which this process reaches itself; callers may use another name and port. */
+/** The URL at which this process reaches itself. Clients may use a different host and port. */
 const selfUrlOf = ({ HOST, PORT }: Config): string => {
   const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
@@ -43,7 +43,7 @@ export const createIdentityParts = (config: Config) => {
   }
 }
 
-/** In production a simulated identity would let every visitor choose whose account they enter. */
+/** Refuses to start in production with simulated identities, which let anyone sign in as any account. */
 export const refuseSimulatedIdentities = async (config: Config, db: Db): Promise<void> => {
   if (config.NODE_ENV !== 'production') return
   const rows = await db.query('select from identities where starts_with(issuer, $1) limit 1', [sandboxIssuerPrefix])

@@ -32,7 +32,7 @@ import type {
   SomeRails,
 } from './rails/rail.ts'
 
-// The only place that connects the providers. A provider's definition has everything else that is known about it.
+// Only this file connects providers. All other facts about a provider are in its definition.
 
 export type RailOptions = { [P in Provider]: ReturnType<(typeof connected)[P]['options']> }
 
@@ -42,7 +42,7 @@ type AnyAdapter<P extends Provider> = Omit<Adapter<P, RailSettings, RailOptions[
 
 const adapters: { readonly [P in Provider]: AnyAdapter<P> } = connected
 
-/** Null for a provider that is not in use. */
+/** Returns null for a provider that is not in use. */
 type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
 
 const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: AdapterDeps): SomeRails | null => {
@@ -50,18 +50,18 @@ const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: Ad
   return options && adapters[provider].create(options, deps)
 }
 
-/** Default: only the emulator may get a lost order again. */
+/** By default, an order whose outcome is unknown may be sent again only to the emulator. */
 const repeatsOf = (config: Config, rail: RailName, account: string, isEmulator: boolean): Repeats | null => {
   const { repeat } = payouts[rail]
   if (repeat === 'pays_again') return null
   return (config[repeat.setting] ?? isEmulator) ? { provenFor: isEmulator ? null : account } : null
 }
 
-/** Providers allow queries for names one by one, on request. */
+/** Providers permit lookups of registered names only on request, so NAME_LOOKUPS enables them for each rail. */
 const asksForNames = ({ NAME_LOOKUPS: named }: Pick<Config, 'NAME_LOOKUPS'>, rail: RailName, isEmulated: boolean): boolean =>
   named === undefined ? isEmulated : named.includes(rail)
 
-/** Connects the real providers, or the emulator: the adapters do not know which. */
+/** Connects either the real providers or the emulator. The adapters cannot tell the difference. */
 const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
   const gates = Object.fromEntries(
     sendingRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
@@ -71,7 +71,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
   let collection: CollectionAdapter | null = null
   let numbers: Rails['numbers'] = {}
-  // The rails are built before the database exists.
+  // The rails are built before the database connection, which provides `share` later.
   let share: ShareToken | undefined
   const shareToken: ShareToken = (asked) => (share ? share(asked) : asked.fetch())
   for (const provider of providers) {
@@ -111,7 +111,7 @@ const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.i
 export const realRails = (config: Config, clock: Clock): Rails =>
   connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null), false)
 
-/** The organisation's paying numbers, by provider, for comparison after a loss. Null: any number of the emulator. */
+/** The organisation's paying account at each provider, for reconciliation after data loss. Null: any account of the emulator. */
 export const payingAccounts = (config: Config, clock: Clock): { provider: Provider; number: string | null }[] => {
   const named = providers.filter((provider) => isNamed(config, provider))
   if (named.length === 0) return providers.map((provider) => ({ provider, number: null }))
@@ -122,7 +122,7 @@ export const payingAccounts = (config: Config, clock: Clock): { provider: Provid
   })
 }
 
-/** For programs that call no provider. */
+/** Rails for programs that call no provider. */
 export const noRails = (config: Config, clock: Clock): Rails => connectRails(config, clock, () => null, false)
 
 export type SandboxOptions = { options: (baseUrl: string) => RailOptions }
@@ -135,7 +135,7 @@ export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptio
 const check = <P extends Provider>(provider: P, config: Config, clock: Clock): AsyncIterable<RailCheck> =>
   adapters[provider].check(adapters[provider].options(config), { clock })
 
-/** Moves no money. */
+/** Checks the configuration of each rail without moving money. */
 export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
   const named = providers.filter((provider) => isNamed(config, provider))
   if (named.length === 0) {

@@ -65,20 +65,20 @@ export type Deps = RoutesDeps & WorkDeps & MetricsDeps & { reads: Reads; lastUse
 
 export type Service = Awaited<ReturnType<typeof createService>>
 
-/** `databaseUrl` is already migrated; in development the keys of `config` were generated. */
+/** The database at `databaseUrl` is already migrated. In development, the keys in `config` have already been generated. */
 export type ServiceOptions = {
   config: Config
   databaseUrl: string
-  /** Postgres itself, if `databaseUrl` leads to a pooler. */
+  /** The address of Postgres itself, if `databaseUrl` is the address of a pooler. */
   directUrl?: string
   pooler?: Pooler | undefined
   clock: Clock
   logger: Logger
   rails: Rails
   sandbox?: SandboxControl | undefined
-  /** The log of earlier processes. */
+  /** The send log, with the entries of earlier processes. */
   sendLog?: (RecoveryPointFile & SendLog) | undefined
-  /** Describes each route as it is registered: for the API document, which is rendered at build. */
+  /** Called before the routes are registered, to describe each one in the API document, which is rendered at build time. */
   document?: (http: App) => Promise<void>
 }
 
@@ -148,7 +148,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   }
 }
 
-/** For commands beside the service: without listeners and jobs. */
+/** For commands that run beside the service, without listeners or jobs. */
 export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config))
 
 const buildHttp = async (
@@ -200,7 +200,7 @@ const buildHttp = async (
   return { http, routes }
 }
 
-/** Runs once a day over all processes. */
+/** A sweep that runs once a day across all processes. */
 const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
   const { clock, logger, alerts, config } = deps
   const onBroken: DailyOptions['onBroken'] = ({ invariant, promise }) =>
@@ -209,7 +209,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
   return config.JOBS === 'off' ? [] : [{ name: 'verify.daily', everySeconds: 86_400, run }]
 }
 
-/** Nothing listens and nothing runs before `start`. */
+/** The service opens no port and runs no job before `start`. */
 export const createService = async (options: ServiceOptions) => {
   const identity = createIdentityParts(options.config)
   const registry = new Registry()
@@ -229,7 +229,7 @@ export const createService = async (options: ServiceOptions) => {
     http,
     operator,
     routes,
-    /** Called before `stop`: readiness fails and every answer closes its connection. */
+    /** Called before `stop`: readiness then fails, and every response closes its connection. */
     depart: () => {
       departure.hasBegun = true
     },
@@ -239,7 +239,7 @@ export const createService = async (options: ServiceOptions) => {
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
       await startWork(deps, dailyVerification(deps, options.databaseUrl))
-      // If it fails, only pages of this version lose their files at the next deploy: the service still starts.
+      // A failure affects only pages of this version, which lose their files at the next deployment. The service still starts.
       if (deps.config.JOBS !== 'off')
         await keepDashboardFiles(deps.db, dashboardAssets).catch((error: unknown) =>
           deps.logger.warn({ err: error }, 'the dashboard files could not be kept for the next deployment'),

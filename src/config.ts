@@ -30,7 +30,7 @@ import { isLoopbackUrl } from './lib/loopback.ts'
 import { statementColumns } from './rails/bank-columns.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
-/** In the order of `.env.example`, which gives each variable's purpose and unit. */
+/** Same order as `.env.example`, which documents each variable's purpose and unit. */
 const environment = z.object({
   // The process.
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
@@ -117,7 +117,7 @@ const environment = z.object({
   STREAM_PING_SECONDS: wholeNumber(1, 300).default(25),
 })
 
-/** Not configurable. */
+/** Settings that cannot be configured. */
 const fixed = {
   DATABASE_STATEMENT_TIMEOUT_MS: 7_000,
   REQUEST_TIMEOUT_MS: 10_000,
@@ -125,19 +125,19 @@ const fixed = {
   STREAMS_PER_ACCOUNT: 20,
   DASHBOARD_TOKEN_TTL_SECONDS: 900,
   OAUTH_METADATA_TIMEOUT_MS: 3_000,
-  /** Empty: the system's servers. */
+  /** Empty: the system's DNS servers. */
   OAUTH_METADATA_DNS_SERVERS: [] as readonly string[],
   TOPUP_TTL_SECONDS: 300,
   REQUEST_LOG_RETENTION_DAYS: 7,
   REFUSAL_RETENTION_DAYS: 90,
-  /** Counted from a session's end. */
+  /** Counted from the end of the session. */
   SESSION_RETENTION_DAYS: 30,
   SHED_LOAD: true,
 }
 
 export const variableNames: readonly string[] = Object.keys(environment.shape)
 
-/** JSON settings, which may be in a file: `@` and its path. */
+/** Settings whose value is JSON, or `@` and the path of a JSON file. */
 export const documentNames: readonly string[] = ['FEES', 'STATEMENT_COLUMNS'] satisfies (keyof typeof environment.shape)[]
 
 type Environment = z.output<typeof environment>
@@ -159,25 +159,25 @@ const derive = (env: Environment) => {
     operatorUrl:
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
-    /** The time that a process continues to serve after the signal to end. */
+    /** How long a process keeps serving requests after it receives the signal to stop. */
     shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
     rateLimitPerMinute,
-    /** Per address, on routes that issue credentials. */
+    /** Limit per IP address, on routes that issue credentials. */
     rateLimitPublicPerMinute: Math.ceil(rateLimitPerMinute / 10),
-    /** Maximum prompts to pay; null: no limit. */
+    /** Maximum number of payment prompts. Null: no limit. */
     promptLimits: env.RATE_LIMIT_ENABLED
       ? { perPhoneMinute: 3 * scale, perPhoneDay: 20 * scale, perAccountMinute: 20 * scale }
       : null,
-    /** The sandbox sends no e-mail: a page of this machine shows it. */
+    /** The sandbox sends no e-mail: a page on this machine shows the messages. */
     mailDelivery: mailDeliveryOf(env, publicUrl),
-    /** Only if nobody can mistake a simulated identity provider for a real one: on this machine, outside production. */
+    /** True only where no one can mistake a simulated identity provider for a real one: on this machine, outside production. */
     maySimulateIdentities: env.NODE_ENV !== 'production' && isLoopbackUrl(publicUrl),
-    /** For an OAuth client that is developed on this machine. */
+    /** Allows an OAuth client that is being developed on this machine. */
     metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
   }
 }
 
-/** Checked values, in the unit that their name says. Missing keys are null here: `development-keys.ts` generates them. */
+/** Validated settings, in the units that their names give. Missing keys are null until `development-keys.ts` generates them. */
 export type Config = Readonly<Environment & typeof fixed & ReturnType<typeof derive>>
 
 const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
@@ -187,7 +187,7 @@ const textOf = (env: object, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** `variables`: the values as given. */
+/** `variables`: the environment variables before parsing. */
 function* railContradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
   const chosen = allDefinitions.filter(({ setting }) => env.RAILS?.includes(setting))
@@ -238,7 +238,7 @@ function* unsafeUrls(env: Environment): Generator<string> {
 }
 
 function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, VAPID_KEYS }: Environment): Generator<string> {
-  // Without a VAPID key push is off.
+  // Push notifications are off without a VAPID key.
   const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, ...(VAPID_KEYS && { VAPID_KEYS }) }
   const seen = new Map<string, string>()
   for (const [name, ring] of Object.entries(rings)) {
@@ -257,20 +257,20 @@ function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, 
 }
 
 const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'REDIS_URL'] as const
-/** Compose's own default, and those of images and tutorials. */
+/** Compose's default password, and passwords from common images and tutorials. */
 const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'changeme', 'redis'])
 
 const serversOf = (url: string): string[] =>
   url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
 
-/** A server whose name has no dot is a container beside this one. */
+/** A host name without a dot is a container on the same network as this service. */
 const isElsewhere = (server: string): boolean =>
   server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
 
 const isEncrypted = (url: string): boolean =>
   url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
 
-/** Settings that only development allows. */
+/** Yields a problem for each setting that is allowed only in development. */
 function* unfitForProduction(env: Environment): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)
@@ -294,7 +294,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
     yield `TRUST_PROXY must not trust everyone in production (${network}): a client could forge its address`
 }
 
-/** An empty variable counts as not set; a bad one ends in a StartupError that names it. */
+/** Treats an empty variable as unset. Throws a StartupError that names each invalid variable. */
 export const loadConfig = (variables: Record<string, string | undefined>): Config => {
   const input = Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value]] : [])))
   const parsed = environment.safeParse(input, { error: settingSentence })

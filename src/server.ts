@@ -19,20 +19,20 @@ import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
-// The reader of our output may end first (`npm start | head`).
+// The process that reads our output may exit first (`npm start | head`).
 process.stdout.on('error', () => undefined)
 
 const signals = handleSignals(isWorker ? () => undefined : say)
 const parts = new AsyncDisposableStack()
 
-/** The parts that exist before the service is built; a worker gets them from the first process, through its environment. */
+/** Built before the service. A worker receives these parts from the first process through environment variables. */
 type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
 
 const clock = createMovableClock()
 
 const prepare = async (readyFile: string | undefined): Promise<Ground> => {
   const variables = readEnvironment()
-  // A worker's ports are open in the first process.
+  // The first process has already opened the ports of a worker.
   const config = isWorker ? loadConfig(variables) : await loadConfigWithPorts(variables)
   if (readyFile !== undefined) await prepareReadyFile(readyFile, config)
   const logger = await createLogger(config)
@@ -56,13 +56,13 @@ const openAccount = async (config: Config) => {
   return openFundedAccount(localUrl(config.HOST, config.PORT))
 }
 
-/** Called before the service is built, so that every request is seen. */
+/** Starts tracing before the service is built, so that every request is traced. */
 const trace = async (endpoint: string, logger: Logger): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
   parts.defer(startTracing({ endpoint, serviceName: 'payments-service', logger }).stop)
 }
 
-/** Continues to serve until others have noticed. */
+/** Keeps serving until load balancers have noticed that this process is leaving. */
 type Leave = () => Promise<void>
 
 const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Leave> => {
@@ -98,7 +98,7 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   }
 }
 
-/** When told to end, the workers finish their requests on their own. */
+/** Starts the worker processes, which finish their own requests at shutdown. */
 const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Leave> => {
   const stop = await startWorkers(
     count,
@@ -123,7 +123,7 @@ const start = async () => {
     await leave()
     await parts.disposeAsync()
   }, ground.config.shutdownDelayMs)
-  // Not earlier: a delivery sent before we listen would be lost.
+  // The sandbox resumes only now, because a callback sent before the service listens would be lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {
     reportReady()

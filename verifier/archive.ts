@@ -6,7 +6,7 @@ import { holds, type VerifyOptions, verifyReceipt } from './verify.ts'
 type Bytes = Uint8Array<ArrayBuffer>
 type Entry = { method: number; packed: Bytes; size: number }
 
-/** JSON in which no object has a name twice: of two amounts a reader may see the one that was not checked. Throws a sentence. */
+/** Parses JSON without repeated keys: a reader might see the value that was not checked. Throws a sentence. */
 export const readJson = (text: string, what: string): unknown => {
   let value: unknown
   try {
@@ -23,7 +23,7 @@ export const isArchive = (bytes: Uint8Array): boolean => [0x50, 0x4b, 0x03, 0x04
 
 const broken = () => new TypeError('The archive is not a whole ZIP file')
 
-/** Reads the files by the central directory. Throws a sentence for the user. */
+/** Reads the files in the central directory. Throws a sentence for the user. */
 export const entriesOf = (bytes: Bytes): Map<string, Entry> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = bytes.length - 22
@@ -48,7 +48,7 @@ export const entriesOf = (bytes: Bytes): Map<string, Entry> => {
   return entries
 }
 
-/** Inflates no more than the directory states, because a small archive could fill the memory. */
+/** Inflates at most the size in the directory, because a small archive could otherwise fill the memory. */
 export const contentOf = async ({ method, packed, size }: Entry): Promise<Bytes> => {
   if (method === 0) return packed
   const content = new Uint8Array(size)
@@ -127,8 +127,8 @@ const checkStatement = (text: string): Finding => {
 }
 
 /**
- * Every check of an archive of evidence: the signature of its manifest, each file's digest, and each receipt. An archive whose manifest is not signed
- * is read no further.
+ * All checks of an evidence archive: its manifest's signature, each file's digest, and each receipt. If the manifest's signature
+ * is not valid, nothing else is read.
  */
 export const verifyArchive = async (bytes: Bytes, options: VerifyOptions): Promise<Finding[]> => {
   const entries = entriesOf(bytes)

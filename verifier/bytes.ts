@@ -2,12 +2,12 @@ type Bytes = Uint8Array<ArrayBuffer>
 
 export const utf8 = (text: string): Bytes => new TextEncoder().encode(text)
 
-/** Undefined for a text that is not base64url. */
+/** Undefined if the text is not base64url. */
 export const fromBase64Url = (text: string): Bytes | undefined => {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined
   try {
     const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
-    // The last letter may have bits of no byte: each bytes have one text.
+    // The last character may contain unused bits, so only the canonical text of the bytes is accepted.
     return toBase64Url(bytes) === text ? bytes : undefined
   } catch {
     return undefined
@@ -20,7 +20,7 @@ export const toBase64Url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '')
 
-/** Undefined for a text that is not whole bytes of hex digits. */
+/** Undefined unless the text consists of complete bytes in hex. */
 export const fromHex = (text: string): Bytes | undefined =>
   /^([0-9a-f]{2})*$/i.test(text) ? Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)) : undefined
 

@@ -1,7 +1,7 @@
 import { fromHex, toHex } from './bytes.ts'
 
 export type ContractAnswer = 'accepts' | 'refuses' | { unknown: string }
-/** Asks the chain of a contract wallet whether it accepts a signature over a hash, now. Undefined for a chain that was not named. */
+/** Asks a contract wallet's chain if the contract accepts a signature now. Undefined without an RPC for the chain. */
 export type AskContract = (
   chainId: number,
   address: string,
@@ -24,7 +24,7 @@ const ask = async (url: string, method: string, params: readonly unknown[]): Pro
 
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 
-/** `isValidSignature(bytes32, bytes)` of ERC-1271, as Solidity's ABI writes the call. */
+/** Encodes a call to `isValidSignature(bytes32, bytes)` of ERC-1271. */
 const callOf = (hash: Uint8Array, signature: Uint8Array): string => {
   const padded = toHex(signature).padEnd(Math.ceil(signature.length / 32) * 64, '0')
   return `0x1626ba7e${toHex(hash)}${word(64)}${word(signature.length)}${padded}`
@@ -32,7 +32,7 @@ const callOf = (hash: Uint8Array, signature: Uint8Array): string => {
 
 const erc6492 = '6492'.repeat(16)
 
-/** ERC-6492 wraps the signature of a wallet that is not deployed yet: `(factory, call, signature)`. */
+/** Unwraps ERC-6492, which wraps the signature of a wallet that is not deployed yet: `(factory, call, signature)`. */
 const unwrapped = (hex: string): string => {
   if (!hex.endsWith(erc6492)) return hex
   const start = Number.parseInt(hex.slice(128, 192), 16) * 2
@@ -54,12 +54,12 @@ const askChain = async (
   const bytes = fromHex(unwrapped(signature.slice(2)))
   if (!bytes) return 'refuses'
   const { result, error } = await ask(url, 'eth_call', [{ to: address, data: callOf(hash, bytes) }, 'latest'])
-  // JSON-RPC's code for a reverted execution: the contract rejects the signature.
+  // The JSON-RPC code for a reverted call: the contract rejects the signature.
   if (error) return error.code === 3 ? 'refuses' : { unknown: 'its RPC gave no answer' }
   return typeof result === 'string' && result.startsWith('0x1626ba7e') ? 'accepts' : 'refuses'
 }
 
-/** Queries only the chains for which the caller gave an RPC, and only about a contract's signature. */
+/** Queries only chains for which the caller gave an RPC, and only for contract signatures. */
 export const createAskContract =
   (rpcUrls: ReadonlyMap<number, string>): AskContract =>
   (chainId, address, hash, signature) => {

@@ -1,4 +1,4 @@
-/** One check in words. `unchecked`: it could not be done here, and why. */
+/** The result of one check, in words. `unchecked`: the check was not possible here; `says` explains why. */
 export type Finding = { check: string; result: 'ok' | 'bad' | 'unchecked'; says: string }
 
 export const ok = (check: string, says: string): Finding => ({ check, result: 'ok', says })

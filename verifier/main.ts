@@ -14,7 +14,7 @@ const usage = `Checks a payment's receipt, or an archive of evidence with all it
 
 RECEIPT.json may be - for standard input, or an archive such as evidence-2026-01-01-2026-12-31.zip. Exit status: 0 if every check passes, 1 if one fails, 2 if nothing could be checked.`
 
-/** Invalid arguments, as a sentence. */
+/** Describes what is wrong with the arguments, in one sentence. Undefined if nothing is. */
 const problemOf = (args: readonly string[], file: string | undefined): string | undefined => {
   const isNamed = (name: string) => args.includes(name)
   const empty = ['--issuer', '--jwks', '--rpc'].find(
@@ -46,7 +46,7 @@ const askFor = async (issuer: string): Promise<VerifyOptions> => {
   return { issuer, keys: keysOf(await answer.text(), place) }
 }
 
-/** `1=https://…,8453=https://…`, as the service's own `EVM_RPC_URLS`. */
+/** Parses `1=https://…,8453=https://…`, the format of the service's `EVM_RPC_URLS`. */
 const rpcUrlsOf = (text: string): Map<number, string> =>
   new Map(
     text.split(',').map((pair) => {
@@ -58,7 +58,7 @@ const rpcUrlsOf = (text: string): Map<number, string> =>
 
 const marks = { ok: 'ok   ', bad: 'BAD  ', unchecked: '?    ' } as const
 
-/** The command line. Returns its exit status. */
+/** Runs the command line. Returns its exit status. */
 export const run = async (args: readonly string[], { say, read }: Terminal): Promise<number> => {
   const named = (name: string) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined)
   const issuer = named('--issuer')?.replace(/\/$/, '')

@@ -10,8 +10,8 @@ import { bad, type Finding, judged, ok, unchecked } from './finding.ts'
 import type { PublishedKey, Receipt } from './receipt.ts'
 
 /**
- * `issuer`: the service whose keys these are. If absent, the receipt's own issuer is shown as unchecked. `ask`: queries the chains
- * of contract wallets. If absent, none is queried.
+ * `issuer`: the service that owns the keys. If absent, the receipt's own issuer is reported as unchecked. `ask`: queries the
+ * chains of contract wallets. If absent, no chain is queried.
  */
 export type VerifyOptions = { keys: readonly PublishedKey[]; issuer?: string; ask?: AskContract }
 
@@ -32,7 +32,7 @@ const checkHead = async ({ issuer, audit: { head } }: Receipt, keys: readonly Pu
   if (!head) return []
   const { jws, ...stated } = head
   const document = { issuer, ...stated }
-  // The service signs the newest head each time that it gives it.
+  // The service signs the newest head each time it returns it.
   const signed = { jws, document, type: 'audit-log-head', at: stated.sealed_at, signedLater: true } as const
   return [await checkJws('head of the log', signed, keys)]
 }
@@ -44,8 +44,8 @@ const checkPayee = ({ payment, beneficiary }: Receipt): Finding => {
 }
 
 /**
- * All checks of a receipt, in words. The receipt is valid if none is `bad`. An `unchecked` one proves nothing.
- * Makes no request, but to the chains that the caller named: the keys are the caller's to get from a place that it trusts.
+ * Runs all checks of a receipt. The receipt is valid if none is `bad`. An `unchecked` result proves nothing.
+ * Makes no requests except to the chains that the caller named. Callers must get the keys from a source that they trust.
  */
 export const verifyReceipt = async (
   receipt: unknown,
@@ -55,7 +55,7 @@ export const verifyReceipt = async (
   const { jws, ...document } = receipt
   const signature = await checkJws('signature', { jws, document, type: 'payment-receipt', at: receipt.issued_at }, keys)
   const first = [signature, checkIssuer(receipt, issuer)]
-  // An unsigned document may have any shape, so the other checks could fail to read its fields.
+  // An unsigned document may have any shape, so the other checks could fail while reading its fields.
   if (signature.result !== 'ok') return first
   const { status, amount_minor: amount, currency } = receipt.payment
   return [

@@ -9,7 +9,7 @@ export type PaymentBatchStatus = PaymentBatch['status']
 /** Options that apply to every row of a CSV batch. */
 export type ListOptions = { name?: string; execute_at?: string; duplicates_intended?: boolean }
 
-// Keyed by the API's own type: a new status fails the type check until it has a row here.
+// Keyed by the API's own type, so that a new status fails the type check until it is added here.
 const finalStatuses: Readonly<Record<PaymentBatchStatus, boolean>> = {
   scheduled: false,
   pending_approval: false,
@@ -35,14 +35,14 @@ const queryOf = ({ duplicates_intended: meant, ...others }: ListOptions): Create
   ...(meant !== undefined && { duplicates_intended: meant ? 'true' : 'false' }),
 })
 
-/** `onRead`: called with each state that the wait reads. */
+/** `onRead`: called with each state that is read while waiting. */
 type BatchWaitOptions = WaitOptions<PaymentBatchStatus> & { onRead?: (batch: PaymentBatch) => void }
 
-/** Methods that create batches and wait for them. `get` reads one batch. */
+/** Methods to create batches and wait for them. `get` reads one batch. */
 export const createBatches = (post: Post, get: (id: string, options: CallOptions) => Promise<PaymentBatch>) => ({
-  /** Creates many payments with one approval: all of them or none. Calls with the same idempotency key create one batch. */
+  /** Creates many payments with one approval, all or none. Calls with the same idempotency key create only one batch. */
   create: (body: NewBatch, options?: CallOptions) => post({ body, query: {} }, options) as Promise<PaymentBatch>,
-  /** Creates a batch from CSV, as a spreadsheet saves it: names, phones or beneficiary ids, amounts. */
+  /** Creates a batch from CSV as spreadsheets save it: names, phones or beneficiary ids, amounts. */
   fromCsv: (csv: Csv, list: ListOptions = {}, options?: CallOptions) =>
     post({ csv, query: queryOf(list) }, options) as Promise<PaymentBatch>,
   /** Checks a batch without creating it. Throws the same errors as `create`. */
@@ -51,7 +51,7 @@ export const createBatches = (post: Post, get: (id: string, options: CallOptions
   /** Checks a CSV batch without creating it. Throws the same errors as `fromCsv`. */
   checkCsv: (csv: Csv, list: ListOptions = {}, options?: CallOptions) =>
     post({ csv, query: { ...queryOf(list), dry_run: 'true' } }, options) as Promise<PaymentBatchPreview>,
-  /** Waits until every payment of the batch has ended. `counts` has the number for each status. */
+  /** Waits until every payment of the batch has ended. `counts` has the number of payments in each status. */
   waitFor: (id: string, { stopAt = [], onRead, ...options }: BatchWaitOptions = {}) =>
     waitUntil(
       async () => {

@@ -8,12 +8,12 @@ export type PaymentsOptions = {
   baseUrl: string
   /** `service_live_…` */
   apiKey?: string
-  /** An OAuth access token or a dashboard token; a function if it changes. */
+  /** An OAuth access token or a dashboard token, or a function if it changes. */
   accessToken?: Token
-  /** Cookie mode for a browser's session: `include` or `same-origin`. */
+  /** Cookie mode for a browser session: `include` or `same-origin`. */
   credentials?: CookieMode
   headers?: Record<string, string>
-  /** Number of retries if one can help. Default: 3. */
+  /** Maximum number of retries of a failure that a retry can solve. Default: 3. */
   retries?: number
   /** Timeout of one attempt. Default: 30 s. */
   timeoutMs?: number
@@ -53,7 +53,7 @@ const transportOf = (options: PaymentsOptions): TransportOptions => ({
 
 type Resources = ReturnType<typeof createResources>
 
-/** The payments service, for one credential. */
+/** A client of the payments service, for one credential. */
 export class Payments {
   /** Address of the service, without a trailing slash. */
   readonly baseUrl: string
@@ -109,7 +109,7 @@ export class Payments {
     this.notifications = resources.notifications
   }
 
-  /** Notification stream over as many connections as needed: `for await (const event of client.events())`. */
+  /** Streams events, reconnecting as needed: `for await (const event of client.events())`. */
   events(options: EventsOptions = {}): AsyncGenerator<PaymentsEvent | StreamReset, void, undefined> {
     return readEvents(this.#transport, options)
   }

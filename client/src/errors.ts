@@ -1,12 +1,12 @@
 import type { components } from './api.ts'
 
 type Schemas = components['schemas']
-/** Codes that programs branch on. A code that the service adds later arrives as the plain `PaymentsError`. */
+/** Error codes for programs. A code that the service adds later arrives as a plain `PaymentsError`. */
 export type ErrorCode = Schemas['Error']['error']
 export type Decision = Schemas['Decision']
 export type FieldError = { path: string; message: string }
 
-/** Details of a refusal, as in the API document. All are optional, because a proxy may have answered. */
+/** Details of a refusal, as in the API document. All are optional, because the response may be from a proxy. */
 export type CommonDetails = Partial<Schemas['ErrorDetails']>
 
 export type Refused = {
@@ -19,13 +19,13 @@ export type Refused = {
   retryAfterMs: number | undefined
 }
 
-/** Refusal by the service. `requestId` names the request in the service's logs. */
+/** A refusal by the service. `requestId` identifies the request in the service's logs. */
 export class PaymentsError<Details = Record<string, unknown>> extends Error {
   readonly status: number
   readonly code: string
   readonly details: CommonDetails & Details
   readonly requestId: string | undefined
-  /** Whether the service allows the same request again. Undefined if the answer does not say (a proxy answered). */
+  /** Whether the same request may be sent again. Undefined if the response does not say, for example from a proxy. */
   readonly shouldRetry: boolean | undefined
   readonly retryAfterMs: number | undefined
 
@@ -41,7 +41,7 @@ export class PaymentsError<Details = Record<string, unknown>> extends Error {
   }
 }
 
-/** No complete answer arrived after all attempts. The outcome is unknown: send the call again with `idempotencyKey`. */
+/** No complete response arrived after all attempts. The outcome is unknown: call again with the same `idempotencyKey`. */
 export class ConnectionError extends Error {
   readonly idempotencyKey: string | undefined
 
@@ -87,7 +87,7 @@ export class ProviderError extends PaymentsError {}
 export class ProviderNotConfiguredError extends PaymentsError {}
 export class UnavailableError extends PaymentsError {}
 
-/** Does not compile if the API document has a code that is missing here. */
+/** Does not compile if a code of the API document is missing here. */
 export const errorClasses = {
   invalid_request: InvalidRequestError,
   invalid_cursor: InvalidCursorError,

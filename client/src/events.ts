@@ -4,7 +4,7 @@ import type { Schemas } from './route-types.ts'
 import { createSseParser, type SseMessage } from './sse.ts'
 import { backoffMs, mayPass, pause, refusalOf, requestOf, send, type TransportOptions } from './transport.ts'
 
-/** The events after the given id are no longer available: read the resources again, then continue. */
+/** The events after the given id are no longer available. Read the resources again, then continue. */
 export type StreamReset = {
   id: null
   type: 'stream.reset'
@@ -15,25 +15,25 @@ export type PaymentsEvent = Exclude<Schemas['Event'], { type: 'stream.reset' }>
 
 export type EventsOptions = {
   /**
-   * Last handled event, as the program stored it. If undefined, the stream begins now. If `null`, the program has handled none:
-   * the stream begins at the oldest stored event.
+   * The last handled event, as the program stored it. If undefined, the stream starts now. If `null`, the program has handled
+   * none, and the stream starts at the oldest stored event.
    */
   lastEventId?: string | null
   /** Event types to receive: single types, or all of a resource (`payment.*`). Default: all. */
   types?: readonly string[]
   /** Ends the loop without an error. */
   signal?: AbortSignal
-  /** Called whenever a connection opens: no later event is missed. */
+  /** Called whenever a connection opens, after which no event is missed. */
   onOpen?: () => void
-  /** Called when a connection has ended and will be opened again. */
+  /** Called when a connection has ended and will be reopened. */
   onReconnect?: (reason: unknown) => void
 }
 
-/** Silence after which a connection counts as dead: two and a half of the server's 25-second comments. */
+/** After this silence a connection counts as dead: two and a half intervals of the server's 25-second comments. */
 const silenceMs = 62_500
 const remembered = 1_000
 
-/** `lastId` is null if no event existed yet: every event is then new. */
+/** `lastId` null: no event existed yet, so every event is new. */
 type Progress = { lastId: string | null | undefined; retryMs: number; failures: number }
 
 /** Remembers recent event ids, because a replay after a reconnect may repeat events. */
@@ -81,7 +81,7 @@ const oldestEvent = async (options: TransportOptions, types: readonly string[], 
   return last
 }
 
-/** Yields the messages of one connection until it ends, fails or falls silent. */
+/** Yields the messages of one connection until it ends, fails or becomes silent. */
 async function* messagesOf(options: TransportOptions, progress: Progress, events: EventsOptions): AsyncGenerator<SseMessage> {
   const ended = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -96,7 +96,7 @@ async function* messagesOf(options: TransportOptions, progress: Progress, events
     alive()
     const types = events.types ?? []
     const reader = (await connect(options, progress, types, ended.signal)).getReader()
-    // A stream can only resume after an event. Yields the first missed event from the list; the next connection has the others.
+    // A stream resumes only after an event: the list provides the first missed one, and the next connection the others.
     const missed = progress.lastId === null ? await oldestEvent(options, types, ended.signal) : undefined
     if (missed) return yield { id: missed.id, event: missed.type, data: JSON.stringify(missed) }
     events.onOpen?.()
@@ -122,7 +122,7 @@ const isOver = (error: unknown): boolean => error instanceof PaymentsError && !m
 
 const waitAfter = (error: unknown, progress: Progress): number => {
   const retryAfterMs = error instanceof PaymentsError ? error.retryAfterMs : undefined
-  // Uses the server's wait after a connection that ended. The wait grows with each connection that fails to open.
+  // Waits as long as the server asks after a connection ends. The wait grows with each failure to connect.
   return (
     retryAfterMs ??
     (progress.failures === 0
@@ -132,8 +132,8 @@ const waitAfter = (error: unknown, progress: Progress): number => {
 }
 
 /**
- * Yields every event that the credential may read, once and in order, over as many connections as needed. Throws when the
- * credential has ended (401, 403).
+ * Yields every event that the credential may read, once and in order, reconnecting as needed. Throws once the credential has
+ * ended (401, 403).
  */
 export async function* readEvents(
   options: TransportOptions,
@@ -144,12 +144,12 @@ export async function* readEvents(
   for (;;) {
     let reason: unknown
     try {
-      // Starts after the newest event, so none is missed before the first connection.
+      // Starts after the newest event, so that none is missed before the first connection.
       if (progress.lastId === undefined) progress.lastId = await newestId(options, events.signal)
       for await (const message of messagesOf(options, progress, events)) {
         progress.failures = 0
         const event = JSON.parse(message.data) as PaymentsEvent | StreamReset
-        // Reads the newest id before the program rereads its resources. Later events then survive a lost connection.
+        // Reads the newest id before the program rereads its resources, so that later events survive a lost connection.
         progress.lastId = event.id ?? (await newestId(options, events.signal))
         if (event.id !== null && !isNew(event.id)) continue
         yield event

@@ -1,7 +1,7 @@
-/** A fault in one row of a batch. `row`: its number in the spreadsheet, for CSV. `about`: what differs from similar faults. */
+/** A fault in a row of a batch. `row`: its number in the spreadsheet. `about`: the part that differs from similar faults. */
 export type RowFault = { index: number; row: number; param: string | null; message: string; about: string | null }
 
-/** Faults with the same fix: one message covers all their rows. */
+/** Faults with the same fix, which share one message for all their rows. */
 export type FaultKind = { param: string | null; message: string; faults: RowFault[] }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
@@ -13,7 +13,7 @@ const leadingQuote = /^("[^"]*") /
 const earlierOf = ({ existing_payment_id: id, same_as_row: row, same_as_index: index }: Record<string, unknown>): string | null =>
   textOrNull(id) ?? (typeof row === 'number' ? `row ${row}` : typeof index === 'number' ? `item ${index}` : null)
 
-/** Faults that a refusal of a batch names; none if it refused the batch as a whole. `rowOf`: row of an item in JSON. */
+/** The faults that a refusal of a batch lists. Empty if it refused the batch as a whole. `rowOf`: the row of an item in JSON. */
 export const faultsIn = (
   { items }: Readonly<Record<string, unknown>>,
   rowOf: (index: unknown) => number | undefined = () => undefined,

@@ -18,7 +18,7 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replace(/=+$/, '')
 
-/** RFC 7636, method S256. */
+/** A PKCE verifier and its S256 challenge (RFC 7636). */
 const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)))
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier))
@@ -45,7 +45,7 @@ const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
   scope: answer.scope,
 })
 
-/** Registers a public client for this installation, because it cannot keep a secret. */
+/** Registers a public client for this installation, because an installation cannot keep a secret. */
 export const registerDeviceClient = async (fetch: Fetch, metadata: Metadata, clientName: string): Promise<string> => {
   const registration = {
     client_name: clientName,
@@ -61,14 +61,14 @@ type DeviceOptions = {
   metadata: Metadata
   clientId: string
   scope: string | undefined
-  /** Shows a person the address to open and the code to compare. */
+  /** Shows the person the URL to open and the code to compare. */
   show: (prompt: DevicePrompt) => void
   signal?: AbortSignal
 }
 
 const isWaiting = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
-/** Device flow (RFC 8628) with PKCE: waits until a person has decided in a browser. */
+/** Device flow (RFC 8628) with PKCE. Waits until the person has decided in a browser. */
 export const loginByDevice = async ({ fetch, metadata, clientId, scope, show, signal }: DeviceOptions): Promise<Tokens> => {
   const { verifier, challenge } = await newPkce()
   const started = await post<Schemas['OAuthDeviceAuthorization']>(

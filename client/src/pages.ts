@@ -1,6 +1,6 @@
 export type Page<T> = { data: T[]; next_cursor: string | null }
 
-/** A list that fetches pages as the loop reaches them: `for await (const payment of client.payments.list())`. */
+/** A list that fetches pages when the loop reaches them: `for await (const payment of client.payments.list())`. */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: (cursor: string | undefined) => Promise<Page<T>>
 
@@ -8,7 +8,7 @@ export class Pages<T> implements AsyncIterable<T> {
     this.#read = read
   }
 
-  /** Reads one page: the first, or the one after `cursor`. */
+  /** Reads one page: the first one, or the one after `cursor`. */
   page(cursor?: string): Promise<Page<T>> {
     return this.#read(cursor)
   }

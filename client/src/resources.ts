@@ -17,9 +17,9 @@ export type Call = <P extends Path, M extends Method & MethodOf<P>>(
 ) => Promise<Answer<P, M>>
 
 type ListPath = { [P in Path]: [Item<P>] extends [never] ? never : P }[Path]
-/** Filters of a list. The client handles the pages itself. */
+/** Filters of a list. The client handles paging itself. */
 export type Filters<P extends ListPath> = Omit<Query<P, 'get' & MethodOf<P>>, 'cursor'>
-/** Filters without a page size: a CSV answer holds every match. */
+/** Filters without a page size, because a CSV response contains every match. */
 export type CsvFilters<P extends ListPath> = Partial<Omit<Filters<P>, 'limit'>>
 export type ReadText = (path: Path, type: string, query: object | undefined, options?: CallOptions) => Promise<string>
 type Pageable = { data: never[]; next_cursor: string | null }
@@ -40,7 +40,7 @@ const lists =
       return answer as Pageable & { data: Item<P>[] }
     })
 
-/** Methods for the operations that an integration uses. `client.call` reaches all others. */
+/** Methods for operations that integrations use. All others are available through `client.call`. */
 export const createResources = (call: Call, text: ReadText, postBatch: Post) => {
   const list = lists(call)
   const getPayment = (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}', { ...options, path: { id } })
@@ -48,17 +48,17 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
   const getBatch = (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}', { ...options, path: { id } })
   return {
     account: {
-      /** The account with the balance of its personal workspace, capabilities and sign-in methods. */
+      /** The account with its capabilities, sign-in methods and the balance of its personal workspace. */
       get: (options?: CallOptions) => call('get', '/v1/accounts/me', options),
       /** Changes the display name. */
       update: (body: Body<'/v1/accounts/me', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me', { ...options, body }),
-      /** Closes the account permanently. Needs a person's session, a balance of 0 and no holds. */
+      /** Closes the account permanently. Requires a person's session, a balance of 0 and no holds. */
       close: (options?: CallOptions) => call('delete', '/v1/accounts/me', options),
       /** Every change of the account's own balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/accounts/me/history'>>, options?: CallOptions) =>
         list('/v1/accounts/me/history', filters, options),
-      /** The history as CSV, with every entry that the filters match. */
+      /** The history as CSV, with all entries that match the filters. */
       historyCsv: (filters?: CsvFilters<'/v1/accounts/me/history'>, options?: CallOptions) =>
         text('/v1/accounts/me/history', 'text/csv', filters, options),
       /** Entries booked between two dates, oldest first, with the balances before and after. */
@@ -69,29 +69,29 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         text('/v1/accounts/me/statement', 'text/csv', period, options),
     },
     requestLog: {
-      /** Requests of seven days that were refused, failed or changed something, newest first. */
+      /** Requests of the last seven days that were refused, failed or changed something, newest first. */
       list: (filters?: Partial<Filters<'/v1/request-log'>>, options?: CallOptions) => list('/v1/request-log', filters, options),
     },
     credentials: {
-      /** Permissions of this credential, and what is left of its limits. */
+      /** The permissions of this credential, and how much is left of its limits. */
       current: (options?: CallOptions) => call('get', '/v1/credentials/current', options),
     },
     apiKeys: {
-      /** Creates an API key. Only this answer contains `key`. */
+      /** Creates an API key. Only this response contains `key`. */
       create: (body: Body<'/v1/accounts/me/api-keys', 'post'>, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys', { ...options, body }),
       /** The API keys that this credential may see, newest first. */
       list: (filters?: Partial<Filters<'/v1/accounts/me/api-keys'>>, options?: CallOptions) =>
         list('/v1/accounts/me/api-keys', filters, options),
-      /** One API key with its grant and what the grant has used. */
+      /** One API key with its grant and the grant's usage. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id } }),
-      /** Changes the name or the spending controls. Omitted fields stay unchanged; null removes a limit. */
+      /** Changes the name or the spending controls. Omitted fields stay unchanged, and null removes a limit. */
       update: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id }, body }),
-      /** Creates a new key on the same grant; the old one works until the overlap has passed. */
+      /** Creates a new key on the same grant. The old key works until the overlap has passed. */
       rotate: (id: string, body: Body<'/v1/accounts/me/api-keys/{id}/rotate', 'post'> = {}, options?: CallOptions) =>
         call('post', '/v1/accounts/me/api-keys/{id}/rotate', { ...options, path: { id }, body }),
-      /** Revokes the key: the next request with it is refused. */
+      /** Revokes the key. The next request with it is refused. */
       revoke: (id: string, options?: CallOptions) =>
         call('delete', '/v1/accounts/me/api-keys/{id}', { ...options, path: { id } }),
     },
@@ -99,23 +99,23 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Grants of API keys and OAuth clients, newest first. */
       list: (filters?: Partial<Filters<'/v1/accounts/me/grants'>>, options?: CallOptions) =>
         list('/v1/accounts/me/grants', filters, options),
-      /** One grant with its controls and what it has used. */
+      /** One grant with its controls and usage. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/accounts/me/grants/{id}', { ...options, path: { id } }),
       /** Changes the spending controls, or freezes the grant. A frozen grant authenticates but moves no money. */
       update: (id: string, body: Body<'/v1/accounts/me/grants/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/accounts/me/grants/{id}', { ...options, path: { id }, body }),
-      /** Revokes the grant and all grants made through it, at once. */
+      /** Revokes the grant and all grants created through it, at once. */
       revoke: (id: string, options?: CallOptions) => call('delete', '/v1/accounts/me/grants/{id}', { ...options, path: { id } }),
     },
     workspaces: {
-      /** The workspaces of the account, with its role in each. */
+      /** The account's workspaces, with its role in each. */
       list: (filters?: Partial<Filters<'/v1/workspaces'>>, options?: CallOptions) => list('/v1/workspaces', filters, options),
-      /** The workspace of this credential with its balance, and the role in it. */
+      /** This credential's workspace, with its balance and the role in it. */
       current: (options?: CallOptions) => call('get', '/v1/workspaces/current', options),
       /** Every change of the workspace's balance, newest first. */
       history: (filters?: Partial<Filters<'/v1/workspaces/current/history'>>, options?: CallOptions) =>
         list('/v1/workspaces/current/history', filters, options),
-      /** The history as CSV, with every entry that the filters match. */
+      /** The history as CSV, with all entries that match the filters. */
       historyCsv: (filters?: CsvFilters<'/v1/workspaces/current/history'>, options?: CallOptions) =>
         text('/v1/workspaces/current/history', 'text/csv', filters, options),
       /** Entries booked on the workspace's balance between two dates, oldest first. */
@@ -138,13 +138,13 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       update: (id: string, body: Body<'/v1/beneficiaries/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/beneficiaries/{id}', { ...options, path: { id }, body }),
       /**
-       * Confirms a beneficiary, so that keys and agents can pay it without approval as a new one. Keys and agents cannot confirm.
+       * Confirms a beneficiary: keys and agents can then pay it without an approval for new beneficiaries. They cannot confirm.
        */
       confirm: (id: string, options?: CallOptions) =>
         call('post', '/v1/beneficiaries/{id}/confirm', { ...options, path: { id } }),
-      /** Asks the rail again for the holder's name. The answer arrives later, in `verification`. */
+      /** Queries the rail again for the holder's name. The result arrives later, in `verification`. */
       verify: (id: string, options?: CallOptions) => call('post', '/v1/beneficiaries/{id}/verify', { ...options, path: { id } }),
-      /** Archives the beneficiary: it can no longer be paid. */
+      /** Archives the beneficiary, which can then no longer be paid. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/beneficiaries/{id}', { ...options, path: { id } }),
       /** Payments to one beneficiary, newest first. */
       payments: (id: string, filters?: Partial<Filters<'/v1/beneficiaries/{id}/payments'>>, options?: CallOptions) =>
@@ -162,42 +162,42 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Changes a policy. A stale `version` is refused. A deferred change appears as `pending_change`. */
       update: (id: string, body: Body<'/v1/spending-policies/{id}', 'patch'>, options?: CallOptions) =>
         call('patch', '/v1/spending-policies/{id}', { ...options, path: { id }, body }),
-      /** Archives the policy: it no longer applies to new payments. */
+      /** Archives the policy, which then no longer applies to new payments. */
       archive: (id: string, options?: CallOptions) => call('delete', '/v1/spending-policies/{id}', { ...options, path: { id } }),
-      /** Confirms the pending change as a second approver: it takes effect at once. */
+      /** Confirms the pending change as a second approver. The change takes effect at once. */
       confirmChange: (
         id: string,
         body: Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>,
         options?: CallOptions,
       ) => call('post', '/v1/spending-policies/{id}/pending-change/confirm', { ...options, path: { id }, body }),
-      /** Withdraws the pending change: the policy stays as it is. */
+      /** Withdraws the pending change. The policy stays unchanged. */
       withdrawChange: (id: string, options?: CallOptions) =>
         call('delete', '/v1/spending-policies/{id}/pending-change', { ...options, path: { id } }),
     },
     batches: {
       ...createBatches(postBatch, getBatch),
-      /** The batches of the workspace, newest first. Their items: `payments.list({ batch_id })`. */
+      /** The workspace's batches, newest first. For the payments of a batch, use `payments.list({ batch_id })`. */
       list: (filters?: Partial<Filters<'/v1/payment-batches'>>, options?: CallOptions) =>
         list('/v1/payment-batches', filters, options),
-      /** One batch, with the number of its payments in each status. */
+      /** One batch, with the number of payments in each status. */
       get: getBatch,
-      /** Every line of the batch. The approved root binds these lines. */
+      /** All lines of the batch, as covered by the approved Merkle root. */
       lines: (id: string, options?: CallOptions) => call('get', '/v1/payment-batches/{id}/lines', { ...options, path: { id } }),
-      /** Cancels a batch that waits for its approval or its time. */
+      /** Cancels a batch that has not been approved or is not due yet. */
       cancel: (id: string, options?: CallOptions) =>
         call('post', '/v1/payment-batches/{id}/cancel', { ...options, path: { id } }),
     },
     payments: {
-      /** Pays a beneficiary. Calls with the same idempotency key create one payment. */
+      /** Pays a beneficiary. Calls with the same idempotency key create only one payment. */
       create: (body: Body<'/v1/payments', 'post'>, options?: CallOptions) => call('post', '/v1/payments', { ...options, body }),
-      /** The decision that a payment would get now, with reasons. Nothing is written. */
+      /** The decision that a payment would get now, with reasons. Creates nothing. */
       simulate: (body: Body<'/v1/spending-policies/simulate', 'post'>, options?: CallOptions) =>
         call('post', '/v1/spending-policies/simulate', { ...options, body }),
       /** The payments of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/payments'>>, options?: CallOptions) => list('/v1/payments', filters, options),
-      /** The payments as CSV, with every match of the filters. */
+      /** The payments as CSV, with all that match the filters. */
       csv: (filters?: CsvFilters<'/v1/payments'>, options?: CallOptions) => text('/v1/payments', 'text/csv', filters, options),
-      /** Counts and totals of the payments that the filters match. */
+      /** Counts and totals of the payments that match the filters. */
       summary: (filters: Query<'/v1/payments/summary', 'get'> = {}, options?: CallOptions) =>
         call('get', '/v1/payments/summary', { ...options, query: filters }),
       /** One payment. */
@@ -205,11 +205,11 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** Refused payment requests, newest first, with requester, beneficiary, amount and reason. */
       refusals: (filters?: Partial<Filters<'/v1/payment-refusals'>>, options?: CallOptions) =>
         list('/v1/payment-refusals', filters, options),
-      /** The signed receipt: everything that led to the payment, in one document. */
+      /** The signed receipt: one document with everything that led to the payment. */
       receipt: (id: string, options?: CallOptions) => call('get', '/v1/payments/{id}/receipt', { ...options, path: { id } }),
       /** Cancels a payment that has not been sent. */
       cancel: (id: string, options?: CallOptions) => call('post', '/v1/payments/{id}/cancel', { ...options, path: { id } }),
-      /** Waits until the payment has ended. `unknown` is not an end: the wait continues. */
+      /** Waits until the payment has ended. `unknown` is not final, so the wait continues. */
       waitFor: (id: string, { stopAt = [], ...options }: WaitOptions = {}) =>
         waitUntil(
           () => getPayment(id, options.signal ? { signal: options.signal } : {}),
@@ -228,7 +228,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** The message that a wallet signs to decide. Needs no credential. */
       message: (id: string, decision: 'approve' | 'reject', options?: CallOptions) =>
         call('get', '/v1/approvals/{id}/message', { ...options, path: { id }, query: { decision } }),
-      /** Approves or rejects by a wallet's signature over that message. Needs no credential. */
+      /** Approves or rejects with a wallet's signature of that message. Needs no credential. */
       decideBySignature: (id: string, body: Body<'/v1/approvals/{id}/decide-by-signature', 'post'>, options?: CallOptions) =>
         call('post', '/v1/approvals/{id}/decide-by-signature', { ...options, path: { id }, body }),
     },
@@ -236,25 +236,25 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
       /** The message that a wallet signs to create a mandate with these terms. Needs no credential. */
       prepare: (body: Body<'/v1/intent-mandates/prepare', 'post'>, options?: CallOptions) =>
         call('post', '/v1/intent-mandates/prepare', { ...options, body }),
-      /** Creates a mandate by a wallet's signature over that message. Needs no credential. */
+      /** Creates a mandate with a wallet's signature of that message. Needs no credential. */
       create: (body: Body<'/v1/intent-mandates', 'post'>, options?: CallOptions) =>
         call('post', '/v1/intent-mandates', { ...options, body }),
       /** The mandates of the workspace, newest first. */
       list: (filters?: Partial<Filters<'/v1/intent-mandates'>>, options?: CallOptions) =>
         list('/v1/intent-mandates', filters, options),
-      /** One mandate with what it has spent. */
+      /** One mandate with the amount used. */
       get: (id: string, options?: CallOptions) => call('get', '/v1/intent-mandates/{id}', { ...options, path: { id } }),
-      /** Revokes the mandate: payments that name it are refused from now on. */
+      /** Revokes the mandate. Payments that name it are then refused. */
       revoke: (id: string, options?: CallOptions) =>
         call('post', '/v1/intent-mandates/{id}/revoke', { ...options, path: { id } }),
     },
     topups: {
-      /** Starts a top-up: the phone's owner gets a prompt. */
+      /** Starts a top-up, which sends a prompt to the phone's owner. */
       initiate: (body: Body<'/v1/topups/initiate', 'post'>, options?: CallOptions) =>
         call('post', '/v1/topups/initiate', { ...options, body }),
       /** One top-up. */
       get: getTopUp,
-      /** Waits until the top-up has succeeded, failed or expired. A failed top-up can still succeed if the provider proves it. */
+      /** Waits until the top-up has succeeded, failed or expired. A failed one can still succeed if the provider proves it. */
       waitFor: (id: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
         waitUntil(
           () => getTopUp(id, options.signal ? { signal: options.signal } : {}),
@@ -263,7 +263,7 @@ export const createResources = (call: Call, text: ReadText, postBatch: Post) => 
         ),
     },
     notifications: {
-      /** Events that this credential may read, newest first. With `after`, events since that one, oldest first. */
+      /** Events that this credential may read, newest first. With `after`, the events since then, oldest first. */
       list: (filters?: Partial<Filters<'/v1/notifications'>>, options?: CallOptions) =>
         list('/v1/notifications', filters, options),
     },

@@ -10,7 +10,7 @@ type Media = 'application/json'
 type JsonOf<Response> = Response extends { content: { [_ in Media]: infer Body } } ? Body : undefined
 type ResponsesOf<Operation> = Operation extends { responses: infer Responses } ? Responses : never
 
-/** Body of a route's successful answer. */
+/** Body of a route's successful response. */
 export type Answer<P extends Path, M extends MethodOf<P>> = JsonOf<
   ResponsesOf<paths[P][M]>[keyof ResponsesOf<paths[P][M]> & (200 | 201 | 202 | 204)]
 >

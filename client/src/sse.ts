@@ -9,7 +9,7 @@ const fieldOf = (line: string): [name: string, value: string] => {
   return [line.slice(0, colon), value.startsWith(' ') ? value.slice(1) : value]
 }
 
-/** Parses a stream by the HTML standard: any line ending, data over several lines, an unfinished message dropped. */
+/** Parses a stream as in the HTML standard: any line ending, multi-line data, incomplete messages dropped. */
 export const createSseParser = (): ((chunk: string) => SsePart[]) => {
   let rest = ''
   let first = true
@@ -38,7 +38,7 @@ export const createSseParser = (): ((chunk: string) => SsePart[]) => {
   return (chunk) => {
     rest += first ? chunk.replace(/^\uFEFF/, '') : chunk
     first &&= chunk === ''
-    // A trailing carriage return may be half of a line ending.
+    // A trailing carriage return may be the first half of a line ending.
     const ends = rest.endsWith('\r') ? rest.length - 1 : rest.length
     const lines = rest.slice(0, ends).split(/\r\n|\n|\r/)
     rest = (lines.pop() ?? '') + rest.slice(ends)

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { Payments } from './client.ts'
 import { pause } from './transport.ts'
 
-/** A new account with money. Its key pays new beneficiaries without approval; its wallet signs in and approves. */
+/** A new account with money. Its key pays new beneficiaries without approval. Its wallet signs in and approves. */
 export type TestAccount = { accountId: string; apiKey: string; walletPrivateKey: `0x${string}`; client: Payments }
 
-/** Fault of the emulated provider: `effect` as in the sandbox guide, for the next `times` requests. */
+/** A fault of the emulated provider: `effect` as in the sandbox guide, for the next `times` requests. */
 export type Rule = { effect: string; rail?: string; party?: string; times?: number | null; delay_ms?: number }
 
 type Facts = { account_id: string; api_key: string; wallet_private_key: `0x${string}` }
@@ -41,18 +41,18 @@ const controlOf = ({ url, controlUrl, controlToken }: Place) => {
   return {
     url,
     controlUrl,
-    /** Creates an account. A test with its own account disturbs no other test. */
+    /** Creates an account. A test with its own account does not affect other tests. */
     newAccount: async (): Promise<TestAccount> => accountOf(url, await call<Facts>('/accounts')),
-    /** Advances the clock of the service and its providers, and runs the work that became due. */
+    /** Advances the clock of the service and its providers, and runs all work that is then due. */
     advance: (seconds: number): Promise<Date> => timeOf({ advance_seconds: seconds }),
-    /** Sets the same clock to a time that has not passed. */
+    /** Sets the same clock to a future time. */
     setTime: (now: Date): Promise<Date> => timeOf({ now: now.toISOString() }),
     addRule: (rule: Rule): Promise<{ id: string }> => call('/control/rules', rule),
-    /** Registers the name of the holder of a phone number, paybill, till or account; `null` removes the holder. */
+    /** Sets the holder's name for a phone number, paybill, till or account. `null` removes the holder. */
     setName: (party: string, name: string | null): Promise<void> => call('/control/names', { party, name }),
-    /** Pays in under the account number from a top-up's instructions. */
+    /** Pays in with the account number from a top-up's instructions. */
     payIn: (reference: string, amount_minor: string): Promise<void> => call('/control/deposits', { reference, amount_minor }),
-    /** Removes rules and names. Accounts, money and time stay. */
+    /** Removes rules and names. Accounts, money and time are unchanged. */
     reset: (): Promise<void> => call('/control/reset'),
   }
 }
@@ -61,16 +61,16 @@ export type TestPayments = ReturnType<typeof controlOf> & TestAccount & { stop: 
 
 const nothing = async (): Promise<void> => undefined
 
-/** Connects to a running service, such as a container of the same job. */
+/** Connects to a running service, such as a container in the same CI job. */
 const connect = async (place: Place): Promise<TestPayments> => {
   const control = controlOf(place)
   return { ...control, ...(await control.newAccount()), stop: nothing }
 }
 
-/** Variables that the service inherits. All others stay out: it must never use your database's address. */
+/** Variables that the service inherits. Others are excluded, so that it can never use your database. */
 const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
 
-/** Signals the whole group, because `npm` does not always pass a signal on. */
+/** Signals the whole process group, because `npm` does not always forward signals. */
 const endGroup = async (child: ChildProcess): Promise<void> => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const closed = once(child, 'close')
@@ -88,7 +88,7 @@ const readyFacts = async (file: string, child: ChildProcess, said: () => string,
 }
 
 export type StartOptions = {
-  /** Folder of the service, after `npm ci`. Default: PAYMENTS_SERVICE_DIR. */
+  /** The service's folder, after `npm ci`. Default: PAYMENTS_SERVICE_DIR. */
   directory?: string
   /** Settings of the service. */
   env?: Record<string, string>
@@ -131,8 +131,8 @@ const start = async (directory: string, { env = {}, timeoutMs = 300_000 }: Start
 }
 
 /**
- * Starts a service from `directory` with simulated providers, free ports, new data and one account; `stop` ends it. Without a
- * directory, uses the running service of PAYMENTS_URL and PAYMENTS_CONTROL_URL (and PAYMENTS_CONTROL_TOKEN).
+ * Starts a service from `directory` with simulated providers, free ports, new data and one account. `stop` ends it. Without a
+ * directory, uses the running service at PAYMENTS_URL and PAYMENTS_CONTROL_URL (with PAYMENTS_CONTROL_TOKEN).
  */
 export const startPayments = async (options: StartOptions = {}): Promise<TestPayments> => {
   const { PAYMENTS_URL: url, PAYMENTS_CONTROL_URL: controlUrl, PAYMENTS_CONTROL_TOKEN: controlToken } = process.env

@@ -1,17 +1,17 @@
 import { ConnectionError, type PaymentsError, toError } from './errors.ts'
 
 export type CallOptions = {
-  /** One key for all attempts of a call. Every POST gets one by default; store your own if the program may restart. */
+  /** One key for all attempts of a call. By default, every POST gets one. Store your own if the program may restart. */
   idempotencyKey?: string
-  /** Number of retries; 0 for none. */
+  /** Maximum number of retries. 0 for none. */
   retries?: number
   /** Timeout of one attempt. */
   timeoutMs?: number
   signal?: AbortSignal
   headers?: Record<string, string>
-  /** Called with the headers of the successful answer, such as `Idempotency-Replayed`. */
+  /** Called with the headers of the successful response, such as `Idempotency-Replayed`. */
   onAnswer?: (headers: Headers) => void
-  /** For callers without a grant: the id of another of their workspaces. */
+  /** For callers without a grant: the id of another workspace of theirs. */
   workspaceId?: string
 }
 
@@ -20,7 +20,7 @@ export type CookieMode = 'omit' | 'same-origin' | 'include'
 
 export type TransportOptions = {
   baseUrl: string
-  /** The Authorization header's token, read before every attempt. */
+  /** The token for the Authorization header, read before every attempt. */
   token: () => string | undefined | Promise<string | undefined>
   headers: Readonly<Record<string, string>>
   credentials: CookieMode | undefined
@@ -29,12 +29,12 @@ export type TransportOptions = {
   timeoutMs: number
 }
 
-/** A CSV batch: text, or the bytes of a file. Bytes are UTF-8 or have a byte order mark, unless `charset` names an encoding. */
+/** A CSV batch: text, or a file's bytes. Bytes are UTF-8 or have a byte order mark, unless `charset` names an encoding. */
 export type Csv = string | { bytes: Uint8Array; charset?: string }
-/** `csv`: a body in CSV instead of JSON. */
+/** `csv`: a CSV body instead of JSON. */
 export type Outgoing = { method: string; path: string; body?: unknown; csv?: Csv; query?: object } & CallOptions
 
-/** Longest wait that a server may ask for. For a longer one, the caller gets the refusal. */
+/** Longest wait that a server may request. If it requests more, the caller gets the refusal. */
 const longestWaitMs = 60_000
 const firstBackoffMs = 250
 const longestBackoffMs = 8_000
@@ -63,7 +63,7 @@ const parse = (text: string): unknown => {
 const recordOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** Parses the error in our envelope, in OAuth's, or in a proxy's own words. */
+/** Parses an error in our envelope, in OAuth's, or in a proxy's own form. */
 export const refusalOf = (response: Response, text: string): PaymentsError => {
   const body = recordOf(parse(text))
   const details = recordOf(body.details)
@@ -79,10 +79,10 @@ export const refusalOf = (response: Response, text: string): PaymentsError => {
   })
 }
 
-/** The service's own answer decides; without one, the statuses of temporary failures. */
+/** Follows the service's own header. Without it, retries the statuses of temporary failures. */
 export const mayPass = (error: PaymentsError): boolean => error.shouldRetry ?? [429, 502, 503, 504].includes(error.status)
 
-/** Half fixed, half random: many clients must not retry at the same moment. */
+/** Half fixed and half random, so that many clients do not retry at the same moment. */
 export const backoffMs = (attempt: number): number => {
   const full = Math.min(longestBackoffMs, firstBackoffMs * 2 ** attempt)
   return full / 2 + (Math.random() * full) / 2
@@ -102,7 +102,7 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', stop, { once: true })
   })
 
-/** An object becomes one parameter for each key (OpenAPI's deepObject): `metadata[invoice]=17`. An array repeats the name. */
+/** An object becomes one parameter per key (OpenAPI's deepObject): `metadata[invoice]=17`. An array repeats the name. */
 const parametersOf = (name: string, value: unknown): [string, string][] => {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return value.flatMap((one) => parametersOf(name, one))
@@ -118,7 +118,7 @@ const addressOf = (options: TransportOptions, { path, query }: Outgoing): string
   return url.href
 }
 
-/** Avoids `crypto.randomUUID`: over plain http, pages have it only on localhost. */
+/** Avoids `crypto.randomUUID`, which pages on plain http have only on localhost. */
 const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -145,7 +145,7 @@ export const requestOf = async (options: TransportOptions, outgoing: Outgoing, m
 
 type Settled<T> = { read: T } | PaymentsError | { lost: unknown }
 
-/** `read` throws if the text is incomplete: the answer then counts as lost. */
+/** `read` throws if the text is incomplete, in which case the response counts as lost. */
 const attemptOnce = async <T>(
   options: TransportOptions,
   outgoing: Outgoing,
@@ -155,7 +155,7 @@ const attemptOnce = async <T>(
 ): Promise<Settled<T>> => {
   const { body, csv } = outgoing
   const file = typeof csv === 'object' ? csv : undefined
-  // `fetch` needs a copy. TypeScript before 5.7 only knows Uint8Array without a type parameter.
+  // `fetch` needs a copy, because TypeScript before 5.7 knows Uint8Array only without a type parameter.
   const text =
     (file && new Uint8Array(file.bytes)) ??
     (typeof csv === 'string' ? csv : body === undefined ? undefined : JSON.stringify(body))
@@ -180,7 +180,7 @@ const attemptOnce = async <T>(
   }
 }
 
-/** A PATCH may carry a version. A repeat after a lost answer would be refused, although the change took effect. */
+/** A PATCH may contain a version. Repeating it after a lost response would be refused, although the change took effect. */
 const mayRepeat = (outgoing: Outgoing, settled: PaymentsError | { lost: unknown }): boolean =>
   'lost' in settled ? outgoing.method.toUpperCase() !== 'PATCH' : mayPass(settled)
 
@@ -193,7 +193,7 @@ const fail = (settled: PaymentsError | { lost: unknown }, key: string | undefine
   throw new ConnectionError(`No answer arrived: ${why}`, { cause: settled.lost, idempotencyKey: key })
 }
 
-/** Returns `read` of a complete, successful answer. Throws for all others, after the attempts that can help. */
+/** Returns `read` of a complete, successful response. Throws for any other, after the retries that can help. */
 const sendAndRead = async <T>(
   options: TransportOptions,
   outgoing: Outgoing,
@@ -214,11 +214,11 @@ const sendAndRead = async <T>(
 export const sendForText = (options: TransportOptions, outgoing: Outgoing, accept: string): Promise<string> =>
   sendAndRead(options, outgoing, accept, (text) => text)
 
-/** Returns the answer's body; undefined if it is empty. */
+/** Returns the body of the response, or undefined if it is empty. */
 export const send = (options: TransportOptions, outgoing: Outgoing): Promise<unknown> =>
   sendAndRead(options, outgoing, 'application/json', (text): unknown => (text === '' ? undefined : JSON.parse(text)))
 
-/** Body of the answer to a request that is sent once. */
+/** The response body of a request that is sent only once. */
 export const answerOf = async <T>(response: Response): Promise<T> => {
   const text = await response.text()
   if (!response.ok) throw refusalOf(response, text)

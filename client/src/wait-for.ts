@@ -5,8 +5,8 @@ export type Payment = Schemas['Payment']
 export type PaymentStatus = Payment['status']
 export type TopUp = Schemas['Topup']
 
-// Keyed by the API's own type: a new status fails the type check until it has a row here. `unknown` is not final: only evidence
-// from the provider ends it, and a second payment could pay twice.
+// Keyed by the API's own type, so that a new status fails the type check until it is added here. `unknown` is not final: only
+// evidence from the provider ends it, and a second payment could pay twice.
 const finalStatuses: Readonly<Record<PaymentStatus, boolean>> = {
   scheduled: false,
   pending_approval: false,
@@ -26,11 +26,11 @@ export type WaitOptions<Status extends string = PaymentStatus> = {
   /** Longest wait, after which a `WaitTimeoutError` is thrown. The payment continues. */
   timeoutMs?: number
   signal?: AbortSignal
-  /** More statuses that end the wait, such as `pending_approval`. */
+  /** Additional statuses that end the wait, such as `pending_approval`. */
   stopAt?: readonly Status[]
 }
 
-/** The wait is over, but the resource has not ended. Nothing failed; send nothing again. `last` is its last state. */
+/** The wait ended before the resource did. Nothing failed, so do not send it again. `last`: its last known state. */
 export class WaitTimeoutError<T extends { id: string; status: string }> extends Error {
   readonly last: T
 

@@ -2,7 +2,7 @@ import { Payments, type PaymentsOptions } from './client.ts'
 import type { Body, Schemas } from './route-types.ts'
 import { answerOf } from './transport.ts'
 
-/** A signer: an account of viem (`privateKeyToAccount(…)`), or an object with the same methods. */
+/** A signer: a viem account (`privateKeyToAccount(…)`) or an object with the same methods. */
 export type Wallet = { address: `0x${string}`; signMessage: (input: { message: string }) => Promise<string> }
 
 type Public = Pick<PaymentsOptions, 'baseUrl' | 'fetch'>
@@ -16,8 +16,8 @@ const sessionIn = (response: Response): string | undefined =>
     ?.slice('service_session='.length)
 
 /**
- * Signs in with a wallet (Sign-In with Ethereum); an unknown wallet gets an account. The returned client carries the session: a
- * cookie in a browser, a header elsewhere.
+ * Signs in with a wallet (Sign-In with Ethereum). An unknown wallet gets a new account. The returned client has the session: a
+ * cookie in browsers, a header elsewhere.
  */
 export const signInWithWallet = async (options: Public, wallet: Wallet): Promise<SignedIn> => {
   const open = new Payments(options)
@@ -26,7 +26,7 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
   })
   if (message === undefined) throw new Error('The service returned no message to sign.')
   const signature = await wallet.signMessage({ message })
-  // Sent once, because the attempt uses up the nonce.
+  // Sent only once, because each attempt uses up the nonce.
   const response = await (options.fetch ?? fetch)(`${options.baseUrl.replace(/\/$/, '')}/v1/auth/wallet/verify`, {
     method: 'POST',
     credentials: 'include',
@@ -42,11 +42,11 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
 
 export type DecideOptions = {
   decision?: 'approve' | 'reject'
-  /** Called with the text to sign. Signs only if it returns true. */
+  /** Called with the text to sign. The wallet signs only if this returns true. */
   confirm?: (message: string) => boolean | Promise<boolean>
 }
 
-/** Decides an approval with a signature over the service's own text. Needs no other credential. */
+/** Decides an approval by signing the service's own text. Needs no other credential. */
 export const decideByWallet = async (
   options: Public,
   wallet: Wallet,
@@ -63,7 +63,7 @@ export const decideByWallet = async (
 
 type Terms = Body<'/v1/intent-mandates', 'post'>['terms']
 
-/** Signs an intent mandate: payments in the wallet's name that need no further approval. */
+/** Signs an intent mandate, which permits payments without further approval. */
 export const signMandate = async (options: Public, wallet: Wallet, terms: Terms): Promise<Schemas['IntentMandate']> => {
   const { mandates } = new Payments(options)
   const { message, nonce } = await mandates.prepare({ address: wallet.address, terms })

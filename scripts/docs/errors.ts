@@ -47,7 +47,7 @@ const rendered = (path: string, page: string, text: string): Rendered => ({
   text: { type: 'text/markdown; charset=utf-8', headers: {}, body: text },
 })
 
-/** One page per code, the target of `details.doc_url`. */
+/** Renders one page per code, to which `details.doc_url` links. */
 export const renderErrors = (): Rendered[] => [
   rendered('/docs/errors', index, topics.map(asText).join('\n')),
   ...topics.map((topic) => rendered(errorPagePath(topic.code), asPage(topic), asText(topic))),

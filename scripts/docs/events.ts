@@ -1,12 +1,12 @@
 import { type EventResource, type EventType, eventTypes, resourceOf } from '../../src/events/types.ts'
 import { type Json, refTo, withSchemas } from './walk.ts'
 
-/** The events about one kind of resource; `data` names the resource's schema. */
+/** Events about one kind of resource. `data`: name of the resource's schema. */
 type EventFamily = { name: string; types: readonly string[]; data: string; description: string }
 
 type Family = Omit<EventFamily, 'types'>
 
-/** An event's type names its kind of resource. `data` is that resource as REST returns it. */
+/** The type of an event names its kind of resource. `data` is the resource as the API returns it. */
 const ofResource: Readonly<Record<EventResource, Family>> = {
   balance: { name: 'BalanceEvent', data: 'Account', description: 'The balance of the account changed.' },
   topup: { name: 'TopupEvent', data: 'Topup', description: 'A top-up ended.' },
@@ -85,7 +85,7 @@ const reset = eventSchema(
   { type: 'null' },
 )
 
-/** Adds a schema for each kind of event, and `Event`: their union, discriminated by `type`. */
+/** Adds a schema for each kind of event, and `Event` as their union, discriminated by `type`. */
 export const addEventSchemas = (document: Json): Json => {
   const schemas = eventFamilies.map(({ name, types, data, description }) => [
     name,

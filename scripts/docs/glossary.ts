@@ -1,8 +1,8 @@
 import { changeOperations, isObject, type Json, nameIn, objectAt } from './walk.ts'
 
 /**
- * Descriptions of property names that several schemas share. `Schema.property` is for one schema alone, `query.name` for
- * parameters. "; null …" is omitted where the schema does not allow null.
+ * Descriptions of property names that several schemas share. `Schema.property` applies to one schema only, `query.name` to
+ * parameters. "; null …" is omitted if the schema does not allow null.
  */
 export const words: Readonly<Record<string, string>> = {
   accepted_at: 'When it was accepted; null until then.',
@@ -222,7 +222,7 @@ export const words: Readonly<Record<string, string>> = {
 
 const wordsFor = (owner: string, name: string): string | undefined => words[`${owner}.${name}`] ?? words[name]
 
-/** Whether it has its own description, or its schema has one. */
+/** Whether the property or its schema has a description. */
 export const isDescribed = (schema: Json, schemas: Json): boolean => {
   const named = nameIn(schema)
   return schema.description !== undefined || (named !== undefined && objectAt(schemas, named).description !== undefined)
@@ -269,7 +269,7 @@ const describeParameters = (operation: Json): Json =>
       }
     : operation
 
-/** Describes each property and parameter without a description: a name means the same everywhere, with listed exceptions. */
+/** Describes each property and parameter that has no description. A name means the same everywhere, except as listed. */
 export const describe = (document: Json): Json => {
   const components = objectAt(document, 'components')
   const schemas = objectAt(components, 'schemas')

@@ -74,7 +74,7 @@ table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
 `
 
-/** No scripts. The one style is allowed by its hash. */
+/** Allows no scripts, and only this style, by its hash. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const slugOf = (text: string): string =>
@@ -83,7 +83,7 @@ const slugOf = (text: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** Links between guides lose the `.md` of the repository. */
+/** Removes `.md` from links between guides, which the files need in the repository. */
 const marked = new Marked({
   walkTokens: (token) => {
     if (token.type === 'link') token.href = token.href.replace(/^([\w-]+)\.md(?=$|#)/, '$1')
@@ -92,7 +92,7 @@ const marked = new Marked({
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
     },
-    // Makes code focusable, for scrolling by keyboard.
+    // Makes code blocks focusable, so that they can be scrolled by keyboard.
     code({ text }) {
       return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`
     },
@@ -125,7 +125,7 @@ ${links.map((link) => item(link, current)).join('\n')}
 `,
 })
 
-/** https://llmstxt.org: an index for programs. */
+/** An index for programs: https://llmstxt.org. */
 const indexOf = (guides: readonly Guide[]): string =>
   [
     '# Payments service',
@@ -144,7 +144,7 @@ const indexOf = (guides: readonly Guide[]): string =>
     '',
   ].join('\n\n')
 
-/** The guides as pages and as Markdown, their index, and all of them as one text for language models. */
+/** Renders the guides as pages and as Markdown, with an index and a single text of all guides for language models. */
 export const renderGuides = async (): Promise<Rendered[]> => {
   const guides = await Promise.all(guideNames.map(readGuide))
   const index = indexOf(guides)

@@ -3,14 +3,14 @@ import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite
 
 type Named = { name: string; schema: unknown }
 
-/** A list endpoint answers with a page of items: `Payment` → `PaymentPage`. */
+/** The name of a list endpoint's page of items: `Payment` → `PaymentPage`. */
 const pageName = (schema: Json): string | undefined => {
   const properties = objectAt(schema, 'properties')
   const item = nameIn(objectAt(objectAt(properties, 'data'), 'items'))
   return item !== undefined && 'next_cursor' in properties ? `${item}Page` : item === undefined ? undefined : `${item}List`
 }
 
-/** Moves a page's schema to the named ones. */
+/** Moves a page's schema to the named schemas. */
 const namePage = (content: Json, schemas: Named[]): Json =>
   Object.fromEntries(
     Object.entries(content).map(([media, entry]) => {
@@ -27,7 +27,7 @@ const keep = (document: Json, schemas: readonly Named[]): Json =>
 
 const isNull = (schema: unknown): boolean => isObject(schema) && schema.type === 'null'
 
-/** Marks a body that may be left out as optional, instead of as an object or null. */
+/** Marks a body that may be omitted as optional, instead of as an object or null. */
 const optionalBody = (operation: Json): Json => {
   const body = objectAt(operation, 'requestBody')
   const [media, entry] = Object.entries(objectAt(body, 'content'))[0] ?? []
@@ -37,7 +37,7 @@ const optionalBody = (operation: Json): Json => {
   return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(entry as Json), schema } } } }
 }
 
-/** Names pages of lists, so that generated clients have readable types. */
+/** Names the pages of lists, so that generated clients have readable types. */
 export const namePages = (document: Json): Json => {
   const schemas: Named[] = []
   const changed = changeOperations(document, (entry) => {
@@ -57,7 +57,7 @@ export const namePages = (document: Json): Json => {
 const sameValues = (values: unknown, known: readonly string[]): boolean =>
   Array.isArray(values) && values.length === known.length && known.every((value) => values.includes(value))
 
-/** Names every closed list once. The description at each use stays there. */
+/** Defines every closed list once, by name. Descriptions remain at each use. */
 export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): Json => {
   const replaced = rewrite(document, (object) => {
     const vocabulary = 'enum' in object && vocabularies.find(({ values }) => sameValues(object.enum, values))
@@ -69,7 +69,7 @@ export const nameLists = (document: Json, vocabularies: readonly Vocabulary[]): 
   return withSchemas(replaced, Object.fromEntries(lists))
 }
 
-/** Shows a schema with `documentedAs` as that other one. */
+/** Replaces a schema that has `documentedAs` with a reference to that schema. */
 export const followNames = (document: Json): Json =>
   rewrite(document, ({ documentedAs, ...rest }) =>
     typeof documentedAs === 'string'

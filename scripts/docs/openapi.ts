@@ -27,7 +27,7 @@ const headersFor = (config: FastifyContextConfig): (keyof typeof headerText)[] =
   ...(config.permission !== undefined ? (['Workspace-Id'] as const) : []),
 ]
 
-/** Headers of every route. In a route's own schema they would be validated twice. */
+/** Adds headers that all routes accept. In the routes' own schemas, they would be validated twice. */
 const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyContextConfig): ReturnType<typeof toJsonSchema> => {
   const names = headersFor(config)
   if (names.length === 0) return input
@@ -37,7 +37,7 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
 
 type Responses = Record<string, { content?: Record<string, unknown> }>
 
-/** Adds the pages that browsers get instead of a refusal's JSON. */
+/** Adds the pages that browsers get instead of JSON errors. */
 const addPages = (document: Json, operations: ReadonlySet<string>): Json => {
   for (const item of Object.values((document.paths ?? {}) as Record<string, Record<string, Json>>))
     for (const { operationId, responses } of Object.values(item))
@@ -47,7 +47,7 @@ const addPages = (document: Json, operations: ReadonlySet<string>): Json => {
   return document
 }
 
-/** OpenAPI 3.1 from the routes' own schemas, and the page that shows it. */
+/** Registers OpenAPI 3.1, derived from the routes' schemas, and the page that shows it. */
 export const registerOpenapi = async (app: App): Promise<void> => {
   const pages = new Set<string>()
   await app.register(swagger, {

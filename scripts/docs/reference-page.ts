@@ -2,7 +2,7 @@ import { fastify } from 'fastify'
 import { colours } from '../../src/http/page.ts'
 import type { Rendered } from './rendered.ts'
 
-/** The link back from the reference, above it and on its phone layout too. */
+/** Height of the link back from the reference, which is also above its layout for phones. */
 const headerHeight = '3rem'
 
 const page = `<!doctype html>
@@ -30,7 +30,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** The dashboard's colours, with enough contrast for small text on every background of the reference. */
+/** The dashboard's colours, with enough contrast for small text on all of the reference's backgrounds. */
 const palette = (theme: 'light' | 'dark'): string => {
   const [background, second, third, line, ink, quiet, accent] =
     theme === 'light'
@@ -54,7 +54,7 @@ const palette = (theme: 'light' | 'dark'): string => {
 const referenceStyle = `${palette('light')}
 ${palette('dark')}`
 
-/** Loads nothing from elsewhere: no fonts, no telemetry, no proxy, no assistant. */
+/** Loads nothing from other sites: no fonts, telemetry, proxy or assistant. */
 const start = `Scalar.createApiReference('#app', {
   url: '/openapi.json',
   theme: 'none',
@@ -91,7 +91,7 @@ new MutationObserver(later).observe(document.body, { childList: true, subtree: t
 repair()
 `
 
-/** The reference writes its own style sheets into the page. Scripts are limited to our own files, as everywhere. */
+/** Allows inline styles, because the reference inserts its own style sheets. Scripts are limited to our own files. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -104,7 +104,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The reference's script (4 MB) from the plugin. */
+/** The reference's script (4 MB), from the plugin. */
 const takeScript = async (): Promise<Buffer> => {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const host = fastify()
@@ -114,7 +114,7 @@ const takeScript = async (): Promise<Buffer> => {
   return rawPayload
 }
 
-/** The interactive reference at /docs. The plugin's own page would start its script with inline code, ours does not. */
+/** The interactive reference at /docs. The plugin's page would start its script with inline code, which our page avoids. */
 export const renderReference = async (): Promise<Rendered[]> => {
   const script = { type: 'application/javascript; charset=utf-8', headers: {} }
   return [

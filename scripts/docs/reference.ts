@@ -7,7 +7,7 @@ import { tags } from './tags.ts'
 import { vocabularies } from './vocabularies.ts'
 import { changeOperations, isObject, type Json, objectAt, rewrite } from './walk.ts'
 
-/** `parameters`: of the path, the query and the headers. `location`: a redirect's target. */
+/** `parameters`: in the path, query and headers. `location`: target of a redirect. */
 export type Example = {
   parameters?: Record<string, string>
   request?: unknown
@@ -17,18 +17,18 @@ export type Example = {
 }
 const examples: Readonly<Record<string, Example>> = recorded
 
-/** The maximum of PostgreSQL's `integer`, which stores our integers. All of them count something. */
+/** The maximum of PostgreSQL's `integer`, the type of all stored integers, which are counts. */
 const largest = 2_147_483_647
 
 const isUnbounded = (bound: unknown, safe: number): boolean => bound === undefined || bound === safe
 
-/** Drops a pattern of three hundred characters that a format already states. */
+/** Removes a pattern of three hundred characters that repeats the format. */
 const plainTimes = (document: Json): Json =>
   rewrite(document, ({ pattern, ...rest }) =>
     rest.format === 'date-time' || pattern === undefined ? rest : { ...rest, pattern },
   ) as Json
 
-/** An integer without declared bounds gets its column's, instead of those of a JavaScript number. */
+/** Gives an integer without declared bounds those of its column, instead of those of a JavaScript number. */
 const boundIntegers = (document: Json): Json =>
   rewrite(document, (object) => {
     if (object.type !== 'integer') return object
@@ -39,7 +39,7 @@ const boundIntegers = (document: Json): Json =>
 
 const hasObject = (parameter: Json): boolean => isObject(parameter.schema) && parameter.schema.type === 'object'
 
-/** An object in a query is written `metadata[invoice]=17`. */
+/** Describes objects in queries as `metadata[invoice]=17`. */
 const styleParameters = (document: Json): Json =>
   changeOperations(document, (operation) => {
     const { parameters } = operation
@@ -54,7 +54,7 @@ const styleParameters = (document: Json): Json =>
     }
   })
 
-/** The group that lists an operation. */
+/** The group in which an operation is listed. */
 export const tagOf = (operation: string): string => {
   const feature = operation.split('.')[0] ?? ''
   return tags.find(({ features }) => features.includes(feature))?.name ?? feature
@@ -122,7 +122,7 @@ const describeTags = (document: Json): Json => {
   return { ...document, tags: tags.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })) }
 }
 
-/** Converts the routes' document into one for people, client generators and agents. */
+/** Converts the document derived from the routes for people, client generators and agents. */
 export const finishReference = (document: Json): Json => {
   const named = addEventSchemas(namePages(followNames(document)))
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))

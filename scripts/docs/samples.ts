@@ -1,6 +1,6 @@
 import { isObject, type Json, objectAt } from './walk.ts'
 
-// The same call in each language, made from an operation's recorded example: nothing here is written a second time.
+// Shows the same call in each language, generated from the operation's recorded example.
 
 type Call = {
   method: string
@@ -8,17 +8,17 @@ type Call = {
   ids: Record<string, string>
   query: string
   body: unknown
-  /** Fields of OAuth's endpoints. */
+  /** Form fields of OAuth endpoints. */
   form: unknown
   isPublic: boolean
   takesKey: boolean
 }
 type Sample = { lang: string; label: string; source: string }
 
-/** A tool with its part of an operation: body fields, and the path's id under a name of its own. */
+/** A tool and its part of an operation: fields of the body, and its own name for the id in the path. */
 type ToolSample = { name: string; fields?: readonly string[]; id?: string; keyed?: true }
 
-/** The tool and the command for the operations that agents and people use most. */
+/** Tools and commands for the operations that agents and people use most. */
 const others: Readonly<Record<string, { tool?: ToolSample; command?: string }>> = {
   'workspaces.current': { tool: { name: 'get_balance' }, command: 'payments balance' },
   'credentials.current': { tool: { name: 'get_credential' }, command: 'payments whoami' },
@@ -106,7 +106,7 @@ const curl = (call: Call): string =>
       : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(call.body).replaceAll("'", "'\\''")}'`]),
   ].join(' \\\n  ')
 
-/** A value in people's style: names without quotes, texts in single ones. */
+/** A value in common TypeScript style: unquoted keys and single-quoted strings. */
 const typescriptValue = (value: unknown): string =>
   indented(value)
     .replace(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')
@@ -155,7 +155,7 @@ const samplesOf = (call: Call, operation: string): Sample[] => {
   const isForm = call.form !== undefined
   return [
     { lang: 'Shell', label: 'curl', source: curl(call) },
-    // OAuth's forms and the pages of a browser's redirects are not calls of a program with a key.
+    // OAuth forms and browser redirects are not calls that a program makes with a key.
     ...(isForm ? [] : [{ lang: 'TypeScript', label: 'TypeScript', source: typescript(call) }]),
     ...(isForm ? [] : [{ lang: 'Python', label: 'Python', source: python(call) }]),
     ...(command === undefined ? [] : [{ lang: 'Shell', label: 'Command line', source: command }]),

@@ -21,7 +21,7 @@ const reachable = (paths: Json, schemas: Json): Set<string> => {
   return known
 }
 
-/** Every schema exists in a form for requests and one for responses. Most are used in only one and need no second name. */
+/** Each schema exists in a form for requests and one for responses. Most are used in only one and need no second name. */
 const nameSchemas = (document: Json): Json => {
   const components = objectAt(document, 'components')
   const schemas = objectAt(components, 'schemas')
@@ -41,7 +41,7 @@ const nameSchemas = (document: Json): Json => {
   ) as Json
 }
 
-/** Responses may get new fields: a generated client must not refuse them. */
+/** Allows additional fields in responses, so that generated clients do not reject new fields. */
 const mayGrow = (schema: unknown): unknown =>
   rewrite(schema, ({ additionalProperties, ...rest }) =>
     additionalProperties === false ? rest : { ...rest, ...(additionalProperties !== undefined && { additionalProperties }) },
@@ -93,7 +93,7 @@ const describeResponse = (status: string, response: unknown, repeatable: boolean
   }
 }
 
-/** For an operation that answers with a redirect alone: generators and linters expect an answer with a body. */
+/** A default response for operations that only redirect, because generators and linters expect a response with a body. */
 const refusedOtherwise = (responses: Json): Json =>
   Object.keys(responses).some((status) => status.startsWith('2'))
     ? {}
@@ -101,7 +101,7 @@ const refusedOtherwise = (responses: Json): Json =>
 
 const csvList = 'PaymentList'
 
-/** A CSV body is a text: the JSON schema of the same body says nothing about it. */
+/** Describes a CSV body as text, because the JSON schema of the same body does not apply to it. */
 const describeBody = (body: Json): Json => ({
   ...body,
   content: Object.fromEntries(
@@ -139,7 +139,7 @@ const describeOperations = (document: Json): Json =>
     },
   )
 
-/** Parameters of most operations. Others stay in their operations, whose names a generated client then uses. */
+/** Parameters that most operations have. Others stay inline, and generated clients use their operations' names. */
 const sharedParameters: Readonly<Record<string, string>> = {
   'Idempotency-Key': 'IdempotencyKeyHeader',
   'Workspace-Id': 'WorkspaceIdHeader',
@@ -155,11 +155,11 @@ const mostFrequent = (texts: readonly string[]): string => {
 const parametersOf = (operation: Json): Json[] =>
   Array.isArray(operation.parameters) ? operation.parameters.filter(isObject) : []
 
-/** An operation's errors by status. */
+/** The errors of an operation, by status. */
 const refusalsOf = (operation: Json): [status: string, response: Json][] =>
   Object.entries(objectAt(operation, 'responses')).filter((entry): entry is [string, Json] => /^[45]/.test(entry[0]))
 
-/** A status has one error name per shape: JSON of the API, JSON of OAuth, and with a page beside it. */
+/** Each status has one error name per shape: API JSON, OAuth JSON, and JSON with an alternative page. */
 const refusalName = (status: string, response: Json): string => {
   const { 'application/json': json, 'text/html': page } = objectAt(response, 'content')
   const isOAuth = isObject(json) && nameIn(json.schema) === 'OAuthError'
@@ -168,15 +168,15 @@ const refusalName = (status: string, response: Json): string => {
 
 const codesIn = (description: string): string[] => description.match(/`[a-z_]+`: [^`]+(?=$| `)/g) ?? []
 
-/** The usual codes of most operations, then those of some. */
+/** Lists the usual codes of most operations first, then the codes of only some. */
 const describeRefusal = (usual: string, all: readonly string[]): string => {
   const others = new Set(all.flatMap(codesIn).filter((code) => !codesIn(usual).includes(code)))
   return others.size === 0 ? usual : `${usual} Only where an operation names them: ${[...others].join(' ')}`
 }
 
 /**
- * Names each status' errors and the parameters of most operations: in full they are half of the document. An operation with
- * unusual codes names them in a description beside the reference.
+ * Defines the errors of each status and common parameters once, because inline they would be half of the document. An operation
+ * with unusual codes lists them in a description beside the reference.
  */
 export const shareParts = (document: Json): Json => {
   const parameters = new Map<string, string[]>()
@@ -228,5 +228,5 @@ export const shareParts = (document: Json): Json => {
   return { ...changed, components }
 }
 
-/** Converts the document from the routes' schemas into one for readers and for client generators. */
+/** Converts the document derived from the routes' schemas for readers and client generators. */
 export const finishDocument = (document: object): object => nameSchemas(describeOperations(document as Json))

@@ -17,7 +17,7 @@ import { railNames } from '../../src/lib/rail-names.ts'
 import { rules } from '../../src/policy/rules.ts'
 import { payoutWords } from '../../src/rails/texts.ts'
 
-/** A closed list that many schemas use. It gets one name, to which every schema with exactly these values refers. */
+/** A closed list used by many schemas. It gets a name, to which all schemas with exactly these values refer. */
 export type Vocabulary = { name: string; values: readonly string[]; description: string }
 
 const explained = (code: FailureCode): string => {

@@ -7,7 +7,7 @@ export const objectAt = (parent: Json, name: string): Json => {
   return isObject(value) ? value : {}
 }
 
-/** A copy with `change` applied to every object, innermost first. */
+/** Copies a value, applying `change` to every object, innermost first. */
 export const rewrite = (value: unknown, change: (object: Json) => Json): unknown => {
   if (Array.isArray(value)) return value.map((entry) => rewrite(entry, change))
   if (!isObject(value)) return value
@@ -21,7 +21,7 @@ export const nameIn = (schema: unknown): string | undefined =>
     ? schema.$ref.slice(schemaPrefix.length)
     : undefined
 
-/** A copy of a document with `change` applied to every operation. */
+/** Copies a document, applying `change` to every operation. */
 export const changeOperations = (document: Json, change: (operation: Json) => Json): Json => {
   const paths = Object.entries(objectAt(document, 'paths')).map(([path, item]) => [
     path,

@@ -3,7 +3,7 @@ import { emailKey, emailKeySql } from '../lib/email-key.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../lib/wallet-name.ts'
 
-/** Whether account `a` is an administrator: marked in the database, or listed in `names` (ADMIN_ACCOUNTS) by e-mail or wallet. */
+/** Whether account `a` is an administrator: flagged in the database, or in `names` (ADMIN_ACCOUNTS) by e-mail or wallet. */
 export const isAdministratorSql = (
   names: string,
 ): string => `a.is_admin or cardinality(${names}::text[]) > 0 and (${emailKeySql('a.email')} = any(${names}::text[]) or exists (

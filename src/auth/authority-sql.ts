@@ -1,50 +1,50 @@
 import { namesSql } from '../db/tables/columns.ts'
 import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 
-/** Whether a wallet (its name: a contract's begins with its chain) is linked to an account now. */
+/** Whether wallet `address` is currently linked to the account. A contract wallet's address begins with its chain. */
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
-/** Whether an account has a passkey or a wallet to sign with. The reason at `statusOf` is why this selects single values. */
+/** Whether an account has a passkey or wallet to sign with. Selects single values for the reason given at `statusOf`. */
 export const canSign = (account: string): string =>
   `coalesce((select true from passkeys k where k.account_id = ${account} limit 1),
      (select true from identities i where i.account_id = ${account} and i.provider = 'wallet' limit 1), false)`
 
-/** Whether decision `d` was signed: with a passkey, with a wallet, or in advance with a mandate. */
+/** Whether decision `d` was signed with a passkey or a wallet, or in advance by a mandate. */
 export const isSigned = (d: string): string => `${d}.via <> 'credential'`
 
-/** Whether a contract signed decision `d`. Its owners may change, so only its chain knows whether the signature is valid. */
+/** Whether a contract wallet signed decision `d`. Its owners can change, so only the chain knows if a signature is valid. */
 export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
 
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
   `coalesce((select m.status = 'active' and m.role in ${namesSql(roles)} from members m
      where m.account_id = ${account} and m.workspace_id = ${workspace}), false)`
 
-// Single values, not `exists`: a plan may answer many `exists` by reading all of a table once.
+// Selects single values, because Postgres may plan many `exists` as one full scan of the table.
 const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
 /**
- * Whether policy or approval `rule` requires a second person. Loosening such a rule needs approval under the rule itself, and only
- * accounts that count under it (`countsUnder`) may decide.
+ * Whether policy or approval `rule` requires a second person. Loosening such a rule requires approval under the rule itself,
+ * decided only by accounts that count under it (`countsUnder`).
  */
 export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
   `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
 
-/** Since when member `m` has had, without a break, a role to decide or request payments; if unrecorded, since it joined. */
+/** Since when member `m` has continuously had a role that decides (or requests) payments. If unrecorded: since joining. */
 export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'): string =>
   `coalesce(${m}.${act}_since, ${m}.created_at)`
 
 /**
- * Whether member `m` of workspace `w` counts as a second person under `rules` at a time. Without this check a person could invite
- * or raise a second account of their own, which approves their payments at once. The owning account always counts; others count
- * if their role began before each policy that asks for two, or 24 hours ago.
+ * Whether member `m` of workspace `w` counts as a second person under `rules` at a given time. Otherwise a person could add or
+ * promote a second account of their own and approve their own payments at once. The owning account always counts. Any other
+ * account counts if its role began before each policy that requires two people, or at least 24 hours ago.
  */
 export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
   `(${m}.account_id = ${w}.owning_account_id or ${since} <= ${at} - interval '24 hours'
      or not exists (select from ${rules} as rule where rule.workspace_id = ${w}.id and rule.archived_at is null
        and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since}))`
 
-/** The time from which member `m` counts under all policies of workspace `w`; null: it counts now. */
+/** The time from which member `m` counts under all policies of workspace `w`. Null if the member already counts. */
 export const countsFrom = (m: string, w: string): string =>
   `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
 
@@ -53,7 +53,7 @@ export const hasDecidingRole = (account: string, workspace: string): string => i
 const mayDecide = (account: string, workspace: string): string =>
   `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 
-/** Whether the requester of payment `p` may still ask for it. A freeze does not count, because it takes nothing away for good. */
+/** Whether the requester of payment `p` may still request it. A frozen requester may, because a freeze is temporary. */
 export const mayStillRequest = (p: string): string =>
   `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
@@ -64,8 +64,8 @@ export const isNotSent = (p: string): string =>
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
 /**
- * All grants from which one of `seeds` (a query of ids) comes: grants above it, and the one that led to its session. `offset 0`
- * keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.
+ * All grants from which a grant in `seeds` (an SQL query of ids) derives: its ancestors, and the grant behind its session.
+ * `offset 0` forces a lookup by id at each step: a plan cached while the table was small would scan the table each time.
  */
 export const originsOf = (name: string, seeds: string): string =>
   `${name}(id) as (
@@ -76,8 +76,8 @@ export const originsOf = (name: string, seeds: string): string =>
      where above is not null)`
 
 /**
- * The authority that decision `d` on payment `p` has lost since, as one of `voidReasons`; null while it holds. Every kind of
- * decision has its condition here.
+ * The authority that decision `d` on payment `p` has lost since it was made, as one of `voidReasons`. Null while the decision is
+ * valid. Every kind of decision needs a condition here.
  */
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
@@ -86,7 +86,7 @@ export const lostBy = (d: string, p: string): string =>
      when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 
-/** The latest decision of each account on an approval, if it was not voided. These decisions count while `lostBy` is null. */
+/** Each account's latest decision on an approval, unless it was voided. A decision counts while `lostBy` is null. */
 export const currentDecisions = (approval: string): string =>
   `(select latest.* from (
       select distinct on (account_id) * from approval_decisions where approval_id = ${approval} order by account_id, decided_at desc, id desc) as latest

@@ -12,7 +12,7 @@ import {
 } from 'viem'
 import { z } from 'zod'
 
-/** The limit for all calls to a chain about one signature. */
+/** Time limit for all calls to a chain about one signature. */
 export const deadlineMs = 3_000
 
 export type SignedByContract = { chainId: number; address: Address; message: string; signature: string }
@@ -26,7 +26,7 @@ const Answered = z.union([
   z.object({ error: z.object({ code: z.number(), message: z.string().catch('') }) }),
 ])
 
-/** A JSON-RPC answer, even in an HTTP 400. Throws on anything else, which is no answer. */
+/** Returns a JSON-RPC response, even one with HTTP status 400. Throws on any other response. */
 const ask = async (url: string, method: string, params: unknown[]): Promise<Rpc> => {
   const response = await fetch(url, {
     method: 'POST',
@@ -39,11 +39,11 @@ const ask = async (url: string, method: string, params: unknown[]): Promise<Rpc>
   return Answered.parse(JSON.parse(text))
 }
 
-/** Nodes' codes for a contract that refused: geth's and Erigon's 3 and -32000, OpenEthereum's -32015, Hardhat's -32603. */
+/** Error codes for a reverted call: 3 and -32000 from geth and Erigon, -32015 from OpenEthereum, -32603 from Hardhat. */
 const refusing = new Set([3, -32_000, -32_015, -32_603])
 const refusal = /revert|invalid opcode|(?:bad|invalid) jump|stack (?:under|over)flow|out of gas|VM (?:execution error|Exception)/i
 
-/** The contract's result; null if it refused, which is an answer. Throws if a limit or a failure of the node left none. */
+/** Returns the contract's result, or null if the call reverted. Throws if the node failed or a limit ended the call. */
 const call = async (url: string, parameters: object): Promise<string | null> => {
   const answer = await ask(url, 'eth_call', [parameters, 'latest'])
   if ('result' in answer) return answer.result
@@ -63,7 +63,7 @@ const asDeployed = async (url: string, address: Address, hash: Hex, signature: H
   return magicAnswer.test((await call(url, { to: address, data })) ?? '')
 }
 
-/** The contract may not be deployed yet: ERC-6492's validator deploys it inside the call. */
+/** Also covers a contract that is not deployed yet: ERC-6492's validator deploys it inside the call. */
 const asPredicted = async (url: string, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const data = encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
@@ -74,8 +74,8 @@ const asPredicted = async (url: string, address: Address, hash: Hex, signature: 
 }
 
 /**
- * Our own calls. viem's verifyMessage recovers a key when the chain fails. Its client follows addresses of the contract's choice
- * (EIP-3668), and does not tell a refusal from a failure. A failing chain proves nothing: this throws.
+ * Replaces viem's verifyMessage, which recovers a key when the chain fails. viem's client also follows URLs that the contract
+ * chooses (EIP-3668) and cannot tell a revert from a failure. This function throws on a failure, which proves nothing.
  */
 export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
   if (!isHex(signature, { strict: true })) return false

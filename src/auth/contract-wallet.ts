@@ -16,14 +16,14 @@ const inTime = async (answer: Promise<boolean>, deadlineMs: number): Promise<boo
 }
 
 /**
- * Contract wallets have no key: only their chain knows whether a signature is theirs. viem is loaded at the first query to a
- * chain, because it costs as much memory as the rest of the service.
+ * A contract wallet has no key, so only its chain can confirm a signature. viem is loaded at the first query to a chain, because
+ * it uses as much memory as the rest of the service.
  */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
 ) => {
-  /** Limited, because every caller can make us query a chain. */
+  /** Limited, because any caller can trigger queries to a chain. */
   const slots = createSlots({ size: 16, waiting: 32 })
   const ask = async (signed: SignedByContract): Promise<ChainAnswer> => {
     const { chainId } = signed
@@ -33,14 +33,14 @@ export const createContractWallets = (
       const { deadlineMs, queryChain } = await import('./contract-wallet-chain.ts')
       return (await slots(() => inTime(queryChain(url, signed), deadlineMs))) ? 'valid' : 'invalid'
     } catch (error) {
-      // Never the error's message: viem's contains the RPC's address, which may contain a key.
+      // Never log the error's message: viem puts the RPC URL into it, and the URL may contain a key.
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })
       return 'unanswered'
     }
   }
-  // The items of a batch rest on the same approvals and are sent at the same time: they share one answer.
+  // The payments of a batch share their approvals and are sent at the same time, so they share one query.
   const underWay = new Map<string, Promise<ChainAnswer>>()
-  /** `unanswered` if anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
+  /** `unanswered` if the chain has no configured RPC, or if the RPC fails or belongs to another chain. */
   const query = (signed: SignedByContract): Promise<ChainAnswer> => {
     const key = JSON.stringify([signed.chainId, signed.address, signed.message, signed.signature])
     const answer = underWay.get(key) ?? ask(signed).finally(() => underWay.delete(key))
@@ -52,8 +52,8 @@ export const createContractWallets = (
 export type ContractWallets = ReturnType<typeof createContractWallets>
 
 /**
- * Asks the chain whether contract wallet `signer` accepts the signature now: its owners may change. Null for a key wallet, which
- * needs no query.
+ * Asks the chain whether contract wallet `signer` accepts the signature now, because its owners can change. Null for a key
+ * wallet, which needs no query.
  */
 export const askSigner = async (
   { query }: ContractWallets,

@@ -17,8 +17,8 @@ const active = statement('auth.active')`
 export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'proof'>
 
 /**
- * The session, grant and proof behind a credential known only by its id, while it is still accepted. Only an access token's grant
- * is checked: an OAuth grant has no permission for anything that uses this.
+ * The session, grant and proof behind a credential that is known only by its id, while the credential is valid. For an access
+ * token only its grant is checked, because no OAuth grant has a permission for the operations that call this function.
  */
 export const findActive = async (
   db: Db,

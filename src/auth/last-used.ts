@@ -4,10 +4,10 @@ import type { Uuid } from '../lib/ids.ts'
 
 type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 
-/** The maximum age of "last used": it is written once a minute for all credentials together, not by each request. */
+/** Maximum age of `last_used_at`. Uses are written once a minute for all credentials together, not by each request. */
 const staleAfterMs = 60_000
 
-/** A locked row is skipped until the next use: a timestamp must not wait for a payment, or deadlock with a revocation. */
+/** Skips a locked row until the next use, because a timestamp must not wait for a payment or deadlock with a revocation. */
 const touch = (kind: Used, first: number): string => `
   used_${kind} as (
     select t.id, u.at from unnest($${first}::uuid[], $${first + 1}::timestamptz[]) as u(id, at) join ${kind} t on t.id = u.id
@@ -32,7 +32,7 @@ export const createLastUsed = (query: Query, logger: Logger) => {
     const values = kinds.flatMap((kind) => [[...waiting[kind].keys()], [...waiting[kind].values()]])
     if (values.every(({ length }) => length === 0)) return
     for (const kind of kinds) waiting[kind].clear()
-    // A lost timestamp costs a minute of "last used"; a request that fails because of it would be worse.
+    // A lost update costs only a minute of `last_used_at`, so it must not fail the request.
     await query(touchAll, values).catch(() => logger.debug('the last use of credentials could not be recorded'))
   }
   const flush = (): Promise<void> => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
 import { sha256 } from './secrets.ts'
 
-// The library is loaded with the first passkey: most processes never need it.
+// The library is loaded at the first use of a passkey, because most processes never need it.
 const webauthn = () => import('@simplewebauthn/server')
 const helpers = () => import('@simplewebauthn/server/helpers')
 
@@ -11,7 +11,7 @@ const siteOf = ({ publicUrl }: { publicUrl: string }) => ({
   expectedOrigin: publicUrl,
 })
 
-/** ES256 and RS256 (COSE): every authenticator has one of them, and every browser's and Node's WebCrypto verifies them. */
+/** ES256 and RS256 (COSE). Every authenticator supports one of them, and WebCrypto verifies both in every browser and in Node. */
 export const algorithms = [-7, -257]
 
 const Base64Url = z
@@ -20,7 +20,7 @@ const Base64Url = z
   .min(1)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
-// Browsers add fields over time, so a field that is not read here may have any type.
+// Browsers add fields over time, so a field that the service ignores may have any type.
 const notRead = (what: string) => z.unknown().optional().describe(`${what}. Ignored.`)
 const credential = {
   id: Base64Url,
@@ -64,7 +64,7 @@ export const Assertion = z
   })
 export type Assertion = z.output<typeof Assertion>
 
-/** Converts a passkey's public key from COSE (RFC 9053) to JWK (RFC 7517). Undefined for a type other than P-256 and RSA. */
+/** Converts a passkey's public key from COSE (RFC 9053) to JWK (RFC 7517). Undefined unless the key is P-256 or RSA. */
 const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   const { decodeCredentialPublicKey, isoBase64URL, cose: names } = await helpers()
   const key = decodeCredentialPublicKey(new Uint8Array(cose))
@@ -75,7 +75,7 @@ const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   return undefined
 }
 
-/** The challenge that a browser's response answers; empty if it cannot be read. */
+/** The challenge in a browser's response. Empty if the response cannot be parsed. */
 export const challengeOf = (clientDataJSON: string): Buffer => {
   try {
     const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString())
@@ -86,8 +86,8 @@ export const challengeOf = (clientDataJSON: string): Buffer => {
 }
 
 /**
- * Removes the attestation statement: we ask for none, but a browser may send one (WebAuthn §6.5.5). To verify it, the library
- * fetches addresses from a certificate whose signer is not checked yet. The authenticator's data has the key and the flags.
+ * Removes the attestation statement. The service requests none, but a browser may send one (WebAuthn §6.5.5), and to verify it
+ * the library would fetch URLs from a certificate that it has not checked yet. The authenticator data contains the key and flags.
  */
 const withoutStatement = async (attestationObject: string): Promise<string> => {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
@@ -100,7 +100,7 @@ const withoutStatement = async (attestationObject: string): Promise<string> => {
   return isoBase64URL.fromBuffer(isoCBOR.encode(bare))
 }
 
-/** In our own words: the library's messages quote the caller's input, whatever it is. They are only compared. */
+/** The library's messages quote the caller's input, so they are only matched, and the problem is described in our own words. */
 const problemOf = (error: unknown): { problem: string } => {
   const message = error instanceof Error ? error.message : ''
   if (/^User verification (?:was )?required/.test(message)) return { problem: 'its user was not verified' }
@@ -109,7 +109,7 @@ const problemOf = (error: unknown): { problem: string } => {
   return { problem: 'it cannot be read' }
 }
 
-/** A passkey that was made on this site with its user verified; else the problem. The caller checks that the challenge is ours. */
+/** Verifies a new passkey, created on this site with user verification. The caller must check that the challenge is ours. */
 export const readNewPasskey = async (
   site: { publicUrl: string },
   { id, rawId, type, response: { clientDataJSON, attestationObject } }: NewCredential,
@@ -139,7 +139,7 @@ export const readNewPasskey = async (
   }
 }
 
-/** The challenge for a passkey that signs a text is the text's SHA-256, so the passkey signs only this text. */
+/** The challenge is the SHA-256 hash of the text to sign, so the assertion is valid for this text only. */
 export const challengeFor = (message: string): string => sha256(message).toString('base64url')
 
 export type ReadAssertion = {
@@ -151,8 +151,8 @@ export type ReadAssertion = {
 }
 
 /**
- * A passkey's assertion over `challenge` (base64url), made on this site with its user verified; else the problem. The stored
- * count is compared later, under the passkey's lock.
+ * A passkey's assertion over `challenge` (base64url), made on this site with user verification, or the problem. The caller
+ * compares the stored sign count later, under the passkey's lock.
  */
 export const readAssertion = async (
   site: { publicUrl: string },
@@ -180,7 +180,7 @@ export const readAssertion = async (
         public_key: passkey.publicKey,
       },
       signCount: read.newCounter,
-      // Existing passkeys change if their provider begins to sync them.
+      // These flags of an existing passkey change when its provider begins to sync it.
       backupEligible: read.credentialDeviceType === 'multiDevice',
       backedUp: read.credentialBackedUp,
     }

@@ -4,9 +4,9 @@ import { memoised } from '../lib/memoised.ts'
 export type Role = (typeof roles)[number]
 
 type Row = {
-  /** The account, whatever its role, or the roles that have it besides owner and admin, which have everything. */
+  /** Every account, in any role, or the roles that have it in addition to owner and admin, which have all permissions. */
   has: 'account' | readonly Exclude<Role, 'owner' | 'admin'>[]
-  /** Whether keys have it by default, and an agent may ask for it. Otherwise a person must give it to a key. */
+  /** Whether keys get it by default and agents may request it. If false, only a person can give it to a key. */
   delegable: boolean
 }
 
@@ -70,16 +70,16 @@ export const requestingRoles = rolesWith('payment.create')
 
 export const policyRoles = rolesWith('policy.manage')
 
-/** Permissions that only a person in their own session gives to a key, and that are never an OAuth scope. */
+/** Permissions that only a person in a session can give to a key. They are never OAuth scopes. */
 export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))
 
-/** Credentials with the same permissions share one set: each of thousands of open streams keeps one. */
+/** Credentials with the same permissions share one set, because each of thousands of open streams holds a reference to one. */
 const delegated = memoised((text): ReadonlySet<Permission> => {
   const [role = '', ...granted] = text.split(' ')
   return new Set([...heldBy((role || null) as Role | null)].filter((permission) => granted.includes(permission)))
 })
 
-/** (account's ∪ role's) ∩ grant's. With a suspended or missing membership only the account's permissions remain. */
+/** (account's ∪ role's) ∩ grant's. A suspended or removed member has only the permissions of the account. */
 export const effectivePermissions = (role: Role | null, granted: readonly string[] | null): ReadonlySet<Permission> =>
   granted === null ? heldBy(role) : delegated([role ?? '', ...granted].join(' '))
 

@@ -3,16 +3,16 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
 
-/** Keys and agents need no proof: a person gave them permissions. Dashboard tokens have none, because a page may hold them. */
+/** Keys and agents need no proof: a person gave them their permissions. Dashboard tokens never have one: pages can read them. */
 export type Proof = 'not_needed' | 'never' | { readonly at: Date }
 
-/** `provenAt`: of the session, or of a dashboard token's session. */
+/** `provenAt`: of the session, or of the session that issued the dashboard token. */
 export const proofOf = (kind: Principal['credential']['kind'], isDelegated: boolean, provenAt: Date | null): Proof =>
   isDelegated ? 'not_needed' : kind === 'session' && provenAt ? { at: provenAt } : 'never'
 
 type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
-/** The caller, for every kind of credential. It is created once for each request, and is safe to log: it contains no secret. */
+/** The caller, for every kind of credential. Created once per request. Contains no secret, so it is safe to log. */
 export type Principal = {
   readonly accountId: Uuid
   readonly accountStatus: 'active' | 'frozen' | 'closed'
@@ -20,9 +20,9 @@ export type Principal = {
   readonly workspace: {
     readonly id: Uuid
     readonly owningAccountId: Uuid
-    /** The account that holds the workspace's balance in the ledger: its payments, top-ups, limits and locks depend on it. */
+    /** The account that holds the workspace's balance. Payments, top-ups, limits and locks all use this account. */
     readonly balanceAccountId: Uuid
-    /** Whether its balance was once its owner's: payments of that time are settled there. */
+    /** Whether the workspace once shared its owner's balance. Payments from that time settle on the owner's balance. */
     readonly isSeparated: boolean
     readonly frozen: boolean
     readonly closed: boolean
@@ -33,22 +33,22 @@ export type Principal = {
     readonly name: string
     readonly createdAt: Date
   }
-  /** Null if the account is not (or no longer) a member of the credential's workspace. */
+  /** Null if the account is not a member of the credential's workspace. */
   readonly role: Role | null
   readonly memberId: Uuid | null
   readonly memberStatus: 'active' | 'suspended' | null
   readonly permissions: ReadonlySet<Permission>
-  /** The delegation behind the credential; null for the person. `lineage` is root first, the grant itself last. */
+  /** The grant behind the credential. Null for a person's session. `lineage`: root first, this grant last. */
   readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
-  /** Whether its person has confirmed their identity, for acts that a stolen session alone must not do (`requireFreshProof`). */
+  /** When the person confirmed their identity, for acts that a stolen session alone must not allow (`requireFreshProof`). */
   readonly proof: Proof
-  /** When the person of the session, or of its dashboard token, last confirmed their identity. Null for a grant. */
+  /** When the person last confirmed their identity, in this session or the session of this dashboard token. Null for a grant. */
   readonly provenAt: Date | null
-  /** The browser session of the caller, even for a dashboard token that it issued. Null for a key or an agent. */
+  /** The caller's browser session, or the session that issued the dashboard token. Null for a key or an agent. */
   readonly originSessionId: Uuid | null
-  /** Its own grant, else the one that linked its session's sign-in method: everything it creates or links ends with it. */
+  /** The caller's grant, or the grant that linked its sign-in method: everything the caller creates or links ends with it. */
   readonly originGrantId: Uuid | null
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
@@ -56,11 +56,11 @@ export type Principal = {
 
 type BalanceOf = Pick<Principal['workspace'], 'kind' | 'owningAccountId' | 'balanceAccountId'>
 
-/** A team without a balance of its own draws on its owner's, as all teams did until version 0.4.0. */
+/** A team without its own balance uses its owner's balance, as all teams did before version 0.4.0. */
 export const isBalanceShared = ({ kind, owningAccountId, balanceAccountId }: BalanceOf): boolean =>
   kind === 'team' && balanceAccountId === owningAccountId
 
-/** A reader of a team's payments may read its balance; only the owner may read a personal or a shared balance. */
+/** Members who can read a team's payments can read its balance. Only the owner can read a personal or shared balance. */
 export const maySeeBalance = (reader: {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
@@ -71,11 +71,11 @@ export const maySeeBalance = (reader: {
   return reader.accountId === workspace.owningAccountId && permissions.has('account.read')
 }
 
-/** Nobody sees a whole shared balance in the workspace: it has other workspaces' payments. */
+/** A shared balance also contains payments of other workspaces, so no member of a workspace sees all of it. */
 export const seesWholeBalance = (reader: Parameters<typeof maySeeBalance>[0]): boolean =>
   maySeeBalance(reader) && !isBalanceShared(reader.workspace)
 
-/** Every account on which a workspace's payments hold money: its balance's, and the one before its balance was separated. */
+/** All accounts that hold money for the workspace's payments: its balance account, and the owner's if it was once shared. */
 export const balanceAccountsOf = ({ balanceAccountId, owningAccountId, isSeparated }: Principal['workspace']): readonly Uuid[] =>
   isSeparated ? [balanceAccountId, owningAccountId] : [balanceAccountId]
 
@@ -83,7 +83,7 @@ export type Authenticated = Omit<Principal, 'origin'>
 
 export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }
 
-/** For routes that stay open to a frozen account because they mostly stop things: refuses everything else. */
+/** Refuses callers whose account is not active, on routes that remain open to frozen accounts because they mostly stop things. */
 export const requireActiveAccount = ({ accountStatus }: Pick<Principal, 'accountStatus'>): void => {
   if (accountStatus !== 'active') throw new Refusal('account_frozen')
 }
@@ -92,7 +92,7 @@ export const proofMaxAgeSeconds = 600
 
 const byToken = 'A dashboard token cannot do this: do it in the session that issued it.'
 
-/** @throws 403 `step_up_required` unless the identity was confirmed within the last ten minutes, and not before `since` */
+/** @throws 403 `step_up_required` unless the identity was confirmed in the last ten minutes, and not before `since` */
 export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | null = null): void => {
   if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now && (since === null || provenAt >= since)) return
   throw new Refusal('step_up_required', {
@@ -102,8 +102,8 @@ export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | 
 }
 
 /**
- * Guards acts that a stolen session alone must not do to its owner's account and workspaces: docs/authorization.md lists every
- * operation. `since`: an older proof does not count.
+ * Guards operations that a stolen session alone must not perform (listed in docs/authorization.md). A proof older than `since`
+ * does not count.
  */
 export const requireFreshProof = ({ proof }: Pick<Principal, 'proof'>, now: Date, since: Date | null = null): void => {
   if (proof !== 'not_needed') requireProvenAt(proof === 'never' ? null : proof.at, now, since)

@@ -6,22 +6,22 @@ import { equalBytes, sha256 } from './secrets.ts'
 export type ProviderName = 'google' | 'github'
 export const providerTitles: Readonly<Record<ProviderName, string>> = { google: 'Google', github: 'GitHub' }
 
-/** `state` comes back through the browser, `nonce` in the token that the provider signs. */
+/** `state` returns through the browser, `nonce` in the token that the provider signs. */
 export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
-/** `ask`: lets the person choose an account, or asks for credentials again, even if the browser is signed in at the provider. */
+/** `ask`: makes the provider ask for an account or for credentials again, even if the browser is already signed in there. */
 type Way = { redirectUri: string; ask: 'select_account' | 'login' | null }
-/** `signedInSince`: an earlier sign-in at the provider does not count. */
+/** `signedInSince`: the earliest sign-in at the provider that counts. */
 type Answer = { code: string; redirectUri: string; signedInSince: Date | null }
 
-/** Both calls may use the network: never inside a transaction. */
+/** Both functions may use the network, so they must not run inside a transaction. */
 export type IdentityProvider = {
-  /** The issuer under which its identities are stored. A sandbox's issuer never equals a real one. */
+  /** The issuer under which identities are stored. A sandbox issuer never equals a real one. */
   issuer: string
   authorizationUrl: (flow: FlowSecrets, way: Way) => Promise<string>
-  /** Throws `invalid_request` if the code or its token does not belong to this flow, `provider_error` if the provider fails. */
+  /** Throws `invalid_request` if the code or token does not belong to this flow, and `provider_error` if the provider fails. */
   redeem: (flow: FlowSecrets, answer: Answer) => Promise<ProvenSubject>
 }
 
@@ -64,7 +64,7 @@ const exchangeOf = (
 
 export type IdentityProviders = Readonly<Record<ProviderName, IdentityProvider | null>>
 
-/** Without a cause on purpose: the libraries' messages contain codes and tokens, and a cause is logged. */
+/** Omits the cause on purpose: causes are logged, and the libraries' messages contain codes and tokens. */
 export const providerFailed = (name: ProviderName, what: string): Refusal =>
   new Refusal('provider_error', { message: `${providerTitles[name]} gave an answer that cannot be used: ${what}.` })
 
@@ -80,14 +80,14 @@ export const readEmail = (text: unknown): string | null =>
     ? text
     : null
 
-/** A sign-in is not refused because of a name. */
+/** Null for an unusable name, because a sign-in must not fail because of a name. */
 export const readName = (text: unknown): string | null => (typeof text === 'string' ? cleanName(text) : null)
 
 export const timeoutMs = 10_000
 
 type ProviderResponse = { status: number; body: unknown }
 
-/** Follows no redirect, which would send a token or a secret along. */
+/** Rejects redirects, because following one would forward a token or secret. */
 export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
@@ -123,10 +123,10 @@ const googleEndpoints: Endpoints = {
   jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
 }
 
-/** A stand-in may write its issuer with a final slash. */
+/** A substitute for Google may add a final slash to its issuer. */
 const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
 
-/** For a stand-in. Read when first needed, and kept after an answer. */
+/** Endpoints of a substitute for Google, read at the first use and then cached. */
 const discover = (issuer: string): (() => Promise<Endpoints>) => {
   let known: Endpoints | undefined
   return async () => {
@@ -139,7 +139,7 @@ const discover = (issuer: string): (() => Promise<Endpoints>) => {
   }
 }
 
-/** Google itself, whose ID tokens name it with and without the scheme, or a stand-in. */
+/** Google itself, whose ID tokens contain the issuer with or without the scheme, or a substitute for Google. */
 export const googleAt = (issuer = googleIssuer): Omit<GoogleOptions, keyof Client> =>
   issuer === googleIssuer
     ? { issuer, tokenIssuers: [issuer, 'accounts.google.com'], endpoints: async () => googleEndpoints }
@@ -157,19 +157,19 @@ const Claims = z.object({
 const Tokens = z.object({ id_token: z.string().min(1) })
 
 const cacheSeconds = 3600
-/** Google's clock and ours may differ. */
+/** Allowed difference between Google's clock and ours. */
 const toleranceSeconds = 300
 const maxAgeSeconds = 86_400
-/** Shorter for a sign-in that has to be new: a browser that was signed in shortly before must not count. */
+/** Shorter where a new sign-in is required, because a sign-in shortly before it must not count. */
 const signInToleranceSeconds = 60
 
 const isSince = (authTime: unknown, since: Date): boolean =>
   typeof authTime === 'number' && authTime >= since.getTime() / 1000 - signInToleranceSeconds
 
-/** The library is loaded at the first sign-in: many processes never have one. */
+/** The library is loaded at the first sign-in, because many processes never handle one. */
 const jose = () => import('jose')
 
-/** An unknown key makes the set be read again at once, because keys rotate. */
+/** An unknown key id triggers an immediate reload of the key set, because keys rotate. */
 const keySetAt = async (url: string) => {
   const { createRemoteJWKSet } = await jose()
   return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, cacheMaxAge: cacheSeconds * 1000, cooldownDuration: 0 })
@@ -189,7 +189,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
     return tokens.data.id_token
   }
 
-  /** The library checks signature, issuer, audience and times; the nonce ties the token to the browser's flow. */
+  /** The library checks the signature, issuer, audience and times. The nonce binds the token to the flow in this browser. */
   const verify = async (idToken: string, nonce: string, signedInSince: Date | null): Promise<ProvenSubject> => {
     const { errors, jwtVerify } = await jose()
     keys ??= keySetAt((await endpoints()).jwks_uri)
@@ -233,7 +233,7 @@ export const githubAt = (url = githubUrl): Omit<GithubOptions, keyof Client> => 
   issuer: url,
   authorizeUrl: `${url}/login/oauth/authorize`,
   tokenUrl: `${url}/login/oauth/access_token`,
-  // GitHub Enterprise Server has its API below its own address.
+  // GitHub Enterprise Server serves its API under its own host.
   apiUrl: url === githubUrl ? 'https://api.github.com' : `${url}/api/v3`,
 })
 
@@ -241,21 +241,21 @@ const Token = z.union([z.object({ access_token: z.string().min(1) }), z.object({
 const User = z.object({ id: z.number().int().positive(), login: z.string(), name: z.unknown().optional() })
 const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
 
-/** GitHub's error for a code that is unknown, used, expired or made for another verifier. */
+/** GitHub's error codes for a code that is unknown, used, expired or issued for another verifier. */
 const badCodes = ['bad_verification_code', 'incorrect_code_verifier', 'invalid_grant']
 
 export const createGithub = (options: GithubOptions): IdentityProvider => {
   const exchange = async (flow: FlowSecrets, given: Answer): Promise<string> => {
     const body = new URLSearchParams(exchangeOf(options, flow, given))
     const init = { method: 'POST', headers: { accept: 'application/json', 'user-agent': 'payments-service' }, body }
-    // GitHub answers a refused code with 200 and an error in the body.
+    // GitHub rejects a code with status 200 and an error in the body.
     const answer = await requestJson('github', Token, options.tokenUrl, init)
     if ('access_token' in answer) return answer.access_token
     if (badCodes.includes(answer.error)) throw notOfThisFlow('github', 'the code is not accepted')
     throw providerFailed('github', 'it refuses this service')
   }
 
-  /** The primary address, if GitHub has verified it; none if the token may not read it. */
+  /** The primary e-mail address, if GitHub has verified it. Undefined if the token cannot read it. */
   const primaryEmail = async (headers: Record<string, string>) => {
     const { status, body } = await requestProvider('github', `${options.apiUrl}/user/emails`, { headers })
     if (status === 403 || status === 404) return undefined

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Key, KeyRing } from '../lib/key-ring.ts'
 
-/** PKCS #8 before the 32 bytes of an Ed25519 seed (RFC 8410). */
+/** The PKCS #8 prefix of a 32-byte Ed25519 seed (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 const privateKeyOf = ({ bytes }: Key): KeyObject =>
@@ -11,16 +11,16 @@ const publicKeyOf = (key: KeyObject): Buffer => Buffer.from(createPublicKey(key)
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
-/** The Ed25519 keys that sign receipts and heads of the sealed log. `publicKey`: the 32 bytes of RFC 8032. */
+/** Ed25519 keys that sign receipts and heads of the sealed log. `publicKey`: 32 bytes (RFC 8032). */
 export const createReceiptKeys = (ring: KeyRing) => {
   const signer = privateKeyOf(ring.current)
   const all = [...ring.all.values()].map((key) => ({ id: key.id, publicKey: publicKeyOf(privateKeyOf(key)) }))
   return {
     current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
     all,
-    /** A detached JWS (RFC 7515, appendix F). `type` keeps a signature of one kind of document from passing for another. */
+    /** A detached JWS (RFC 7515, appendix F). `type` prevents a signature of one kind of document from being used for another. */
     sign: (payload: string, type: string): string => {
-      // Signed by Node alone: through WebCrypto the signature of a receipt takes twice as long.
+      // Uses Node's own crypto: WebCrypto takes twice as long to sign a receipt.
       const header = base64url(JSON.stringify({ alg: 'EdDSA', kid: ring.current.id, typ: type }))
       return `${header}..${sign(null, Buffer.from(`${header}.${base64url(payload)}`), signer).toString('base64url')}`
     },

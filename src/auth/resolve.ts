@@ -25,7 +25,7 @@ type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'mem
     | 'nextTimeZoneFrom'
   > & {
     workspaceId: Uuid
-    /** A workspace is stopped while the account that holds its balance is not active. */
+    /** The workspace is stopped unless the account that holds its balance is active. */
     holderStatus: Principal['accountStatus']
     workspaceKind: Principal['workspace']['kind']
     workspaceName: string
@@ -39,11 +39,11 @@ type GrantRow = {
   grantFrozen: boolean
   grantRevokedAt: Date | null
   grantExpiresAt: Date | null
-  /** Whether the grant, or one above it, was given to an OAuth client. */
+  /** Whether this grant or an ancestor was given to an OAuth client. */
   throughOauth: boolean
 }
 
-/** Names: `a` the account, `w` the workspace, `h` the account that holds its balance, `m` the membership. */
+/** Aliases: `a` is the account, `w` the workspace, `h` the account that holds its balance, `m` the membership. */
 const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.topups_enabled as topups, a.payments_enabled as payments,
   a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
   h.id as "balanceAccountId", w.separated_at is not null as "isSeparated",
@@ -63,7 +63,7 @@ const grantColumns = (
   g.kind = 'oauth' or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.kind = 'oauth')
     as "throughOauth"`
 
-// One statement for each kind of credential, by a hash in hex or a key's public first part. In transactions they are joined too.
+// One query per kind of credential, by its hash in hex or a key's lookup digits. Transactions also coalesce these queries.
 
 type Row = IdentityRow & { id: Uuid }
 type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
@@ -107,7 +107,7 @@ const bySession = lookup<Row & OfPerson & SessionTimes & { createdAt: Date; prov
    where s.token_hash = decode(key.hash, 'hex') offset 0`,
 )
 
-/** A token has the grant's permissions that its scopes name. */
+/** A token has those permissions of the grant that its scopes name. */
 const byAccessToken = lookup<AccessTokenRow>()(
   'auth.access_tokens',
   { hash: 'text', audience: 'text' },
@@ -140,7 +140,7 @@ type ResolverDeps = {
   admins: readonly string[]
   sessionIdleDays: number
   audience: string
-  /** True until lost writes are investigated: an unknown credential may be one of them. */
+  /** True until lost writes are investigated, because an unknown credential may be among them. */
   mayHaveLost: () => boolean
 }
 
@@ -149,12 +149,12 @@ const unknownTo = ({ mayHaveLost }: ResolverDeps, what: string): Refusal =>
     ? writesMayBeLost(`writes, and ${what} may be among them`)
     : new Refusal('invalid_token', { message: `The ${what} is not known.` })
 
-/** `workspaceId`: from the header `Workspace-Id`. `tx`: a write that checks the credential again under its locks. */
+/** `workspaceId`: from the header `Workspace-Id`. `tx`: set by a write that checks the credential again under its locks. */
 export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-/** An administrator's session that is left open somewhere loses that right after this time. */
+/** An administrator's session ends after this time, in case it was left open somewhere. */
 const administratorsSessionHours = 12
 const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
@@ -190,7 +190,7 @@ const principalOf = (
     memberStatus: row.memberStatus,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
-    // A method that a grant linked makes nobody an administrator, just as the grant does not.
+    // A sign-in method that a grant linked gives no administrator rights, because a grant gives none.
     isAdmin: row.isAdmin === true && !grant && !row.linkedByGrantId,
     credential,
     proof: proofOf(credential.kind, grant !== null, row.provenAt ?? null),
@@ -201,13 +201,13 @@ const principalOf = (
   }
 }
 
-/** A grant is bound to its workspace: a request that names another one is refused. */
+/** Refuses a request that names another workspace than the one to which its grant is bound. */
 const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
   if (named !== null && named !== bound)
     throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
 }
 
-/** The secret is unknown, or the workspace is not the caller's: the same 404 as for a missing workspace. */
+/** If the secret is known, the workspace is not the caller's, and the answer is the same 404 as for a missing workspace. */
 const refuseUnknown = async (
   deps: ResolverDeps,
   resolve: Resolve,
@@ -222,7 +222,7 @@ const refuseUnknown = async (
 
 const disabled = (capability: string): Refusal => new Refusal('capability_disabled', { details: { capability } })
 
-/** A disabled capability stops its credentials: `api_keys` every key, `oauth` every token and every key made through one. */
+/** Disabling `api_keys` stops every key. Disabling `oauth` stops every token and every key created through one. */
 const refuseDisabled = ({ apiKeys, oauth }: IdentityRow, { throughOauth }: GrantRow, isKey: boolean): void => {
   if (isKey && !apiKeys) throw disabled('api_keys')
   if (throughOauth && !oauth) throw disabled('oauth')
@@ -244,7 +244,7 @@ const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | nul
 
 const noSalt = Buffer.alloc(16)
 
-/** Does the same work for an unknown prefix as for a wrong key with a known prefix. */
+/** Takes as long for an unknown prefix as for a wrong key with a known prefix, so that timing reveals no prefix. */
 const matching = (deps: ResolverDeps, rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
   const row = rows.find((candidate) => equalBytes(hashApiKey(secret, candidate.salt), candidate.hash))
   if (rows.length === 0) {
@@ -264,7 +264,7 @@ const resolveApiKey =
     const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
-    // A grant ends with the grants above it, or with its last key. This grant ended although the key itself did not.
+    // A grant ends with any ancestor or with its last key, so the grant can end although this key did not.
     if (grantLife(grantEndsOf(row), now) !== 'active') throw new Refusal('api_key_revoked')
     refuseDisabled(row, row, true)
     const ends = earliest(row.expiresAt, row.grantExpiresAt, row.revokedAt)
@@ -292,7 +292,7 @@ const resolveSession =
     return principalOf(row, { kind: 'session', id: row.id }, sessionEnd(times, deps.sessionIdleDays), null)
   }
 
-/** A token issued for another API counts as unknown here. */
+/** A token issued for another API is treated as unknown. */
 const resolveAccessToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
@@ -310,7 +310,7 @@ const resolveAccessToken =
     return principalOf(row, { kind: 'oauth', id: row.id }, row.expiresAt, row)
   }
 
-/** Ends at the latest with the session, key or access token that issued it, and has exactly that credential's rights. */
+/** Has exactly the rights of the session, key or access token that issued it, and ends no later. */
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
@@ -330,7 +330,7 @@ const resolveDashboardToken =
     return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant)
   }
 
-/** A rejected credential never falls through to another resolver. */
+/** Each credential is tried with one resolver only, even if it is rejected. */
 export const createResolvers = (deps: ResolverDeps): { bearers: BearerResolver[]; session: Resolve } => ({
   bearers: [
     { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The prefix names the resolver; no id has one of these prefixes. */
+/** The prefix selects the resolver. No id has one of these prefixes. */
 export const secretPrefixes = {
   api_key: 'service_live_',
   access_token: 'service_oat_',
@@ -13,14 +13,14 @@ export const secretPrefixes = {
 } as const
 type SecretKind = keyof typeof secretPrefixes
 
-/** 256 random bits as hex: with this entropy a SHA-256 hash is enough for storage. */
+/** 256 random bits as hex. With this much entropy, a SHA-256 hash is safe to store. */
 export const newSecret = (kind: SecretKind): string => secretPrefixes[kind] + randomBytes(32).toString('hex')
 
 export const newSessionToken = (): string => randomBytes(32).toString('base64url')
 
 const bytesOf = (part: string | Uint8Array): Uint8Array => (typeof part === 'string' ? Buffer.from(part) : part)
 
-/** One call into the library instead of three: this runs on every request. */
+/** Makes one call to the crypto library instead of three, because this function runs on every request. */
 export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
   const [first = ''] = parts
   return hash('sha256', parts.length === 1 ? first : Buffer.concat(parts.map(bytesOf)), 'buffer')
@@ -28,12 +28,12 @@ export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
 
 export const sha256Hex = (part: string | Uint8Array): string => hash('sha256', part, 'hex')
 
-/** For the audit log, so that another secret in its place is detected. */
+/** Recorded in the audit log, so that a replaced secret is detected. */
 export const digestOfSecret = (stored: Uint8Array): string => sha256Hex(stored)
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
-/** `service_live_` and 64 hex digits; the first twelve digits find the row and prove nothing. */
+/** `service_live_` and 64 hex digits. The first twelve digits find the row and are not secret. */
 export const apiKeyPattern = /^service_live_([0-9a-f]{64})$/
 const lookupDigits = 12
 
@@ -42,7 +42,7 @@ export const apiKeyLookup = (key: string): string =>
 
 export type KeyStart = { lookup: string; whole: string | null }
 
-/** At least six hex digits of a key, so that a search does not list everybody's keys; null for another text. */
+/** Requires at least six hex digits of a key, so that a search cannot list all keys. Null for any other text. */
 export const readKeyStart = (text: string): KeyStart | null => {
   const digits = /^service_live_([0-9a-f]{6,64})(?:[^0-9a-f].*)?$/.exec(text)?.[1]
   return digits === undefined ? null : { lookup: digits.slice(0, lookupDigits), whole: apiKeyPattern.test(text) ? text : null }

@@ -9,16 +9,16 @@ const algorithm = 'aes-256-gcm'
 
 const associated = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
 
-/** AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a moved ciphertext cannot be opened. */
+/** AES-256-GCM with a key ring. The context (row id, workspace …) is authenticated: a ciphertext moved to another row fails. */
 export const createVault = (keys: KeyRing) => {
-  // Node imports a key given as bytes with every call: that takes ten times as long as the cipher of a short text.
+  // Imported once, because importing a raw key takes Node ten times as long as encrypting a short text.
   const imported = new Map([...keys.all.values()].map(({ id, bytes }) => [id, createSecretKey(bytes)]))
   const keyOf = (id: string): KeyObject => {
     const key = imported.get(id)
     if (!key) throw new Error('sealed under a key that is not in the ring')
     return key
   }
-  /** Throws on an unknown key, a truncated or altered ciphertext, or another context; never returns a partial answer. */
+  /** Throws if the key is unknown, the ciphertext was truncated or altered, or the context differs. */
   const openBytes = ({ ciphertext, keyId }: Sealed, context: readonly string[]): Buffer => {
     const key = keyOf(keyId)
     if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')
@@ -44,7 +44,7 @@ export const createVault = (keys: KeyRing) => {
 }
 export type Vault = ReturnType<typeof createVault>
 
-/** Keys derived from TOKEN_SECRETS: one for each purpose and ring entry, so that no two uses share a key. */
+/** Derives a separate key from TOKEN_SECRETS for each purpose and ring entry, so that no two uses share a key. */
 export const createDerivations = (keys: KeyRing) => {
   const subkeys = new Map<string, KeyObject>()
   const subkey = (keyId: string, bytes: Buffer, purpose: string): KeyObject => {
@@ -66,7 +66,7 @@ export const createDerivations = (keys: KeyRing) => {
       const key = keys.all.get(keyId)
       return key && under(key, purpose, message)
     },
-    /** The same value under every key of the ring, the current one first: for values from before a rotation. */
+    /** The MAC under every key of the ring, current key first, to find values from before a rotation. */
     macs: (purpose: string, message: string) =>
       [...keys.all.values()].map((key) => ({ keyId: key.id, mac: under(key, purpose, message) })),
   }

@@ -15,15 +15,15 @@ export type { Address }
 export const intents = ['sign_in', 'link'] as const
 export type Intent = (typeof intents)[number]
 
-// Replaces viem for key wallets; viem is loaded only to query a chain (contract-wallet.ts).
+// Replaces viem for key wallets. viem is loaded only for queries to a chain (contract-wallet.ts).
 
 const require = createRequire(import.meta.url)
 
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
 /**
- * libsecp256k1 in native code, forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so
- * only the binding is loaded. Undefined if it cannot be loaded (no prebuilt one, no compiler): then `portableRecovery` is used.
+ * libsecp256k1 as native code, forty times as fast as JavaScript (docs/security.md). Loads the binding directly, because the
+ * package would fall back to `elliptic`. Undefined if there is no binding: `portableRecovery` then takes its place.
  */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {
@@ -48,7 +48,7 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
 export const parseAddress = (text: string): Address | undefined =>
   /^0x[0-9a-fA-F]{40}$/.test(text) ? checksummed(text.slice(2).toLowerCase()) : undefined
 
-/** EIP-191, version 0x45: the hash of a text that a wallet signs. */
+/** EIP-191, version 0x45: the hash that a wallet signs for a text message. */
 const hashMessage = (message: string): Uint8Array => {
   const bytes = Buffer.from(message)
   return keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
@@ -59,7 +59,7 @@ const walletIn = <Read extends string>(read: (text: string) => Read | undefined,
     .string()
     .max(100, { abort: true })
     .transform((text, context): Read => {
-      // Programs that uppercase a whole address also write its prefix as 0X.
+      // Programs that uppercase an entire address also write its prefix as 0X.
       const wallet = hasWrongChecksum(text) ? undefined : read(text.replace(/0X(?=[0-9A-F]{40}$)/, '0x'))
       if (wallet !== undefined) return wallet
       context.addIssue({ code: 'custom', message: hasWrongChecksum(text) ? checksumProblem : `must be ${form}` })
@@ -68,14 +68,14 @@ const walletIn = <Read extends string>(read: (text: string) => Read | undefined,
 
 export const WalletAddress = walletIn(parseAddress, 'a 0x-prefixed address of 20 bytes')
 
-/** A wallet in a request, by CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
+/** A wallet in a request, with its checksum: a CAIP-10 name (a contract on that chain) or a bare address (a key wallet). */
 export const NamedWallet = walletIn((text) => {
   const name = parseWalletName(text)
   const address = name && parseAddress(name.address)
   return address && walletNameOf(address, name.chainId)
 }, 'a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>')
 
-/** A signature as wallets and people copy it: without `0x`, with `0X`, with spaces or a line end around it. */
+/** A signature as wallets and people paste it: without `0x`, with `0X`, or with spaces or a newline around it. */
 export const WalletSignature = z
   .string()
   .max(20_000, { abort: true, error: 'must have at most 20000 characters' })
@@ -85,7 +85,7 @@ export const WalletSignature = z
     return /^[0-9a-f]+$/i.test(digits) ? `0x${digits.toLowerCase()}` : text
   })
 
-/** Signature forms of some libraries that this service does not take from a wallet with a key. Null for any other form. */
+/** Explains signature forms of some libraries that this service rejects for key wallets. Null for any other form. */
 const signatureForm = (signature: string): string | null => {
   if (/^0x[0-9a-f]{128}$/i.test(signature)) return 'It is compact (EIP-2098, 64 bytes): send r, s and v, 65 bytes.'
   if (!signaturePattern.test(signature)) return null
@@ -94,13 +94,13 @@ const signatureForm = (signature: string): string | null => {
   return BigInt(`0x${signature.slice(66, 130)}`) > halfOrder ? 'Its s is high (EIP-2): send the form with the low s.' : null
 }
 
-/** A refusal's sentence, with the signature's form if that is the reason. */
+/** Appends an explanation to a refusal's message if the signature's form is the reason. */
 export const namingForm = (sentence: string, signature: string): string =>
   [sentence, signatureForm(signature)].filter((part) => part !== null).join(' ')
 
 /**
- * The address that signed `message` by EIP-191 `personal_sign`. Undefined if the signature is malformed or has a high s (EIP-2).
- * Each signature has one accepted form, so a stored one cannot be presented again in another form.
+ * The address that signed `message` with EIP-191 `personal_sign`. Undefined if the signature is malformed or has a high s
+ * (EIP-2). Each signature is accepted in one form only, so a stored signature cannot be replayed in another form.
  */
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined

@@ -11,7 +11,7 @@ export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text
 export const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
-/** The sentence for a setting without one of its own, in the words of the API. */
+/** The default message for an invalid setting, in the same words as the API's messages. */
 export const settingSentence = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.map((value) => `"${String(value)}"`).join(', ')}`
   if (issue.code === 'too_small') return `must be at least ${issue.minimum}`
@@ -43,7 +43,7 @@ export const minorAmount = z
   .regex(/^\d{1,18}$/, 'must be a whole number of minor units')
   .transform(BigInt)
 
-/** An http or https URL to which paths are appended. */
+/** An http or https base URL, to which paths are appended. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 export const origin = httpUrl.transform((text, context) => {
@@ -69,7 +69,7 @@ const certificateFaults = (parameters: URLSearchParams): string[] =>
     return reason === undefined ? [] : [`${name} names the file ${path}, which cannot be read (${reason})`]
   })
 
-/** A PostgreSQL address. The sentence never repeats it, because it has a password. */
+/** A PostgreSQL URL. Error messages never repeat it, because it contains a password. */
 export const databaseUrl = z.string().superRefine((text, context) => {
   try {
     parseDatabaseAddress(text)
@@ -82,17 +82,17 @@ export const databaseUrl = z.string().superRefine((text, context) => {
 
 export const headerText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
 
-/** The domain of a cookie: browsers keep cookies only for host names. */
+/** A cookie domain, which must be a host name, because browsers ignore cookies for other domains. */
 export const cookieDomain = z
   .string()
   .regex(/^\.?[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i, 'must be a host name, such as example.com')
 
-/** With or without a final slash the issuer is the same. */
+/** Removes final slashes, so that an issuer is the same with or without one. */
 export const issuer = httpUrl
   .regex(/^[^?#]*$/, 'must not have a query or a fragment')
   .transform((text) => text.replace(/\/+$/, ''))
 
-/** `parse` throws the sentence that names the problem. */
+/** `parse` throws an error whose message describes the problem. */
 const parsedBy = <T>(parse: (text: string) => T) =>
   z.string().transform((text, context): T => {
     try {
@@ -106,17 +106,17 @@ const parsedBy = <T>(parse: (text: string) => T) =>
 export const keyRing = parsedBy(parseKeyRing)
 export const tariff = parsedBy(parseTariff)
 
-/** A key that never changes: everything made with it must stay the same forever. */
+/** A key that never changes, because everything derived from it must stay the same forever. */
 export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be exactly one key, which is never rotated')
 
-/** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is not a push service. */
+/** `*.` before a host matches all of its subdomains. A push service is never an IP address or a name without a dot. */
 export const pushHosts = list.pipe(
   z.array(
     z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry must be a lowercase host name, optionally after "*."'),
   ),
 )
 
-/** Apple refuses every notification whose subject nobody on the internet could reach. */
+/** Apple rejects notifications whose subject is not reachable on the internet. */
 export const vapidSubject = z
   .string()
   .regex(
@@ -124,7 +124,7 @@ export const vapidSubject = z
     'must be a mailto: or https URL with a public domain name: push services reject localhost, .local and .invalid',
   )
 
-/** The sentences never repeat the URL, because it has a password. */
+/** Error messages never repeat the URL, because it contains a password. */
 export const smtpUrl = z.string().superRefine((text, context) => {
   const problem = (message: string) => context.addIssue({ code: 'custom', message })
   if (!/^smtps?:\/\/[^/\s]/i.test(text) || !URL.canParse(text))
@@ -138,7 +138,7 @@ export const smtpUrl = z.string().superRefine((text, context) => {
   return undefined
 })
 
-/** An address, alone or as `Name <address>`. */
+/** An e-mail address, alone or as `Name <address>`. */
 export const mailFrom = z
   .string()
   .regex(
@@ -157,7 +157,7 @@ export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, st
   return urls
 })
 
-/** Verified e-mails, wallets by CAIP-10, or bare addresses. */
+/** Verified e-mail addresses, CAIP-10 wallet names, or bare wallet addresses. */
 export const administrators = list.transform((names, context): readonly string[] => {
   for (const name of names)
     if (hasWrongChecksum(name)) context.addIssue({ code: 'custom', message: `"${name}" ${checksumProblem}` })

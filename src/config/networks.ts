@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import { list } from './fields.ts'
 
-/** A proxy's network must be smaller than this; private ranges (10.0.0.0/8, fc00::/7) are small enough. */
+/** Shortest prefix allowed for a proxy's network. Private ranges (10.0.0.0/8, fc00::/7) are allowed. */
 const narrowest = { ipv4: 8, ipv6: 7 }
 
-/** IPv4 written as IPv6 (`::ffff:0.0.0.0/96`): the last 32 bits are the IPv4 address. */
+/** An IPv4-mapped IPv6 network (`::ffff:0.0.0.0/96`): the last 32 bits are the IPv4 address. */
 const mapped = /^(?:0*:)*:?(?:0*:)*ffff:/i
 
-/** Whether a network is large enough to include strangers; also either half of all addresses, and mapped IPv4. */
+/** Whether a network is so large that it includes strangers, such as half of all addresses, even if written as mapped IPv4. */
 export const coversEveryone = (network: string): boolean => {
   const [address = '', prefix] = network.split('/')
   if (prefix === undefined) return false
@@ -30,5 +30,5 @@ const networksOr = (names: readonly string[]) =>
     return entries
   })
 export const networks = networksOr([])
-/** Networks, or names of ranges of private addresses. */
+/** Networks in CIDR notation, or names of private ranges. */
 export const proxies = networksOr(['loopback', 'linklocal', 'uniquelocal'])

@@ -2,7 +2,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { fieldsOf } from '../lib/lists.ts'
 import { statement, type Tx } from './client.ts'
 
-/** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move other accounts' money. */
+/** `exclusive`: accounts whose money, limits or status change. `shared`: callers' accounts that move other accounts' money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
 
 const take = statement('locks.accounts')`
@@ -13,17 +13,17 @@ const tryTake = statement('locks.try_accounts')`
   select account, case when exclusive then pg_try_advisory_xact_lock(key) else pg_try_advisory_xact_lock_shared(key) end as taken
    from unnest($1::uuid[], $2::bigint[], $3::boolean[]) as wanted(account, key, exclusive)`
 
-/** The last eight bytes of a UUIDv7 are random. Two accounts that share a key only wait for each other. */
+/** The last eight bytes of a UUIDv7 are random. If two accounts share a key, they only wait for each other. */
 const keyOf = (account: Uuid): bigint => BigInt.asIntN(64, BigInt(`0x${account.replaceAll('-', '').slice(16)}`))
 
-/** For accounts that no other transaction knows yet. */
+/** For new accounts, which no other transaction can know yet. */
 export const recordLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   for (const account of accounts) tx.accountLocks.set(account, 'exclusive')
 }
 
 type LockRequest = { account: Uuid; key: bigint; exclusive: boolean }
 
-/** Sorted, so that two transactions that lock the same accounts never deadlock. */
+/** Sorted, so that two transactions that lock the same accounts cannot deadlock. */
 const missing = (tx: Tx, { exclusive, shared = [] }: AccountLocks): LockRequest[] => {
   const whole = new Set(exclusive)
   const accounts = [...new Set([...exclusive, ...shared])]
@@ -48,19 +48,19 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
 }
 
 /**
- * The first lock of every writer, before its first write. It takes no transaction id, so ids follow the order of an account's
- * effects. Held until the commit; later statements of the same flush see what the previous holder committed.
+ * Takes the first lock of every writer, before its first write and until the commit. Locking assigns no transaction id, so
+ * transaction ids follow the order of an account's changes. Later statements of the same flush see the previous holder's changes.
  */
 export const lockAccounts = async (tx: Tx, locks: AccountLocks): Promise<void> => {
   if (await lock(tx, locks)) throw new Error('an account was locked after the first write of its transaction')
 }
 
-/** For accounts known only after a write (another member's grants, the account behind a token). Not for writers of money. */
+/** For accounts known only after a write, such as those of another member's grants. Writers of money must not call it. */
 export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise<void> => void (await lock(tx, { exclusive }))
 
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
-/** With `wait`, waits for all locks. Otherwise locks the free accounts and returns those that another transaction holds. */
+/** With `wait`, waits for all locks. Otherwise locks the free accounts and returns those locked by other transactions. */
 export const lockGroup = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
   if (wait) {
     await lockAccounts(tx, locks)
@@ -75,7 +75,7 @@ export const lockGroup = async (tx: Tx, locks: AccountLocks, wait: boolean): Pro
 
 export const holdsLock = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'
 
-/** For work that relies on its caller's lock. Deferred statements that move money call it too: they must not wait for a lock. */
+/** For functions that rely on their caller's lock, such as deferred statements that move money and must not wait for a lock. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   if (accounts.some((account) => !holdsLock(tx, account))) throw new Error('an account whose lock this needs is not locked')
 }

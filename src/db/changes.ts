@@ -5,12 +5,12 @@ import type { Db } from './client.ts'
 import { ownedBy, type Selected } from './list-queries.ts'
 import { type Places, prepareText } from './prepare.ts'
 
-// Rows in the order of their changes. A trigger sets `changed` (the changing transaction), also for the previous version.
+// Lists rows in the order of their changes. A trigger sets `changed` to the writing transaction, even for the previous release.
 
-/** `seen`: transactions before this one had ended when the list began, so rows changed before it are compared by time alone. */
+/** `seen`: all transactions before this one had ended when the list began, so older changes are compared by time alone. */
 export type ChangePosition = { transaction: string; id: Uuid; seen: string }
 
-/** One page. `settled`: the oldest transaction that may still change a row; the page ends before it. */
+/** Request for one page. `settled`: the oldest transaction that may still change rows. The page ends before it. */
 export type ChangesRequest = { position: ChangePosition; since: Date; settled: string; take: number }
 
 export const changeParameters = {
@@ -26,7 +26,7 @@ export const changeValues = ({ position, since, settled, take }: ChangesRequest)
   ...{ since, settled, take, seen: position.seen, afterTransaction: position.transaction, afterId: position.id },
 })
 
-/** A page, oldest change first. */
+/** Reads one page, oldest change first. */
 export const inOrderOfChange = <Query>(
   query: Selected<Query>,
   { workspaceId, changed, id, updatedAt }: Record<'workspaceId' | 'changed' | 'id' | 'updatedAt', AnyColumn>,
@@ -47,8 +47,8 @@ export const inOrderOfChange = <Query>(
     .limit(at.take)
 
 /**
- * The start of the changes after a time: the transaction of an audit row 20 minutes older (transactions and clock differences are
- * shorter). All changes if the clock was set, or for times before the workspace's first tracked change (older rows: '0').
+ * Finds the transaction at which changes since a time begin, from an audit row 20 minutes older: longer than any transaction or
+ * clock difference. Starts at '0' (all changes) if the clock was set, or before the workspace's first tracked change.
  */
 const edgesOf = (table: string) =>
   prepareText<{ settled: string; start: string }>()(
@@ -65,7 +65,7 @@ const edges = { payments: edgesOf('payments'), payment_batches: edgesOf('payment
 
 export type ChangesQuery = { workspaceId: Uuid; since: Date; from: ChangePosition | undefined; take: number }
 
-/** On the primary: a standby does not know which transactions are open. */
+/** Runs on the primary, because a standby does not know which transactions are open. */
 export const readChanges = async <Row>(
   db: Db,
   table: keyof typeof edges,

@@ -1,16 +1,16 @@
 export type CoalesceOptions<Key, Value> = {
-  /** Returns an answer for every key, in the same order. */
+  /** Returns one value per key, in the same order. */
   query: (keys: readonly Key[]) => Promise<readonly Value[]>
-  /** Maximum of concurrent queries. Later keys wait for the next query. */
+  /** Maximum number of concurrent queries. Later keys wait for the next query. */
   inFlight: number
   maxKeys: number
-  /** `turn`: joins the keys of an event-loop turn. `flush`: joins those of one run of code, to leave with its statements. */
+  /** `turn`: collects keys for one turn of the event loop. `flush`: collects until the next microtask. */
   until?: 'turn' | 'flush'
 }
 
 let due: (() => void)[] = []
 
-/** Queries of one turn leave in one system call. */
+/** Sends all queries of one event-loop turn with a single system call. */
 const atEndOfTurn = (send: () => void): void => {
   if (due.push(send) > 1) return
   setImmediate(() => {
@@ -25,8 +25,8 @@ export const endOfTurn = (): Promise<void> => new Promise(atEndOfTurn)
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
 /**
- * One query for all keys requested in one turn of the event loop, or while earlier queries run. Each answer is read after the
- * request for its key.
+ * Runs one query for all keys requested in the same turn of the event loop or while earlier queries run. The query for a key
+ * always starts after the key was requested.
  */
 export const coalesce = <Key, Value>(options: CoalesceOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
   const { query, inFlight, maxKeys, until = 'turn' } = options

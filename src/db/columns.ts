@@ -1,7 +1,7 @@
 import { getTableColumns, type Table } from 'drizzle-orm'
 import { toSnakeCase } from 'drizzle-orm/casing'
 
-/** A table's columns by record name: `created_at as "createdAt"`. `alias`: the table's, in a join. `except`: columns to omit. */
+/** A table's columns with their record names: `created_at as "createdAt"`. `alias`: the table's alias in a join. */
 export const columnsOf = (table: Table, alias?: string, except: readonly string[] = []): string =>
   Object.keys(getTableColumns(table))
     .filter((name) => !except.includes(name))

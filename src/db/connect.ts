@@ -13,14 +13,14 @@ import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
 const { builtins } = pg.types
 const bigintArray = 1016
 
-/** A time in UTC with a four-digit year, as Postgres writes it. All other times are left to the driver. */
+/** A UTC time with a four-digit year, as Postgres writes it. The driver parses all other times. */
 const utcTime = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
 const instant: (text: string) => unknown = (text) => {
   const parts = utcTime.exec(text)
   return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
 }
 
-/** Parsers that replace the driver's own: money is exact, and a day has no time zone. */
+/** Replace the driver's parsers, because money must be exact and a date has no time zone. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(builtins.INT8, BigInt)
 types.setTypeParser(builtins.DATE, String)
@@ -32,11 +32,11 @@ export type DatabaseOptions = {
   poolSize: number
   logger: Logger
   clock: Clock
-  /** Lock waits end after two thirds of it. A connection that does not answer is destroyed after four thirds. */
+  /** Lock waits end after two thirds of this time. An unresponsive connection is destroyed after four thirds. */
   statementTimeoutMs: number
-  /** A transaction pooler (PgBouncer) replaces settings, and statements have names only if the pooler keeps prepared ones. */
+  /** Set for a transaction pooler (PgBouncer), which replaces settings and may not support named prepared statements. */
   pooler?: Pick<Pooler, 'keepsStatements'> | undefined
-  /** Called with each caller's wait for a connection. */
+  /** Called with the time that each caller waited for a connection. */
   onPoolWait?: ((seconds: number) => void) | undefined
 }
 
@@ -44,12 +44,12 @@ const searchSettings = statement('search.settings')`
   select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
    set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-/** Lookups are fast. If one takes longer than this, the database does not respond, and the driver closes the connection. */
+/** Lookups are fast: after this time the database counts as unresponsive, and the driver closes the connection. */
 const longestAnswerMs = 5_000
 
 /**
- * One connection that many requests share for reads, opened on first use and after a loss. Reads under way then fail as 503. Two
- * connections for lookups were not faster; pages have their own for the reason below.
+ * One connection that many requests share for reads, opened at first use and again after a loss. Reads in progress then fail with
+ * 503. A second connection for lookups was not faster. Pages have a separate connection for the reason below.
  */
 const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
@@ -70,7 +70,7 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
     client.on('error', (error) => {
       forget()
       lost(error)
-      // A socket that only reports an error may still be open.
+      // A socket that reported an error may still be open.
       client.end().catch(() => undefined)
     })
     client.once('end', forget)
@@ -79,7 +79,7 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
   }
   return {
     use: async <T>(send: (client: pg.Client) => Promise<T>): Promise<T> => {
-      // The wording of pg's own pool: a closed database has one error.
+      // Same message as pg's own pool, so that a closed database always reports the same error.
       if (closed) throw new Error('Cannot use a pool after calling end on the pool')
       const client = await (current ?? open())
       corkUntilTick(client)
@@ -101,7 +101,7 @@ export const connect = (options: DatabaseOptions): Database => {
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: options.statementTimeoutMs,
-    // A responsive server cancels the statement first, by its own timeout. This one ends the wait for a frozen server.
+    // A responsive server cancels the statement earlier, by its own timeout. This timeout covers an unresponsive server.
     query_timeout: Math.ceil((options.statementTimeoutMs * 4) / 3),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -117,7 +117,7 @@ export const connect = (options: DatabaseOptions): Database => {
     return pool.connect().finally(() => options.onPoolWait?.((performance.now() - start) / 1000))
   }
   const signals = new EventEmitter()
-  // The server's own shutdown causes errors on connections that are not closed yet.
+  // A server that shuts down causes errors on connections that are still open.
   let closing = false
   const lost = (message: string) => (error: Error) => {
     emit({ signals }, connectionLost, null)
@@ -139,7 +139,7 @@ export const connect = (options: DatabaseOptions): Database => {
   }
 
   const lookups = openShared(connection, lost('the connection for lookups was lost'))
-  // A page takes Postgres ten times as long as a lookup: on one connection, credential lookups would wait for pages.
+  // A page takes Postgres ten times as long as a lookup, so on a shared connection credential lookups would wait for pages.
   const pages = openShared(connection, lost('the connection for pages was lost'))
 
   const recoveryPoint = createRecoveryPoint(options.clock)

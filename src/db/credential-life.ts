@@ -1,6 +1,6 @@
 import { daysAfter } from '../lib/clock.ts'
 
-// Whether a grant, a key or a session is active, in code and in SQL; a test compares the two.
+// Whether a grant, key or session is active, as code and as SQL. A test checks that both agree.
 
 export type Life = 'active' | 'revoked' | 'expired'
 export type Ends = { revokedAt: Date | null; expiresAt: Date | null }
@@ -14,13 +14,13 @@ export const grantLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   return isPast(expiresAt, now) ? 'expired' : 'active'
 }
 
-/** A key's revocation may lie in the future: until then a rotated key works beside its successor. */
+/** A revocation can be in the future: a rotated key stays valid beside its successor until then. */
 export const keyLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   if (isPast(revokedAt, now)) return 'revoked'
   return isPast(expiresAt, now) ? 'expired' : 'active'
 }
 
-/** A session ends at its expiry, or after this many days without use. */
+/** A session ends at its expiry, or earlier if it is unused for `idleDays`. */
 export const sessionEnd = ({ expiresAt, lastUsedAt }: Pick<SessionTimes, 'expiresAt' | 'lastUsedAt'>, idleDays: number): Date => {
   const idleEnd = daysAfter(lastUsedAt, idleDays)
   return idleEnd < expiresAt ? idleEnd : expiresAt
@@ -29,7 +29,7 @@ export const sessionEnd = ({ expiresAt, lastUsedAt }: Pick<SessionTimes, 'expire
 export const sessionLife = (session: SessionTimes, now: Date, idleDays: number): Life =>
   grantLife({ revokedAt: session.revokedAt, expiresAt: sessionEnd(session, idleDays) }, now)
 
-// In SQL. `row` names the table's row; `now` and `idleDays` are parameters or columns.
+// The same conditions as SQL. `row` is the table's alias. `now` and `idleDays` are parameters or columns.
 
 export const grantIsActive = (row: string, now: string): string =>
   `(${row}.revoked_at is null and (${row}.expires_at is null or ${row}.expires_at > ${now}))`

@@ -6,7 +6,7 @@ type DatabaseError = Error & { code: string; severity?: unknown }
 const isDatabaseError = (error: Error): error is DatabaseError =>
   'code' in error && typeof error.code === 'string' && (/^[0-9A-Z]{5}$/.test(error.code) || connectionCodes.has(error.code))
 
-/** The database or connection error at any depth of wrapping. */
+/** Finds the database or connection error at any depth of causes. */
 const pgError = (error: unknown): DatabaseError | undefined => {
   if (!(error instanceof Error)) return undefined
   return isDatabaseError(error) ? error : pgError(error.cause)
@@ -19,17 +19,17 @@ export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].inclu
 const connectionCodes = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'],
   ...['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
-  // A write to a socket that was closed a moment before.
+  // A write to a socket that has just closed.
   ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ])
 
-/** The server accepts no writes any more: it was demoted, or a person made it read-only. */
+/** The server no longer accepts writes: it was demoted or made read-only. */
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === '25006'
 
-// Shut down, crashed, starting, too many connections, statement or lock timeout, disk full, out of memory, cancelled, read-only.
+// Connection lost, no resources, shutdown, crash or startup, statement or lock timeout, cancelled, read-only, system error.
 const unavailableStates = /^(08|53|57P|57014|55P03|25006|25P0[2-4]|58)/
 
-/** A lost connection has no SQLSTATE, and whether a COMMIT on it took effect is unknown. */
+/** A lost connection has no SQLSTATE. If it was lost during COMMIT, the outcome is unknown. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   return /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout/i.test(
@@ -37,7 +37,7 @@ const isConnectionLost = (error: unknown): boolean => {
   )
 }
 
-/** The server accepted the connection and then lost it, or is starting: it runs, or will soon. */
+/** The server accepted the connection and then lost it, or is starting. It is running or will be soon. */
 export const isInterrupted = (error: unknown): boolean => {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
@@ -45,7 +45,7 @@ export const isInterrupted = (error: unknown): boolean => {
 
 export const isUnavailable = (error: unknown): boolean => {
   const databaseError = pgError(error)
-  // FATAL: the server ended the session, or never started it.
+  // FATAL means that the server ended the session or never started it.
   if (databaseError?.severity === 'FATAL' || databaseError?.severity === 'PANIC') return true
   const state = sqlState(error)
   if (state !== undefined) return connectionCodes.has(state) || unavailableStates.test(state)
@@ -61,13 +61,13 @@ const shortageOf = (error: unknown): Shortage => {
   return noneIsFree ? 'connection_timeout' : 'database'
 }
 
-/** A temporary failure becomes 503 with `Retry-After`, never "failed". */
+/** Turns a temporary failure into 503 with `Retry-After`, because "failed" would be wrong for an unknown outcome. */
 export const translateDatabaseError = (error: unknown): unknown => {
   if (error instanceof Refusal || !(isUnavailable(error) || isRetryable(error))) return error
   return unavailable({ shortage: shortageOf(error), cause: error })
 }
 
-/** The stack without the error's message, with which it begins and which can have several lines. */
+/** The stack frames, without the message at the start of the stack, which can span several lines. */
 const placesOf = ({ message, stack = '' }: Error): string => {
   const begin = message === '' ? 0 : stack.indexOf(message) + message.length
   return stack
@@ -78,7 +78,7 @@ const placesOf = ({ message, stack = '' }: Error): string => {
     .join('\n')
 }
 
-/** Excludes the message of a database error: it contains the bound values. Drizzle copies them into its own message too. */
+/** Omits the message of a database error, which contains bound values. Drizzle copies these values into its own message. */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: typeof error }
   const state = sqlState(error)

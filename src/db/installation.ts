@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { withClient } from './start.ts'
 
-/** The settings that must fit the data, the keys of each ring, and whether payments have fees. */
+/** Settings that must match the data, the keys of each ring, and whether payments have fees. */
 export type InstallationSettings = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>>; hasFees?: boolean }
 
 type StoredKey = { ring: string; keyId: string; checkValue: Buffer }
@@ -36,15 +36,15 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
 }
 
 /**
- * Compares the settings with the data, before any write: a payment in another currency, or sealed under a lost key, is beyond
- * repair. At the first start the data adopt the settings. Returns the installation's name.
- * @throws StartupError with the sentence for the operator
+ * Compares the settings with the data before any write, because a payment in the wrong currency or sealed under a lost key cannot
+ * be repaired. The first start records the settings. Returns the installation's id.
+ * @throws StartupError with a message for the operator
  */
 export const checkInstallation = (url: string, given: InstallationSettings): Promise<Uuid> =>
   withClient(url, async (client) => {
-    // A refusal closes the connection, which rolls back.
+    // An error closes the connection, which rolls back the transaction.
     await client.query('begin')
-    // If several processes run the first start, one writes.
+    // If several processes start for the first time at once, only one of them writes.
     await client.query(
       `insert into installation (id, currency, created_at, upgrade_finished_at) values ($1, $2, now(), now()) on conflict do nothing`,
       [newId(), given.currency],
@@ -66,8 +66,8 @@ export const checkInstallation = (url: string, given: InstallationSettings): Pro
       'select ring, key_id as "keyId", check_value as "checkValue" from installation_keys order by created_at, key_id',
     )
     compareKeys(kept.rows, configured)
-    // Nothing new is written under an older key. After `rotate-keys` it may stay configured for a while: storing it again would
-    // make it needed for ever.
+    // Only current keys are recorded. After `rotate-keys` an older key may stay configured for a while: recording it again would
+    // make it required forever.
     const added = configured.filter(({ ring, isCurrent }) => isCurrent || !kept.rows.some((key) => key.ring === ring))
     for (const { ring, keyId, checkValue } of added)
       await client.query(

@@ -8,16 +8,16 @@ export type Selected<Query> = {
 }
 
 /**
- * The rows of one owner, without an equality. With an equality and few owners, the planner prefers the primary key and reads
- * everybody else's rows. A quiet workspace's list would read all later rows of others.
+ * Matches the rows of one owner without `=`. With `=` and few owners, the planner prefers the primary key and reads every other
+ * owner's rows: a list of a quiet workspace would read all later rows of other workspaces.
  */
 export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(array[${id}]::uuid[])`
 
-/** The rows of a grant, and of the grants below it. */
+/** Rows of a grant and of all grants below it. */
 export const ofLineage = (grantId: AnyColumn, root: SQL): SQL =>
   sql`exists (select from grants g where g.id = ${grantId} and (g.id = ${root} or g.ancestor_ids @> array[${root}]))`
 
-/** A page, newest first. `owner`: the column of `ownedBy`, which must be a condition; omitted in lists of all tenants. */
+/** Reads one page, newest first. `owner`: the column that `ownedBy` must restrict. Omitted in lists across all tenants. */
 export const newestFirst = <Query>(
   query: Selected<Query>,
   { owner, id }: { owner?: PgColumn; id: PgColumn },
@@ -29,16 +29,16 @@ export const newestFirst = <Query>(
     .orderBy(...(owner ? [desc(owner)] : []), desc(id))
     .limit(at.take)
 
-/** A page found by ids alone. With other columns, the generic plan reads past every mismatch (for a status few rows have). */
+/** Reads a page by ids alone. With more columns, the generic plan reads past every mismatch, for example for a rare status. */
 export const amongIds = (id: PgColumn, page: SQLWrapper): SQL => sql`${id} = any(array(${page}))`
 
-/** Parameters of a sweep: rows due by `now`, after the last processed row. */
+/** Parameters of a sweep: rows due by `now`, after the last row processed. */
 export const dueParameters = { now: 'timestamptz', since: 'text', behind: 'uuid', take: 'rows' } as const
 
-/** A due time as text, with its microseconds, for the next sweep's position. */
+/** A due time as text, which keeps its microseconds, for the position of the next sweep. */
 export const dueText = (due: PgColumn): SQL.Aliased<string> => sql<string>`${due}::text`.as('due')
 
-/** Rows in the order of the partial index on the due time, so that a sweep reads no row that is not due. */
+/** Rows in the order of the partial index on the due time, so that a sweep reads only rows that are due. */
 export const dueAfter = <Query>(
   query: Selected<Query>,
   { id, due }: { id: PgColumn; due: PgColumn },
@@ -52,30 +52,30 @@ export const dueAfter = <Query>(
 
 const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-/** A `like` pattern that matches the text literally. */
+/** A `like` pattern that matches `text` literally. */
 export const containing = (text: string): string => `%${literal(text)}%`
 
 export const beginningWith = (text: string): string => `${literal(text)}%`
 
 /**
- * The maximum difference between an id's time and its row's time: one process takes both from one clock. If the clock is set
- * (tests, a sandbox) they differ more, and the condition on ids is omitted.
+ * Maximum difference between the time in a row's id and the row's own time, which a process takes from the same clock. If the
+ * clock was set (tests, a sandbox) they differ more, and the condition on ids is omitted.
  */
 export const idSlack = `interval '10 minutes'`
 
 /**
- * `owner`: the leading column of an index with the ids behind it (`ownedBy`). `unordered`: the reader does not need that order,
- * so the bounds pair the owner with the id.
+ * `owner`: the leading column of an index that continues with the ids (`ownedBy`). `unordered`: the reader does not need that
+ * order, so the bounds compare owner and id as a pair.
  */
 export type Timed = { id: AnyColumn; at: AnyColumn; owner: { column: AnyColumn; id: SQL } | undefined; unordered?: boolean }
 
-/** Rows on one side of a time, found by their ids: otherwise a list of old rows reads everything newer first, and vice versa. */
+/** Rows before or after a time, bounded by id. Without the bound, a list of old rows would read all newer rows first. */
 const beside = ({ id, at, owner, unordered }: Timed, time: SQL, isAfter: boolean): SQL | undefined => {
   const slack = sql.raw(idSlack)
   const order = isAfter ? desc : asc
   const beyond = isAfter ? sql`< first_id_at(${time} - ${slack})` : sql`>= first_id_at(${time} + ${slack})`
   const isOutside = isAfter ? sql`<= ${time}` : sql`>= ${time}`
-  // Null if that row may be inside, or does not exist.
+  // Null if no such row exists, or if its time is inside the range.
   const nearest = sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
   const bound = sql`coalesce(${nearest}, '${sql.raw(isAfter ? firstId : lastId)}')`
   const compared = isAfter ? sql`>` : sql`<`

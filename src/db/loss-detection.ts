@@ -6,7 +6,7 @@ import type { RecoveryPoint, RecoveryPointFile, ServerPosition } from './recover
 import { createSendLogs, type SendLogs } from './send-logs.ts'
 import { statement } from './statement.ts'
 
-/** The server that runs the statement. A promoted standby has another timeline, a restored server another start time. */
+/** Identifies the current server. A promoted standby has another timeline, and a restored server another start time. */
 export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || extract(epoch from pg_postmaster_start_time())::text`
 
 const look = statement('loss_detection.look')`
@@ -23,7 +23,7 @@ const missing = statement('loss_detection.missing')`
      where not exists (select from audit_seals s where s.sequence = x.sequence and s.hash = decode(x.hash, 'hex'))
    limit 100`
 
-/** Sent once, when this process detects a loss. */
+/** Sent once, when this process detects lost writes. */
 export const lossDetected = signal<null>('loss')
 
 type LossState = 'looking' | 'trusted' | 'lost'
@@ -32,7 +32,7 @@ export type LossDetection = ReturnType<typeof createLossDetection>
 
 const checkEveryMs = 1_000
 const warnOfClockMs = 1_000
-/** Grace period after a change of server: another process may remember more, and find a loss. */
+/** Grace period after the server changes, because another process may remember newer writes and detect a loss. */
 const graceMs = 2_000
 
 const findMissing = async (db: Db, recoveryPoint: RecoveryPoint): Promise<string[]> => {
@@ -58,8 +58,8 @@ export type LossCause = 'lost_writes' | 'unknown_sender'
 type Declare = (cause: LossCause) => Promise<void>
 
 /**
- * Detects that a database lost committed writes: a lagging standby was promoted, or an earlier copy was started. Rails are called
- * only once the server has this process's newest commits, orders and seal, and its log is not behind.
+ * Detects that the database lost committed writes, because a lagging standby was promoted or an old copy was started. Payments
+ * are sent only once the server has this process's newest commits, orders and seal, and its WAL is not behind.
  */
 export const createLossDetection = (
   { clock, db, logger, sendLogs = createSendLogs({ db, logger }) }: LossDetectionDeps,
@@ -67,7 +67,7 @@ export const createLossDetection = (
 ) => {
   const { recoveryPoint } = db
   if (file) recoveryPoint.loadFrom(file)
-  /** Whether no other process can send from an original of this database. */
+  /** Whether no other process can be sending payments from the original of this database. */
   let sendersKnown = recoveryPoint.serverPosition() !== undefined
   let held: readonly string[] = []
   let state: LossState = 'looking'
@@ -100,7 +100,7 @@ export const createLossDetection = (
     if (from !== position.server) recoveryPoint.trust(position)
   }
 
-  /** Pauses rails that might pay an order twice, in the database, before anything is sent. */
+  /** Before anything is sent, pauses (in the database) all rails on which an order might be paid twice. */
   const knowsSenders = async (): Promise<boolean> => {
     if (sendersKnown) return true
     const unknown = await sendLogs.findUnknown()
@@ -117,7 +117,7 @@ export const createLossDetection = (
     return true
   }
 
-  /** `asked`: the number of doubts that this check answers. */
+  /** `asked`: the number of doubts at the start of this check. */
   const examine = async (position: ServerPosition, asked: number) => {
     const last = recoveryPoint.serverPosition()
     if (last?.system === position.system && position.position < last.position)
@@ -125,7 +125,7 @@ export const createLossDetection = (
     const lost = await findMissing(db, recoveryPoint)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
     if (!(await knowsSenders())) return
-    // The send log must be registered before the first attempt names it.
+    // The send log must be registered before the first attempt refers to it.
     await sendLogs.renew(true)
     if (asked !== doubts) return
     if (last === undefined || last.server === position.server) return trust(position)
@@ -151,7 +151,7 @@ export const createLossDetection = (
       return
     }
     if (state === 'lost') {
-      // A person has reconciled, and resumed the rails.
+      // An operator has reconciled and resumed the rails.
       recoveryPoint.forget()
       isDeclared = false
       state = 'looking'
@@ -180,27 +180,27 @@ export const createLossDetection = (
   onSignal(db, connectionLost, doubt)
 
   return {
-    /** The server from which rails may be called. Undefined while nothing may be sent. */
+    /** The server on which payments may be sent. Undefined while sending is blocked. */
     trusted: (): string | undefined => (state === 'trusted' ? trusted : undefined),
     state: (): LossState => state,
-    /** The difference between this machine's clock and the database's at the last check. The service uses the database's. */
+    /** Difference between this machine's clock and the database's at the last check. The service uses the database's clock. */
     clockDiffersByMs: () => clockDiffersByMs,
-    /** Blocks sending until the next `check`. */
+    /** Blocks sending until the next successful `check`. */
     doubt,
     check,
-    /** External proof: a provider reports an attempt that does not exist here. */
+    /** Reports external proof: a provider knows an attempt that the database does not have. */
     reportLoss: (what: string): void => lose({ what }),
-    /** Rails paused because of an unregistered process. */
+    /** Rails that are paused because of an unregistered process. */
     held: (): readonly string[] => held,
-    /** Whether writes may be lost: true until a person has reconciled and resumed. */
+    /** Whether writes may be lost. True until an operator has reconciled and resumed the rails. */
     mayHaveLost: (): boolean => state === 'lost' || held.length > 0,
-    /** Sets how a loss is declared: rails pause for all processes. Each process declares it, and retries until it succeeds. */
+    /** Sets the function that pauses rails for all processes. Every process calls it, and retries until it succeeds. */
     declareWith: (given: Declare): void => {
       declare = given
     },
     start: (): void => {
       const tick = () => {
-        // Without the database nothing is sent anyway.
+        // A failure needs no action, because nothing is sent without the database.
         check().catch((error: unknown) => logger.debug(describeError(error), 'the database server could not be checked'))
       }
       tick()

@@ -6,38 +6,38 @@ import { type Migration, migrationsFolder, readMigrations, readReleases } from '
 import { addressed } from './settings.ts'
 import { withClient } from './start.ts'
 
-// A number that no other lock uses. Processes that start together apply the migrations one after another.
+// Advisory lock, under a number that no other lock uses. Processes that start together take turns to apply migrations.
 const migrationLock = 7_241_990
 
-/** Less than `deadlock_timeout` (1 s): the migration gives way before Postgres ends a statement that deadlocks with it. */
+/** Less than `deadlock_timeout` (1 s), so that in a deadlock the migration gives up first and no other statement is ended. */
 const lockTimeoutMs = 500
 const pollMs = 200
 
 export type MigrateOptions = {
   folder?: string
-  /** The last migration to apply. Default: all in the folder. */
+  /** Last migration to apply. Default: all migrations in the folder. */
   last?: string
-  /** No process of an earlier release runs: also removes what only earlier releases need. */
+  /** No process of an earlier release is running, so also remove schema that only earlier releases need. */
   finish?: boolean
-  /** How long a migration that does not get its locks is retried. */
+  /** How long to retry a migration that cannot get its locks. */
   patienceMs?: number
-  /** The pause between two tries, in which the service works off its queue. */
+  /** Pause between two tries, in which the service can work off its queue. */
   pauseMs?: number
-  /** `holders`: the oldest transactions of the database. */
+  /** `holders`: the database's oldest transactions. */
   onContended?: (contended: { migration: string; tries: number; holders: readonly string[] }) => void
 }
 
 /**
- * Applies the folder's pending migrations and returns them. Several processes may call it at once. `url`: of Postgres, not of a
- * pooler. A migration that gets no lock within half a second is undone and retried: a waiting ALTER TABLE blocks everybody else.
- * @throws StartupError for a migration that was edited or skipped, or that got no lock in time
+ * Applies the folder's pending migrations and returns their names. Safe to call from several processes. `url`: of Postgres, not a
+ * pooler. A migration without its locks after half a second is undone and retried: a waiting ALTER TABLE blocks everybody else.
+ * @throws StartupError for a migration that was edited or skipped, or that could not get its locks in time
  */
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = upTo(readMigrations(options.folder), options.last)
   return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
     await takeTurn(client)
     const pending = await pendingOf(client, expected, options)
-    // A role without the right to create may still find that nothing is pending.
+    // A role that cannot create schemas must still be able to find that no migration is pending.
     if (pending.length > 0)
       await client.query(
         `create schema if not exists drizzle;
@@ -56,7 +56,7 @@ const upTo = (migrations: readonly Migration[], last: string | undefined): reado
 }
 
 export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migrationsFolder): (() => Promise<boolean>) => {
-  // Read once: the folder may change while a newer release is installed beside this one.
+  // Read once, because the folder may change while a newer release is installed beside this one.
   const expected = readMigrations(folder)
   return async () => {
     const applied = await appliedIn(pool)
@@ -64,7 +64,7 @@ export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migration
   }
 }
 
-/** Polls: a session that waits in one statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
+/** Polls, because a session waiting inside a statement has a snapshot, which would block CREATE INDEX CONCURRENTLY. */
 const takeTurn = async (client: pg.Client) => {
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [migrationLock])
@@ -86,9 +86,7 @@ const appliedIn = async (db: Pick<pg.Client | pg.Pool, 'query'>): Promise<Map<st
 const isIn = (applied: ReadonlyMap<string, bigint>, { hash, releasedHash }: Migration): boolean =>
   applied.has(hash) || (releasedHash !== undefined && applied.has(releasedHash))
 
-/**
- * Remnants for an earlier release go when the operator confirms that none runs, with the next release, or if the database is new.
- */
+/** Migrations that remove schema of an earlier release run with the next release, on `finish`, or in a new database. */
 const pendingOf = async (
   client: pg.Client,
   expected: readonly Migration[],
@@ -114,7 +112,7 @@ const pendingOf = async (
 const otherTables = `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
   and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e') order by c.relname limit 4`
 
-/** Refuses the tables or migrations of another program: ours would mix with them, or fail half way. */
+/** Refuses a database with another program's tables or migrations, because ours would mix with them or fail halfway. */
 const refuseForeign = async (client: pg.Client, applied: Map<string, bigint>, [first]: readonly Migration[]) => {
   if (!first || isIn(applied, first)) return
   const { rows } = await client.query<{ name: string }>(otherTables)
@@ -169,8 +167,8 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
 const namedTable = /\b(?:alter\s+table(?:\s+if\s+exists)?(?:\s+only)?|references|on)\s+(?:"?public"?\.)?"?(\w+)/gi
 
 /**
- * Locks all tables that the migration names and does not create, within the timeout of one lock. One by one, each lock could wait
- * that long while the earlier ones are held.
+ * Locks all existing tables that the migration names, within the timeout for a single lock. If each table were locked separately,
+ * each lock could wait that long while the earlier locks are held.
  */
 const lockTables = async (client: pg.Client, { statements }: Migration) => {
   const named = statements.flatMap((statement) => [...statement.matchAll(namedTable)].map(([, name = '']) => name))
@@ -182,17 +180,17 @@ const lockTables = async (client: pg.Client, { statements }: Migration) => {
   if (rows.length === 0) return
   await client.query(`set local statement_timeout = ${lockTimeoutMs}`)
   await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`).catch((cause: unknown) => {
-    // In the migration's own statements, 57014 is an operator who cancels it.
+    // Caught only here, because in the migration's own statements 57014 means that an operator cancelled the migration.
     throw sqlState(cause) === '57014' ? new LocksNotFree('the locks were not free in time', { cause }) : cause
   })
   await client.query('set local statement_timeout to default')
 }
 
-/** For statements that PostgreSQL refuses in a transaction. A retry runs all of them again, so each must be repeatable. */
+/** For statements that PostgreSQL rejects in a transaction. A retry runs all statements again, so each must be idempotent. */
 const applyInSteps = async (client: pg.Client, migration: Migration) => {
   for (const written of migration.statements)
     for (const statement of await forEachPart(client, written)) {
-      // CONCURRENTLY takes a lock that blocks nobody, then waits for older transactions to end.
+      // CONCURRENTLY takes a lock that blocks no one, then waits for older transactions to end.
       const blocksNobody = /\bconcurrently\b/i.test(statement)
       await client.query(`set lock_timeout = ${blocksNobody ? 0 : lockTimeoutMs}`)
       await dropInvalid(client, statement)
@@ -204,7 +202,7 @@ const applyInSteps = async (client: pg.Client, migration: Migration) => {
 
 const eachPart = /^\s*-- each part of (\w+) without (\w+)$/m
 
-/** Below `-- each part of <table> without <index>`: runs for each part (`{part}`) of the divided table that lacks the index. */
+/** After `-- each part of <table> without <index>`, runs the statement for each partition (`{part}`) that lacks the index. */
 const forEachPart = async (client: pg.Client, statement: string): Promise<readonly string[]> => {
   const [, table, index] = eachPart.exec(statement) ?? []
   if (table === undefined) return [statement]
@@ -220,7 +218,7 @@ const forEachPart = async (client: pg.Client, statement: string): Promise<readon
 
 const newIndex = /\bcreate\s+(?:unique\s+)?index\s+concurrently\s+if\s+not\s+exists\s+"?([a-z0-9_]+)"?/i
 
-/** A failed CREATE INDEX CONCURRENTLY leaves an invalid index, which IF NOT EXISTS accepts as the finished one. */
+/** A failed CREATE INDEX CONCURRENTLY leaves an invalid index, which IF NOT EXISTS would accept. */
 const dropInvalid = async (client: pg.Client, statement: string) => {
   const name = newIndex.exec(statement)?.[1]
   if (name === undefined) return
@@ -228,7 +226,7 @@ const dropInvalid = async (client: pg.Client, statement: string) => {
   if (rows.length > 0) await client.query(`drop index concurrently if exists ${client.escapeIdentifier(name)}`)
 }
 
-/** Recorded under both hashes: a process of the release that brought the migration checks its own. */
+/** Recorded under both hashes, because processes of the release that brought the migration check for its original hash. */
 const record = (client: pg.Client, { hash, releasedHash = hash, at }: Migration) =>
   client.query('insert into drizzle.__drizzle_migrations (hash, created_at) select distinct unnest($1::text[]), $2::bigint', [
     [hash, releasedHash],

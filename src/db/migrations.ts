@@ -8,20 +8,20 @@ export const migrationsFolder = fileURLToPath(new URL('../../migrations', import
 export type Migration = {
   tag: string
   hash: string
-  /** SHA-256 of the file as released, if statements were moved out of it since. */
+  /** SHA-256 of the file as released, if statements have since been moved to other files. */
   releasedHash?: string
-  /** The journal's time, in milliseconds, which orders migrations. */
+  /** Time in the journal, in milliseconds. Migrations run in this order. */
   at: number
   statements: readonly string[]
-  /** False for a file that begins with `-- no transaction`. */
+  /** False if the file begins with `-- no transaction`. */
   inTransaction: boolean
-  /** True for a file with the line `-- after the upgrade`: it removes what the previous version needs. */
+  /** True if the file has the line `-- after the upgrade`: it removes schema that the previous version needs. */
   afterUpgrade: boolean
 }
 
 /**
- * `last`: the release's last migration. `migrations`: the SHA-256 of each file that it brought. `amended`: files that have since
- * lost statements to other files, with today's hash and the reason.
+ * `last`: the release's last migration. `migrations`: SHA-256 of each file that the release added. `amended`: files from which
+ * statements have since been moved to other files, with their current hash and the reason.
  */
 export type Release = {
   version: string
@@ -32,7 +32,7 @@ export type Release = {
 
 export const releasesFile = (folder = migrationsFolder): string => join(folder, 'releases.json')
 
-/** Oldest first; none before the first release. */
+/** Oldest first. Empty before the first release. */
 export const readReleases = (folder = migrationsFolder): Release[] => {
   const file = releasesFile(folder)
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []

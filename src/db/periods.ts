@@ -1,20 +1,20 @@
 import { type Db, statement } from './client.ts'
 import type { dividedTables } from './tables/divided.ts'
 
-/** `unit`: how long a period lasts. A read without a time opens every period: 0.05 ms each. */
+/** `unit`: length of a partition. A query without a time condition opens all partitions, at 0.05 ms each. */
 export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }
 
 const create = statement('periods.create')`select create_periods($1, $2, now() + $3::interval) as created`
 const drop = statement('periods.drop')`select drop_periods($1, now() - make_interval(days => $2), $3) as period`
 
-/** How far ahead the next period is created, so that a job may fail for days. */
+/** How far ahead the next period is created, so that the job can fail for days without consequences. */
 const ahead = { week: '10 days', month: '35 days' } as const
 
-/** Creates the current period and the next one, by the database's clock. */
+/** Creates partitions for the current and next period, by the database's clock. */
 export const createPeriods = async (db: Db, divided: readonly Divided[]): Promise<void> => {
   for (const { table, unit } of divided) await db.query(create, [table, unit, ahead[unit]])
 }
 
-/** Drops the periods that ended more than `days` ago, or detaches them for an archive. Returns their names. */
+/** Drops partitions that ended more than `days` ago, or detaches them for archiving. Returns their names. */
 export const dropPeriods = async (db: Db, table: Divided['table'], days: number, detach: boolean): Promise<string[]> =>
   (await db.query<{ period: string }>(drop, [table, days, detach])).map(({ period }) => period)

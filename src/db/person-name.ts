@@ -1,4 +1,4 @@
-/** An account's name, else its first wallet. Never an e-mail: strangers and programs read it. `id`: an SQL expression. */
+/** An account's name or first wallet. Never an e-mail address: strangers and programs read it. `id`: SQL expression. */
 export const personNameSql = (id: string): string => `(
   select coalesce(person.display_name, (
     select left(i.subject, 6) || '…' || right(i.subject, 4) from identities i
@@ -7,7 +7,7 @@ export const personNameSql = (id: string): string => `(
 
 export type NamedPerson = { id: string; name: string | null }
 
-/** The people whose approvals count, as `NamedPerson[]`. `approvalId`: an SQL expression. */
+/** The people whose approvals count, as `NamedPerson[]`. `approvalId`: SQL expression. */
 export const approversSql = (approvalId: string): string => `coalesce((
   select json_agg(json_build_object('id', x.account_id, 'name', ${personNameSql('x.account_id')}) order by x.account_id)
   from (select distinct d.account_id from approval_decisions d where d.approval_id = ${approvalId} and d.decision = 'approve'

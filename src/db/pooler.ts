@@ -1,7 +1,7 @@
 import { only } from '../lib/lists.ts'
 import { withClient } from './start.ts'
 
-/** A program that shares connections between clients' transactions. `otherwise`: settings other than required. */
+/** A connection pooler in transaction mode. `otherwise`: settings that differ from the required ones. */
 export type Pooler = { keepsStatements: boolean; otherwise: string[] }
 
 const marker = 'payments_service_probe'
@@ -9,8 +9,8 @@ const marker = 'payments_service_probe'
 export type Server = { version: number; pooler: Pooler | undefined }
 
 /**
- * A pooler gives each client its own process id. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared
- * statements under its own names. Older ones (1.18 in Debian 12) lose them, so statements go unnamed.
+ * Detects a pooler by the process id, because a pooler gives each client an id of its own. PgBouncer 1.21 and later supports
+ * prepared statements if `max_prepared_statements` is above 0. For older versions (1.18 in Debian 12) statements are unnamed.
  */
 export const probeServer = (url: string, settings: Readonly<Record<string, string>>): Promise<Server> =>
   withClient({ connectionString: url }, async (client) => {

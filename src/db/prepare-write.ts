@@ -16,19 +16,19 @@ const casing = new CasingCache('snake_case')
 type Written = Complete & { readonly _: { readonly returning: unknown } }
 type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : B['_']['returning']
 
-/** Declares an update or a deletion under a condition; its rows are what it returns. */
+/** Declares a conditional update or delete, which returns the affected rows. */
 export const prepareWrite = <const P extends Parameters, B extends Written>(
   name: string,
   parameters: P,
   build: (orm: Writer, param: Places<P>) => B,
 ): Prepared<Values<P>, RowOf<B>> => declareForms(name, 'pool', parameters, (at) => build(orm, at))
 
-// One parameter per column, with a list of values: one statement for any number of rows.
+// Each column is one array parameter, so that one statement writes any number of rows.
 
 type Row = Readonly<Record<string, unknown>>
 type Columns = readonly (readonly [key: string, column: PgColumn])[]
 
-/** A value in the driver's form: a serialised document, packed bytes. */
+/** A value as the driver sends it, such as serialised JSON or packed bytes. */
 export class Sent {
   readonly value: string | Buffer | null
   constructor(value: string | Buffer | null) {
@@ -40,7 +40,7 @@ export type RowToInsert<T extends PgTable> = {
   readonly [Name in keyof InferInsertModel<T>]: InferInsertModel<T>[Name] | Sent
 }
 type Name<T extends PgTable> = keyof InferInsertModel<T> & string
-/** A row with its id and these columns; its other columns are not written. */
+/** A row's id and the columns to write. Its other columns are unchanged. */
 type Changed<T extends PgTable, Column extends Name<T>> = Required<Pick<RowToInsert<T>, Column | ('id' & Name<T>)>>
 
 const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
@@ -51,7 +51,7 @@ const sentValue = (value: unknown, column: PgColumn): unknown => {
   return value === null || value === undefined ? null : column.mapToDriverValue(value)
 }
 
-/** The driver would search every element twice, and join them one by one: a third of what an insert of many rows takes. */
+/** Written by hand, because the driver escapes and joins elements one by one: a third of the time of a large insert. */
 const element = (value: unknown): string => {
   if (value === null) return 'NULL'
   if (Buffer.isBuffer(value)) return `\\\\x${value.toString('hex')}`
@@ -61,7 +61,7 @@ const element = (value: unknown): string => {
 
 const rowsOf = (columns: Columns) => {
   const names = columns.map(([, column]) => nameOf(column))
-  // unnest flattens a list of lists, so each inner list is sent as text.
+  // unnest flattens nested arrays, so each inner array is sent as text.
   const lists = columns.map(([, column], index) => `unnest($${index + 1}::${isList(column) ? 'text' : column.getSQLType()}[])`)
   return {
     names,
@@ -88,8 +88,8 @@ const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
 }
 
 /**
- * A column that no row has gets its default. `end`: the rest of the query, which names new rows `x` and the table `t`: conflicts,
- * omitted rows, `returning`.
+ * Inserts rows. A column that no row sets gets its default. `end`: the rest of the query (conflicts, `returning`), in which `x`
+ * are the new rows and `t` the table.
  */
 export const insertRows = async <T extends PgTable, Returned extends object = never>(
   { query }: Pick<Db, 'query'>,
@@ -103,7 +103,7 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
     const { names, typed, from, send } = rowsOf(columns)
     const text = `insert into "${getTableName(table)}" as t (${names.join(', ')}) select ${typed.join(', ')} from ${from} ${end}`
     const missing = columnsIn(table, (key) => !columns.some(([given]) => given === key))
-      // A transaction's id is always the database's own.
+      // The database always sets the transaction id itself.
       .filter(([, column]) => column.getSQLType() !== 'xid8')
       .map(([key]) => `-${key}`)
     return { query: nameStatement(`${getTableName(table)}.insert${missing.join('')}${end && ` ${end}`}`, text, 'pool'), send }
@@ -111,11 +111,11 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }
 
-/** Not awaited: a failure fails the commit. */
+/** Inserts without awaiting the result. If the insert fails, the commit fails. */
 export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void =>
   tx.defer(insertRows(tx, table, [row]))
 
-/** Inserts a row unless its key exists; returns whether it did. `key`: the columns of a unique index. Default: any of them. */
+/** Inserts a row unless its key exists, and returns whether it did. `key`: columns of a unique index. Default: any index. */
 export const insertOnce = async <T extends PgTable>(
   db: Db,
   table: T,
@@ -156,7 +156,7 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
   await tx.query(update.query, update.send(rows as readonly Row[]))
 }
 
-/** Not awaited. Each set of columns is a statement of its own: if callers can combine columns freely, write the whole row. */
+/** Does not await the result. Each set of columns is a separate statement: if callers can combine columns freely, write all. */
 export const updateRow = <T extends PgTable & { id: PgColumn }, R extends { readonly id: string }>(
   tx: Tx,
   table: T,

@@ -4,7 +4,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { type Connection, type ConnectionMode, declareStatements, nameStatement, type Statement } from './statement.ts'
 
-// Queries are built on first use, not per request: building costs more than Postgres needs to answer.
+// Queries are built once, at their first use, because building one takes longer than Postgres takes to answer it.
 
 type Kinds = {
   uuid: Uuid
@@ -16,7 +16,7 @@ type Kinds = {
   'text[]': readonly string[]
   'int[]': readonly number[]
   'bytea[]': readonly Buffer[]
-  /** Format: 2026-01-31. */
+  /** Format: YYYY-MM-DD. */
   date: string
   'date[]': readonly string[]
   'timestamptz[]': readonly Date[]
@@ -24,16 +24,16 @@ type Kinds = {
   boolean: boolean
   int: number
   xid8: string | bigint
-  /** The maximum of rows. */
+  /** Maximum number of rows. */
   rows: number
-  /** Decides whether a condition is part of the text; has no place in it. */
+  /** Includes or omits a condition of the query. Never sent as a value. */
   flag: boolean
 }
 type Kind = keyof Kinds
 type Optional = `${Exclude<Kind, 'rows'>}?`
 type Nullable = `${Exclude<Kind, 'rows' | 'flag'>}|null`
 
-/** A `?` parameter may be missing: its condition is then not part of the text. A nullable parameter is a value to write. */
+/** A `?` parameter is optional: without a value, its condition is omitted from the query. A `|null` parameter may write null. */
 export type Parameters = Readonly<Record<string, Kind | Optional | Nullable>>
 
 type ValueOf<K> = K extends `${infer Given extends Kind}?`
@@ -49,11 +49,11 @@ export type Places<P extends Parameters> = {
   [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Optional ? SQL | undefined : SQL
 }
 
-/** A drizzle query builder whose statement is complete. */
+/** A drizzle query builder with a complete query. */
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
 
-/** The fields of a statement's rows. Drizzle keeps the fields that a write returns only in its configuration. */
+/** Fields of a query's rows. For a write with `returning`, drizzle exposes them only in its configuration. */
 const fieldsOf = (built: Complete): object => {
   const select = Reflect.get(built, '_') as { selectedFields?: object } | undefined
   const write = Reflect.get(built, 'config') as { returningFields?: object }
@@ -62,39 +62,39 @@ const fieldsOf = (built: Complete): object => {
 
 export type Form<V, Row> = {
   statement: Statement | string
-  /** The maximum number of value sets per statement. */
+  /** Maximum number of value sets per query. */
   maxSets: number
   values: (list: readonly V[]) => unknown[]
-  /** Rows as arrays, if several columns may have one name. */
+  /** Rows are arrays if several columns may have the same name. */
   rowMode?: 'array'
-  /** The rows of each set of values. */
+  /** The rows for each set of values. */
   read: (rows: readonly object[], count: number) => Row[][]
 }
 
 export type Prepared<V, Row> = {
   readonly connection: Connection
-  /** `outside`: requests of one event-loop turn share a statement. `in_tx`: also those of one run of code in a transaction. */
+  /** `outside`: requests of one event-loop turn share a query. `in_tx`: requests of one flush also share one in a transaction. */
   readonly coalesces: 'outside' | 'in_tx' | null
-  /** `coalesced`: for several sets of values at once. */
+  /** `coalesced`: the form that serves several sets of values at once. */
   form: (values: V, coalesced: boolean) => Form<V, Row>
 }
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
-/** Each form is a prepared statement on every connection, and callers can combine filters: this bounds the number. */
+/** Each form is a prepared statement on every connection, and callers can combine filters freely, so the number is limited. */
 const maxForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
 const typeOf = (kind: Parameters[string] = 'text'): string => (kind === 'rows' ? 'int' : kind.replace(/\?$|\|null$/, ''))
 
-/** Documents are sent as text. So are lists within a list: Postgres has no arrays of lists of different lengths. */
+/** Documents are sent as text, and so are arrays within arrays, because Postgres arrays must be rectangular. */
 const sentAs = (type: string, value: unknown, inList: boolean): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'jsonb') return JSON.stringify(value)
   return inList && Array.isArray(value) ? makePgArray(value) : value
 }
 
-/** Each row begins with its key's number. */
+/** Groups rows by the key number in each row's first column. */
 const byKey =
   <Sent, Row>(numberOf: (row: Sent) => unknown, read: (row: Sent) => Row) =>
   (rows: readonly object[], count: number) => {
@@ -103,7 +103,7 @@ const byKey =
     return groups
   }
 
-/** Runs `text` for each of a list of keys; the text names a key's parts `key.…`. */
+/** Runs `text` once for each key in a list. The text refers to the parts of a key as `key.…`. */
 const forEachKey = (types: Readonly<Record<string, string>>, text: string): string => {
   const names = Object.keys(types).map((name) => `"${name}"`)
   const lists = Object.values(types).map((type, index) => `$${index + 1}::${type.endsWith('[]') ? 'text' : type}[]`)
@@ -120,7 +120,7 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string): stri
 type Decoder = { mapFromDriverValue: (value: unknown) => unknown }
 type Leaf = { group: string | null; name: string; decoder: Decoder | null }
 
-/** Columns that drizzle decodes. All other types arrive in their record form, by the parsers in `connect.ts`. */
+/** Columns that drizzle decodes. Values of other types are already decoded by the parsers in `connect.ts`. */
 const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53', 'PgTimestampString'])
 
 const decoderOf = (field: Column | SQL): Decoder | null => {
@@ -137,7 +137,7 @@ const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
     return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
   })
 
-/** Turns a row of a statement into a record. The record's columns begin at place `from`. */
+/** Converts a query's row to a record. The record's columns begin at index `from`. */
 const readerOf = (name: string, fields: object, from: number): ((row: readonly unknown[]) => object) => {
   const leaves = leavesOf(fields)
   const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
@@ -155,7 +155,7 @@ const readerOf = (name: string, fields: object, from: number): ((row: readonly u
   }
 }
 
-/** `build` gets the places of the values. */
+/** `build` receives a placeholder for each value. */
 export const declareForms = <P extends Parameters, Row>(
   name: string,
   mode: ConnectionMode,
@@ -187,7 +187,7 @@ export const declareForms = <P extends Parameters, Row>(
       if (name === undefined) return `$${taken.length + constants.push(params[Number(number) - 1])}`
       return isCoalesced ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
     })
-    // `offset 0` keeps each key's query apart: joined to the list, it could get a plan for many rows.
+    // `offset 0` keeps each key's query separate. If it were joined to the list, it could get a plan for many rows.
     const text = isCoalesced
       ? forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${single} offset 0`)
       : single
@@ -208,7 +208,7 @@ export const declareForms = <P extends Parameters, Row>(
     if (forms.size < maxForms) forms.set(key, form)
     return form
   }
-  // Input of the test of query plans.
+  // Makes all forms available to the test of query plans.
   declareStatements(name, () => {
     for (const given of [[], ...optional.map((parameter) => [parameter])])
       for (const isCoalesced of coalesces ? [false, true] : [false]) formOf(given, isCoalesced)
@@ -227,9 +227,9 @@ export const declareForms = <P extends Parameters, Row>(
 type Build<P extends Parameters, B extends Select> = (orm: QueryBuilder, param: Places<P>) => B
 
 /**
- * Declares a query, by default on the connection `record`. Fields have at most two levels, and a joined table lists all of its fields.
- * With `coalesced`, parameters are ids and texts, and all requests of one turn share one statement. The statement costs most
- * of a lookup, not its rows.
+ * Declares a query, by default on the connection `record`. Fields may be nested two levels deep, and a joined table must list all
+ * of its fields. With `coalesced`, parameters are ids and texts, and all requests of one turn share one query, because most of a
+ * lookup's cost is per query, not per row.
  */
 export function prepare<const P extends Parameters, B extends Select>(
   ...query: [name: string, parameters: P, build: Build<P, B>]
@@ -250,8 +250,8 @@ export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
 type Key<T extends KeyTypes> = { readonly [Name in keyof T]: Kinds[T[Name]] | null }
 
 /**
- * Declares a text query that runs for all keys of one turn. The text names its key's parts `key.…`. It must read a bounded number
- * of rows, because all requests of the turn wait for the slowest key.
+ * Declares an SQL query that runs for all keys requested in one turn. The text refers to the parts of a key as `key.…`. The query
+ * must read a limited number of rows, because all requests of the turn wait for the slowest key.
  */
 export const prepareText =
   <Row extends object>() =>

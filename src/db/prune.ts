@@ -4,11 +4,11 @@ import type { Db } from './client.ts'
 import { isUnavailable } from './errors.ts'
 import { prepareWrite } from './prepare-write.ts'
 
-/** Removes the oldest rows from before a time, after the first `passedOver`. Returns one row for each. */
+/** Deletes the oldest rows from before a given time, skipping the first `passedOver`. Returns one row for each deleted row. */
 type Remove = (db: Db, batch: { before: Date; size: number; passedOver: number }) => Promise<readonly unknown[]>
 export type Removal = { removal: Remove; before: Date }
 
-/** `by`: the order. Default: the index on `age`, then the key. */
+/** `by`: deletion order. Default: the index on `age`, then the key. */
 type Old = { only?: SQL | ((before: SQL) => SQL); by?: readonly PgColumn[] }
 
 export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
@@ -31,7 +31,7 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
 const batch = 5_000
 const maxPassedOver = 20
 
-/** In batches: no long transaction. Halves a failing batch down to the undeletable row, and skips it. Returns the last error. */
+/** Deletes in batches, which are halved on failure until the row at fault is found and skipped. Returns the last error. */
 const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown> => {
   let failure: unknown
   let size = batch
@@ -52,7 +52,7 @@ const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown>
   return failure
 }
 
-/** Throws only after everything that can be deleted is gone. */
+/** Throws only after deleting everything that can be deleted. */
 export const prune = async (db: Db, ...removals: readonly Removal[]): Promise<void> => {
   const failures: unknown[] = []
   for (const each of removals) failures.push(await removeAll(db, each))

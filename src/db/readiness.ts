@@ -4,15 +4,15 @@ import { migrationsCheck } from './migrate.ts'
 import { statement } from './statement.ts'
 
 const writable = statement('ready.writable')`select not current_setting('transaction_read_only')::boolean as writable`
-/** A commit that reaches the disk and leaves no row: fails on a standby, and if the disk is full. */
+/** A commit that is flushed to disk but leaves no row. It fails on a standby or with a full disk. */
 const write = statement('ready.write')`select pg_logical_emit_message(true, 'payments-service', 'ready')`
 
 /** The caller must get an answer before its own timeout. */
 const deadlineMs = 2_000
-/** A process writes at most once in this time, however often readiness is checked. */
+/** Minimum time between two writes by one process, however often readiness is checked. */
 const writeEveryMs = 1_000
 
-/** Whether the database answers in time, has this release's migrations and accepts writes. Concurrent callers share a check. */
+/** Whether the database responds in time, has this release's migrations and accepts writes. Concurrent callers share a check. */
 export const createReadiness = (db: Database): (() => Promise<boolean>) => {
   const isMigrated = migrationsCheck(db.pool)
   let checking: Promise<boolean> | undefined

@@ -1,20 +1,20 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** `audit`: `account:row`, an audit row per recent commit. `sent`: attempts. `seal`: `number:hash`. `key`: keys' scopes. */
+/** `audit`: `account:row`, one audit row per recent commit. `sent`: attempt ids. `seal`: `number:hash`. `key`: scopes of keys. */
 export const recoveryPointKinds = ['audit', 'sent', 'seal', 'key'] as const
 export type RecoveryPointKind = (typeof recoveryPointKinds)[number]
 
 /**
- * How many of each kind are kept. A database commits in order: if the newest exists, so does everything before it. Attempts and
- * keys are kept longer, because repeating a lost one pays twice.
+ * Maximum number of remembered writes of each kind. A database commits in order: if the newest write exists, so do all earlier
+ * ones. More attempts and keys are remembered, because repeating a lost one pays twice.
  */
 const maxKept: Readonly<Record<RecoveryPointKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
-/** Younger than everything that a retention removes. */
+/** Shorter than any retention period, so that a deleted row never looks like a lost write. */
 const forgetAfterMs = 12 * 3_600_000
 
 export type TrackedWrite = { kind: RecoveryPointKind; id: string; atMs: number }
 
-/** A server and its log position. In the recovery point: the position before the newest acknowledged commit. */
+/** A server and its WAL position. In the recovery point: the position before the newest acknowledged commit. */
 export type ServerPosition = { system: string; server: string; position: bigint }
 
 export type SavedRecoveryPoint = { serverPosition: ServerPosition | undefined; writes: readonly TrackedWrite[] }
@@ -22,11 +22,11 @@ export type SavedRecoveryPoint = { serverPosition: ServerPosition | undefined; w
 export type RecoveryPointFile = {
   saved: readonly SavedRecoveryPoint[]
   write: (serverPosition: ServerPosition | undefined, writes: readonly TrackedWrite[]) => void
-  /** A person has reconciled: older entries are no longer checked. */
+  /** Called when an operator has reconciled: older entries are no longer checked. */
   forget: (atMs: number) => void
 }
 
-/** The newest writes that the database acknowledged to this process. A server must have them before it is trusted. */
+/** The newest writes that the database acknowledged to this process. A server must have them to be trusted. */
 export type RecoveryPoint = ReturnType<typeof createRecoveryPoint>
 
 export const createRecoveryPoint = (clock: Clock) => {
@@ -62,7 +62,7 @@ export const createRecoveryPoint = (clock: Clock) => {
       if (kind === 'audit' || kind === 'seal') write()
     },
     serverPosition: () => serverPosition,
-    /** The log position of the trusted server: every later commit is behind it. */
+    /** Sets the WAL position of the trusted server. All later commits have higher positions. */
     advance: (position: bigint): void => {
       reached = position
     },

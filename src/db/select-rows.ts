@@ -40,7 +40,7 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   return async (db, key) => (await first(db, query, key)) as Row<T> | undefined
 }
 
-/** Rows, oldest first. */
+/** Selects rows by equality, oldest first. */
 export const selectRows = <T extends PgTable & { id: PgColumn }, const Name extends Column<T>>(
   name: string,
   table: T,
@@ -53,7 +53,7 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
   return async (db, key) => (await db.run(query, key)) as Row<T>[]
 }
 
-/** Rows that have one of several values in a column, in no order. */
+/** Selects rows that have one of several values in a column, in no particular order. */
 export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,

@@ -8,13 +8,13 @@ import { prepareWrite } from './prepare-write.ts'
 import { statement } from './statement.ts'
 import { sendLogs } from './tables/rails.ts'
 
-/** Registers this process's logs, and ends logs that are no longer renewed: a process that trusts the database ends them. */
+/** Registers this process's logs, and ends logs that are no longer renewed. Safe only while it trusts the database. */
 const renew = statement('send_logs.renew')`
   with ended as (update send_logs set stopped_at = clock_timestamp()
      where stopped_at is null and seen_at < clock_timestamp() - interval '2 minutes' and id <> all($1::uuid[]))
    insert into send_logs (id, process, started_at, seen_at) select id, $2, clock_timestamp(), clock_timestamp() from unnest($1::uuid[]) as x(id)
    on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = null`
-/** Ends all logs, or some, once a person or another process has vouched for them. */
+/** Ends all or some logs, once an operator or another process has confirmed that they are no longer needed. */
 export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (orm, param) =>
   orm
     .update(sendLogs)
@@ -22,12 +22,12 @@ export const endSendLogs = prepareWrite('send_logs.end', { ids: 'uuid[]?' }, (or
     .where(and(isNull(sendLogs.stoppedAt), param.ids && sql`${sendLogs.id} = any(${param.ids})`)),
 )
 
-/** Ends a log only if every send under way has its result recorded. Otherwise only the log knows whether it was sent. */
+/** Ends a log only if all its sends have a recorded result. Otherwise only the log shows whether a payment was sent. */
 const endInOrder = statement('send_logs.end_in_order')`
   update send_logs l set stopped_at = clock_timestamp() where l.id = any($1) and not exists (select from rail_attempts a
      where a.sender_id = l.id and a.state = 'sending' and a.state <> 'resolved' and a.next_check_at is not null)`
 
-/** `unknown`: logs with attempts under way, neither ended nor in $1. `unregistered`: some are from an unregistered log. */
+/** `unknown`: logs with attempts in progress, neither ended nor in $1. `unregistered`: an attempt names an unregistered log. */
 const look = statement('send_logs.look')`
   with live as materialized (select distinct sender_id as id from rail_attempts where state <> 'resolved' and next_check_at is not null and state <> 'recorded')
    select array(select id from live join send_logs l using (id) where l.stopped_at is null and id <> all($1::uuid[])) as unknown,
@@ -37,14 +37,14 @@ const look = statement('send_logs.look')`
 type Look = { unknown: Uuid[]; unregistered: boolean; newest: Date | null; recent: boolean }
 
 const renewEveryMs = 2_000
-/** A living process has renewed its log within this time. */
+/** Every live process renews its log within this time. */
 const patienceMs = 3 * renewEveryMs
 
 export type SendLogs = ReturnType<typeof createSendLogs>
 
 /**
- * Tracks which processes send from this database. A process renews its logs while it trusts the database. An attempt may be on a
- * copy if its log is not on this disk, and its process neither lives nor has ended. The original may then send the same payments.
+ * Tracks which processes send from this database. A process renews its logs while it trusts the database. If an attempt's log is
+ * not on this disk, and its process is neither alive nor shut down, this may be a copy whose original sends the same payments.
  */
 export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendLog?: SendLog) => {
   const name = `${hostname()}:${process.pid}`
@@ -53,7 +53,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
   const own = () => [...(sendLog?.found ?? []), ...(sendLog?.open() ?? [])]
 
   return {
-    /** Logs whose process is neither alive nor stopped in order. Undefined while a process may still report that it is alive. */
+    /** Logs of processes that are neither alive nor shut down. Undefined while a process may still report that it is alive. */
     findUnknown: async (): Promise<Uuid[] | undefined> => {
       const [found] = await db.query<Look>(look, [own()])
       if (found?.unregistered && first === undefined)
@@ -66,7 +66,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
       if (found.newest > first.newest) return []
       return performance.now() - first.atMs < patienceMs ? undefined : found.unknown
     },
-    /** Only a process that trusts the database renews: other processes rely on it. */
+    /** Only for a process that trusts the database, because other processes rely on the renewal. */
     renew: async (atOnce = false): Promise<void> => {
       const nowMs = performance.now()
       if (!sendLog || (!atOnce && renewedMs !== undefined && nowMs - renewedMs < renewEveryMs)) return
@@ -75,7 +75,7 @@ export const createSendLogs = ({ db, logger }: { db: Db; logger: Logger }, sendL
       if (renewedMs === undefined && sendLog.found.length > 0) await db.run(endSendLogs, { ids: sendLog.found })
       renewedMs = nowMs
     },
-    /** For logs that were declared unknown. */
+    /** Ends logs that were declared unknown. */
     end: (ids: readonly Uuid[]) => db.run(endSendLogs, { ids }),
     stop: async (): Promise<void> => {
       if (renewedMs !== undefined) await db.query(endInOrder, [sendLog?.open() ?? []])

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Db } from './client.ts'
 import { statement } from './statement.ts'
 
-/** Settings that a client may not set, or that only the operator may decide, each with a warning for an unsafe value. */
+/** Settings that a client cannot set or that the operator must decide, each with a warning for unsafe values. */
 const unsafe: Readonly<Record<string, readonly [isSafe: (setting: string) => boolean, warning: string]>> = {
   synchronous_standby_names: [
     (setting) => setting !== '',

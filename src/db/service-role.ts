@@ -9,8 +9,8 @@ const refusedBy = [
 ] as const
 
 /**
- * Grants the role of the running service its rights; the owner of the tables migrates. The role reads and writes rows, but has no
- * right to what a trigger refuses (the ledger, the audit log). Repeatable; run it after each migration.
+ * Grants the running service's role its privileges. The tables' owner runs the migrations. The role can read and write rows,
+ * except for the changes that triggers refuse (ledger, audit log). Idempotent; run it after each migration.
  * @throws StartupError if the role does not exist
  */
 export const grantServiceRole = (url: string, role: string): Promise<void> =>

@@ -3,7 +3,7 @@ import { StartupError } from '../lib/errors.ts'
 
 type Settings = Readonly<Record<string, string>>
 
-/** No default of the server, the database or the role may change these. */
+/** Settings that no default of the server, database or role may change. */
 const meaning: Settings = {
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
@@ -13,19 +13,19 @@ const meaning: Settings = {
   bytea_output: 'hex',
   standard_conforming_strings: 'on',
   array_nulls: 'on',
-  // A commit that its standby did not confirm is reported as a warning.
+  // If a standby did not confirm a commit, Postgres reports it as a warning.
   client_min_messages: 'notice',
   idle_in_transaction_session_timeout: '30000',
 }
 
-/** Settings of direct connections only: PgBouncer sends half a kilobyte. */
+/** Only for direct connections, because PgBouncer sends at most half a kilobyte of settings. */
 const ofDirect: Settings = {
-  // The pool closes idle connections itself.
+  // The pool itself closes idle connections.
   idle_session_timeout: '0',
   default_transaction_deferrable: 'off',
   transform_null_equals: 'off',
   row_security: 'on',
-  // Searches must find everything.
+  // Searches must find all matches.
   gin_fuzzy_search_limit: '0',
   enable_indexscan: 'on',
   enable_indexonlyscan: 'on',
@@ -33,7 +33,7 @@ const ofDirect: Settings = {
   enable_sort: 'on',
 }
 
-/** Only `verify` has a longer timeout, because it reads whole tables. It sorts and joins in memory, with plans for the actual values. */
+/** Only `verify` has a longer timeout: it reads whole tables, and sorts and joins in memory with plans for actual values. */
 const longestRequestMs = 60_000
 const plansOf = (statementTimeoutMs: number): Settings =>
   statementTimeoutMs > longestRequestMs
@@ -45,18 +45,18 @@ const plansOf = (statementTimeoutMs: number): Settings =>
         enable_mergejoin: 'on',
       }
     : {
-        // Lookups by key or over arrays: a plan for the actual values is never better, and costs as much as the statement.
+        // For lookups by key or array, a plan for the actual values is never better and takes as long as the query itself.
         plan_cache_mode: 'force_generic_plan',
-        // A plan from when the table was small reads and sorts thousands of rows later (measured: 13 ms for a lookup by key).
+        // A plan cached while the table was small scans and sorts thousands of rows later (measured: 13 ms for a lookup by key).
         enable_seqscan: 'off',
         enable_bitmapscan: 'off',
-        // If a join's ids lie at the beginning of an index, the planner expects a merge along it to end soon.
+        // If the ids of a join are at the beginning of an index, the planner expects a merge join to end early.
         enable_mergejoin: 'off',
-        // Starting workers takes longer than a request's reads (measured: 8 ms for a page of 20).
+        // Starting parallel workers takes longer than a request's reads (measured: 8 ms for a page of 20).
         max_parallel_workers_per_gather: '0',
       }
 
-/** The settings of every connection, each value as `pg_settings` shows it. */
+/** Settings of every connection, with each value in the form that `pg_settings` shows. */
 export const settingsOf = (statementTimeoutMs: number): Settings => ({
   ...meaning,
   statement_timeout: String(statementTimeoutMs),
@@ -67,7 +67,7 @@ export const settingsOf = (statementTimeoutMs: number): Settings => ({
 
 const fixed = Object.keys({ ...ofDirect, ...settingsOf(longestRequestMs) })
 
-/** Our settings would silently replace these options. */
+/** Refuses options in the URL that our settings would silently replace. */
 const refuseFixed = (options: string): void => {
   const named = [...options.matchAll(/(?:-c\s*|--)([\w.-]+)\s*=/g)].map(([, name = '']) =>
     name.replaceAll('-', '_').toLowerCase(),
@@ -81,11 +81,11 @@ const refuseFixed = (options: string): void => {
 
 const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
 
-/** For work before the pool exists, which may be slow: a migration builds an index. */
+/** For work before the pool exists, which may be slow: a migration may build an index. */
 const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
 
 /**
- * Puts the address's options before ours: `?options=` would replace all of ours. `settings`: for a pool, `settingsOf`.
+ * Adds our settings to the URL's own options, because `?options=` would replace ours. `settings`: `settingsOf` for a pool.
  * @throws StartupError for an option that is one of ours
  */
 export const addressed = (

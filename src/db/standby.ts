@@ -13,8 +13,8 @@ const pauseMs = 5
 const complaintEveryMs = 60_000
 
 /**
- * The source of lists and exports, never of a decision: the standby if it has replayed all commits up to the request, else the
- * primary. So every reader sees each write that any process acknowledged before.
+ * The source of lists and exports, never of decisions: the standby if it has replayed all commits made before the request, or
+ * else the primary. Every reader therefore sees all writes that any process has acknowledged.
  */
 export const createReads = (
   primary: Database,

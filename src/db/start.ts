@@ -1,11 +1,11 @@
 import pg from 'pg'
 import { addressed } from './settings.ts'
 
-/** Runs work on a connection of its own, such as before the pool exists. A bare address gets the settings for such work. */
+/** Runs work on a separate connection, for example before the pool exists. A plain URL gets the settings for such work. */
 export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const config = typeof address === 'string' ? addressed(address) : address
   const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...config })
-  // Without this listener, a broken connection would end the process.
+  // Without this listener, a broken connection would crash the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -20,12 +20,12 @@ const newestIds = `
     (select transaction from events order by transaction desc limit 1))::text as newest,
     pg_snapshot_xmax(pg_current_snapshot())::text as next`
 
-/** The ids that a busy second uses. */
+/** Number of transaction ids that a busy second uses. */
 const idsAtOnce = 100_000n
 
 /**
- * Readers and seals follow the order of transaction ids. After a dump is restored to another server, rows may have ids ahead of
- * the server's: this uses them up. Returns how many.
+ * Readers and seals rely on the order of transaction ids. After a dump is restored to another server, rows may have ids ahead of
+ * the server's, so this function uses ids up until the server has caught up. Returns how many it used.
  */
 export const catchUpTransactionIds = (url: string): Promise<bigint> =>
   withClient(url, async (client) => {

@@ -22,9 +22,9 @@ const describe = (error: unknown) => (error instanceof Error ? error.name : 'unk
 
 export type TransactionOptions = {
   checkOut: () => Promise<pg.PoolClient>
-  /** Whether connections keep prepared statements. */
+  /** Whether connections support prepared statements. */
   named: boolean
-  /** The `begin` statement. Behind a pooler, whose connections may have other defaults, it names isolation and access. */
+  /** The `begin` statement. Behind a pooler, whose connections may have other defaults, it sets isolation and access mode. */
   begin: string
   logger: Logger
   clock: Clock
@@ -36,14 +36,14 @@ export const createTransactions = (options: TransactionOptions): Database['trans
   const { checkOut, named } = options
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await checkOut()
-    // A set: a task that several steps register runs once.
+    // A set, so that a task registered by several steps runs once.
     const afterCommit = new Set<() => void>()
     const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
     let at: Date | undefined
     let cause: unknown
     let over = false
-    /** The rows that are written with the commit are on their way. */
+    /** True once the rows to write at commit are being sent. */
     let ending = false
     try {
       const failed = (error: unknown) => {
@@ -101,11 +101,11 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
-        // An unanswered statement ends the connection: the commit only finds it ended.
+        // A statement that times out breaks the connection before the commit, so the statement's error is reported.
         broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))
         throw isUnavailable(error) ? translateDatabaseError(error) : error
       })
-      // If a commit's wait for the synchronous standby is cancelled, it ends with a warning, and a failover may lose it.
+      // If the wait for the synchronous standby is cancelled, the commit ends with a warning, and a failover may lose it.
       let isDoubtful = false
       const warn = ({ code }: { code?: string | undefined }) => {
         isDoubtful ||= code?.startsWith('01') === true || code?.startsWith('57') === true
@@ -116,7 +116,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         broken = new Error('the commit was not confirmed by its standby')
         throw unavailable({ shortage: 'database', cause: broken })
       }
-      // After a caught error, COMMIT is a ROLLBACK.
+      // After a failed statement, Postgres answers COMMIT with ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       const [trace] = [...atCommit].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
       if (trace !== undefined) options.recoveryPoint.track('audit', [trace], reached)
@@ -127,13 +127,13 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       if (!broken) {
         await client.query('rollback').catch((failure: Error) => {
           options.logger.warn({ error: describe(error) }, 'a transaction failed, and so did its rollback')
-          // The first error broke the connection. The rollback only finds it broken.
+          // The first error broke the connection, and the rollback merely finds it broken.
           broken = cause instanceof Error ? cause : failure
         })
       }
-      // The next connection may lead to a server that accepts writes.
+      // The next connection may reach a server that accepts writes.
       if (isReadOnly(error) || isReadOnly(cause)) broken ??= new Error('the server is read-only')
-      // Statements sent after a failed one fail because of it: only the first error has the reason, and whether to retry.
+      // Statements sent after a failed one fail with 25P02. Only the first error shows the cause and whether a retry can help.
       throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {
       client.release(broken)

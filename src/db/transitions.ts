@@ -2,11 +2,11 @@ import { namesSql } from './tables/columns.ts'
 
 const moves = <State extends string>(table: Readonly<Record<State, readonly NoInfer<State>[]>>) => table
 
-/** The states that may follow each state of a record. Writers, `verify` (over published events) and SQL lists use them. */
+/** Allowed transitions between the states of each resource, used by writers, by `verify` (over published events) and in SQL. */
 export const transitions = {
   payment: moves({
     scheduled: ['processing', 'pending_approval', 'failed', 'cancelled'],
-    // `failed`: an approval in a later period exceeds that period's limits.
+    // `failed`: approved in a later period, in which the payment exceeds that period's limits.
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
     succeeded: ['returned'],
@@ -17,7 +17,7 @@ export const transitions = {
     cancelled: [],
     returned: [],
   }),
-  /** `completed`: every item has ended and at least one was paid. `failed`: none was. */
+  /** `completed`: every payment has ended and at least one was paid. `failed`: none was paid. */
   payment_batch: moves({
     scheduled: ['processing', 'failed', 'cancelled'],
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
@@ -38,9 +38,9 @@ export const transitions = {
   }),
   mandate: moves({ active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] }),
   /**
-   * One send to a rail. `recorded`: no process may send it yet. `sending`: one process may, so it may have been sent. `not_sent`:
-   * proven never sent, until the provider proves otherwise. `disputed`: mismatched, at any time. It ends by a query's answer that
-   * states the amount, by a prompt's money under another receipt, or by a person.
+   * One send to a rail. `recorded`: not to be sent yet. `sending`: one process may send it, so it may have been sent. `not_sent`:
+   * proven never sent, unless the provider later proves otherwise. `disputed`: evidence did not match. A dispute ends with a
+   * query's answer that includes the amount, with a prompt's money under another receipt, or by a person.
    */
   attempt: moves({
     recorded: ['sending', 'not_sent', 'resolved'],
@@ -56,7 +56,7 @@ export const transitions = {
 export type Resource = keyof typeof transitions
 export type StateOf<R extends Resource> = Extract<keyof (typeof transitions)[R], string>
 
-/** In the order of the API's lists and the tables' constraints. */
+/** Same order as in the API's lists and in the tables' constraints. */
 const statesOf = <R extends Resource>(resource: R) => Object.keys(transitions[resource]) as [StateOf<R>, ...StateOf<R>[]]
 
 export const paymentStatuses = statesOf('payment')
@@ -66,10 +66,10 @@ export const approvalStatuses = statesOf('approval')
 export const mandateStatuses = statesOf('mandate')
 export const attemptStates = statesOf('attempt')
 
-/** Money is under way, or the outcome is unknown: evidence may end these statuses. */
+/** Statuses that evidence may end, because the money is moving or the outcome is unknown. */
 export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly StateOf<'payment'>[]
 
-/** Few payments have these statuses: an index has only them, and costs the other payments nothing. */
+/** Few payments have these statuses, so an index over them costs other payments nothing. */
 export const rarePaymentStatuses = [
   'unknown',
   'rejected',
@@ -84,22 +84,22 @@ const statesAfter = (resource: Resource, from: string): readonly string[] =>
 export const mayMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): boolean =>
   statesAfter(resource, from).includes(to)
 
-/** Any other transition is a bug, and undoes its transaction. */
+/** Any other transition is a bug, and rolls back the transaction. */
 export const requireMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): void => {
   if (!mayMove(resource, from, to)) throw new Error(`a ${resource} does not move from ${from} to ${to}`)
 }
 
-/** For an update that checks the state itself. */
+/** For updates that check the current state themselves. */
 export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): StateOf<R>[] =>
   statesOf(resource).filter((from) => mayMove(resource, from, to))
 
-/** `from>to`, the form in which `verify` compares published events. */
+/** Formatted as `from>to`, as `verify` compares them with published events. */
 export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
 /**
- * The state of a payment's money. `untouched`: nothing held or counted yet. `held`: counts against limits, may be released.
- * `paid`: reached the payee, even if it came back later. `released`: hold and charges were given back.
+ * The state of a payment's money. `untouched`: not held or counted yet. `held`: counts against limits and can be released.
+ * `paid`: reached the payee, even if it was returned later. `released`: hold and charges were undone.
  */
 const moneyOf = {
   scheduled: 'untouched',
@@ -125,7 +125,7 @@ export type ReleasedPaymentStatus = WithMoney<'released'>
 export const releasedPaymentStatuses = withMoney('released')
 export const paidPaymentStatuses = withMoney('paid')
 export const openPaymentStatuses = withMoney('held')
-/** A person or a time decides what follows. */
+/** Statuses that end by a person's decision or at a set time. */
 export const waitingPaymentStatuses = ['scheduled', 'pending_approval'] as const satisfies readonly StateOf<'payment'>[]
 export const countedPaymentStatuses = [...openPaymentStatuses, ...paidPaymentStatuses]
 

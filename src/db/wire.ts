@@ -6,17 +6,17 @@ import { coalesce, endOfTurn } from './coalesce.ts'
 import type { Form } from './prepare.ts'
 import type { Connection, Query, Statement } from './statement.ts'
 
-/** The driver's own format of times depends on the process's time zone and costs six times as much. */
+/** The driver's own time format depends on the process's time zone and takes six times as long to produce. */
 const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
-/** With `rowMode`, each row is a list of its columns. */
+/** With `rowMode`, each row is an array of column values. */
 type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
 export type Senders = Readonly<Record<Connection, Send>>
 
-/** Finds a connection and sends by it. */
+/** Obtains a connection and calls `send` with it. */
 export type Use = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
 
-/** `named`: false behind a pooler that forgets prepared statements. */
+/** `named`: false behind a pooler that loses prepared statements. */
 export const sendBy =
   (named: boolean, use: Use): Send =>
   <Row extends object>(query: Statement | string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Row[]> => {
@@ -27,13 +27,13 @@ export const sendBy =
       ...(named && name !== undefined && { name }),
       ...(rowMode && { rowMode }),
     }
-    // One span per statement, with its name and without its bound values.
+    // One span per statement, with its name but without its bound values.
     const span = name ?? 'statement'
     const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
     return use((client) => inChildSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))
   }
 
-/** Outside transactions, statements for a shared connection leave at the end of the turn. In a transaction they leave at once. */
+/** Outside transactions, queries on shared connections are sent at the end of the turn. In a transaction, immediately. */
 export const runBy = (senders: Senders, isTx: boolean): Run => {
   const coalescers = new WeakMap<object, unknown>()
   const ask = async <V, Row>(connection: Connection, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> => {
@@ -58,7 +58,7 @@ export const runBy = (senders: Senders, isTx: boolean): Run => {
   }
 }
 
-/** Text queries outside transactions. A query without a name gets a connection of its own. */
+/** SQL queries outside transactions. A query without a name gets a connection from the pool. */
 export const queryBy =
   (senders: Senders): Query =>
   async (query, values) => {
@@ -67,9 +67,9 @@ export const queryBy =
     return senders[connection](query, values)
   }
 
-/** Sends all statements of the running code in one system call: `begin` with the first ones, the last ones with `commit`. */
+/** Sends all statements of one run of code in a single system call: the first with `begin`, the last with `commit`. */
 export const corkUntilTick = (client: pg.ClientBase): void => {
-  // A pool's clients are of this class too, despite their declared type.
+  // Pool clients are also instances of this class, despite their declared type.
   if (!(client instanceof pg.Client)) throw new Error('a connection is not of the driver')
   const { stream } = client.connection
   if (stream.writableCorked > 0) return

@@ -8,7 +8,7 @@ import { isLoopbackUrl } from '../lib/loopback.ts'
 import { readEnvironment } from '../process/environment.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 
-// Empties the database of `npm start`, and migrates it again. The embedded database refuses while the service runs on it.
+// Empties and migrates the database of `npm start`. Refuses an embedded database while the service is using it.
 
 const schemas = ['public', 'drizzle']
 

@@ -9,19 +9,19 @@ import { isCode } from '../lib/operating-system.ts'
 
 export const keysFileName = 'development-keys.env'
 
-/** The keys that production must configure and development creates. */
+/** Keys that an operator must configure in production and that development generates. */
 export const keyNames = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS'] as const
 type KeySettings = Pick<Config, (typeof keyNames)[number]>
 
-/** The source of the keys, for the summary. `file` is null if all are configured. */
+/** Origin of the keys, for the startup summary. `file`: null if all are configured. `made`: they were just generated. */
 export type Keys = { settings: KeySettings; file: string | null; made: boolean }
 
 const pick = (config: KeySettings): KeySettings => Object.fromEntries(keyNames.map((name) => [name, config[name]]))
 const isComplete = (config: KeySettings): boolean => keyNames.every((name) => config[name] !== undefined)
 
 /**
- * Production requires these keys; development creates them once and keeps them. With other keys at the next start, destinations
- * are unreadable, browsers are signed out, and a payment could get another name. A configured key precedes a stored one.
+ * Development generates these keys once and stores them. Other keys at the next start would make destinations unreadable, sign
+ * browsers out, and could give a payment another name. Configured keys take precedence over stored keys.
  */
 export const findKeys = async (config: Config): Promise<Keys> => {
   if (isComplete(config)) return { settings: pick(config), file: null, made: false }
@@ -39,7 +39,7 @@ const parse = (file: string, text: string): KeySettings => {
     const kept = pick(loadConfig(Object.fromEntries(keyNames.map((name) => [name, variables[name]]))))
     if (isComplete(kept)) return kept
   } catch {
-    // The parser's own message could quote the unreadable text.
+    // The parser's message is not reported, because it could quote the file's content.
   }
   throw new StartupError(`${file} has lost its keys: restore it from a copy, or remove it and start over with npm run db:reset.`)
 }
@@ -55,12 +55,12 @@ const read = async (file: string): Promise<string | undefined> => {
   }
 }
 
-// Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.
+// Key names are random: a value sealed under a lost key is then reported as such, and not as corrupted.
 const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`
 
 const heading = '# Made at the first start, for development alone. With these keys the destinations in the database can be read.'
 
-/** The file is complete and on disk before it gets its name: after a crash, a row sealed by a lost key could never be opened. */
+/** Written to disk before the file gets its name: otherwise a crash could lose a key with which rows were already sealed. */
 const make = async (folder: string, file: string): Promise<boolean> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
@@ -75,7 +75,7 @@ const make = async (folder: string, file: string): Promise<boolean> => {
       const { uid, gid } = await stat(folder)
       await chown(draft, uid, gid)
     }
-    // Unlike a rename, a link never replaces keys that another process created at the same moment.
+    // Unlike a rename, a link never replaces keys that another process created at the same time.
     await link(draft, file)
     return true
   } catch (cause) {

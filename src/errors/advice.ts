@@ -1,10 +1,10 @@
 import english from '../../texts/advice.en.json' with { type: 'json' }
 import type { ErrorCode } from './catalogue.ts'
 
-/** Separate from the texts for programs, which no page needs. */
+/** Separate from the texts for programs, which dashboard pages do not need. */
 const texts: Readonly<Record<ErrorCode, { person: string; page?: string }>> = english
 
-/** The dashboard page where the person can fix the error. Its label is in the texts. */
+/** The dashboard page on which a person can fix the error. The label of its link is in the texts. */
 const pages: Partial<Record<ErrorCode, string>> = {
   api_key_revoked: '/developers',
   api_key_expired: '/developers',

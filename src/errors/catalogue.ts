@@ -1,12 +1,12 @@
 import english from '../../texts/errors.en.json' with { type: 'json' }
 
-/** An agent's next step. `new_credential`: the tool answers with the error itself, so that a client can ask its user. */
+/** An agent's next step. `new_credential`: the MCP tool returns the error itself, so that a client can ask its user. */
 export type AgentStep = 'change_request' | 'wait' | 'ask_a_person' | 'stop' | 'new_credential'
 
-/** HTTP status; an agent's next step (default: `stop`; only after `wait` may the unchanged request succeed). */
+/** HTTP status and an agent's next step. Default: `stop`. Only after `wait` can the same request succeed. */
 type Row = readonly [status: number, agent?: AgentStep]
 
-/** All error codes. The envelope, the API document, the reference of codes and MCP read them here; people read `advice.ts`. */
+/** All error codes, for the error envelope, the API document, the reference and MCP. `advice.ts` has the texts for people. */
 const catalogue = {
   invalid_request: [400, 'change_request'],
   invalid_cursor: [400, 'change_request'],
@@ -48,7 +48,7 @@ export type ErrorCode = keyof typeof catalogue
 
 type Texts = {
   sentence: string
-  /** The caller's way to fix it. Code in backticks. */
+  /** How the caller can fix the error, with code in backticks. */
   fix: string
   details?: string
 }

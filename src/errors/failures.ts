@@ -6,7 +6,7 @@ export const failureActors = {
   payee: 'the payee',
   operator: 'the operator of the service',
 } as const
-/** The closed list of `failure_code`, with its actor. `provider_code` has providers' own codes, which differ and change. */
+/** All values of `failure_code`, with the party that must act. Providers' own codes differ and change: see `provider_code`. */
 const failures = {
   payer_insufficient_funds: 'payer',
   float_insufficient: 'operator',
@@ -50,21 +50,21 @@ export type FailureCode = keyof typeof failures
 
 export const failureCodes = Object.keys(failures) as [FailureCode, ...FailureCode[]]
 
-/** Failures of payments that ended before anything went to the provider. */
+/** Failures of payments that ended before a request was sent to the provider. */
 export const unsentFailures: readonly FailureCode[] = [
   ...(['approval_expired', 'insufficient_funds', 'policy_changed', 'policy_denied'] as const),
   ...(['invalid_account_reference', 'invalid_amount', 'invalid_destination', 'provider_unreachable', 'wrong_rail'] as const),
 ]
 
-/** Failures of scheduled payments that ended at their time, before the amount was held. */
+/** Failures of scheduled payments that ended when due, before their amount was held. */
 export const unheldFailures: readonly FailureCode[] = ['approval_expired', 'insufficient_funds', 'policy_denied']
 
-/** `sentence` is stored with the payment: it names no person and no number. `fix`: the actor's next step. */
+/** `sentence` is stored with the payment, so it has no names or numbers. `fix`: the next step for the party that must act. */
 export const failureRow = (code: FailureCode) => ({ actor: failures[code], ...english[code] })
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text)
 
-/** `message` is a sentence without phone or account numbers. */
+/** `message`: a sentence without phone or account numbers. */
 export type Failure = { code: FailureCode; providerCode: string | null; message: string }
 
 export const failure = (code: FailureCode, providerCode: string | null = null, message?: string): Failure => ({

@@ -7,7 +7,7 @@ import { byChunks } from '../lib/lists.ts'
 import { changesOf, type Fields } from './stored-data.ts'
 import type { EventType } from './types.ts'
 
-/** `data`: the resource as in REST. With a `snapshot`: the present payment. Without a workspace: only for the account. */
+/** `data`: the resource as the API returns it. `snapshot`: as returned at its creation. Null workspace: for the account only. */
 export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & (
   | { data: unknown }
   | { paymentId: Uuid }
@@ -21,7 +21,7 @@ const storedText = (event: NewEvent): string | null => {
   return 'data' in event ? JSON.stringify(event.data) : null
 }
 
-/** The event's present data, which may change later in the transaction. Readers get events in the order of these ids. */
+/** Serialises the data now, because it may change later in the transaction. Readers get events in the order of these ids. */
 const rowOf = (event: NewEvent, at: Date) => {
   const { type, accountId, workspaceId } = event
   const paymentId = 'paymentId' in event ? event.paymentId : null
@@ -30,7 +30,7 @@ const rowOf = (event: NewEvent, at: Date) => {
 
 const written: AtCommitWrite<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
 
-/** Runs in the transaction of their cause. Streams are woken after it, because a notify inside would queue all commits. */
+/** Runs in the transaction that causes the events. Streams are woken later: NOTIFY inside would serialise all commits. */
 export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
   if (all.length === 0) return
   emitAfterCommit(tx, eventsCommitted, { at: tx.at, events: all })
@@ -39,6 +39,6 @@ export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<vo
       written,
       chunk.map((event) => rowOf(event, tx.at)),
     )
-  // The lock is for callers that learn the account only after a write (a sign-in); all others hold it.
+  // Locks only for callers that learn the account after a write (a sign-in). All other callers already have the lock.
   await Promise.all([lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId)), byChunks(all, gather)])
 }

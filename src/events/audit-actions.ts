@@ -1,4 +1,4 @@
-/** Actions in a workspace or on its things: a subject type with its verbs, or each verb with its own subject type. */
+/** Actions in a workspace. Verbs without a subject type have the feature as their subject. */
 const workspaceActions = {
   api_key: ['create', 'revoke', 'rotate'],
   approval: ['approve', 'approved', 'cancelled', 'decision_voided', 'expired', 'refused', 'reject', 'rejected', 'text_changed'],
@@ -44,7 +44,7 @@ const workspaceActions = {
   ],
 } as const
 
-/** Actions of people on their own accounts, and of administrators: no workspace's log has them. */
+/** Actions of people on their own accounts, and of administrators. They appear in no workspace's log. */
 const privateActions = {
   account: ['close', 'update'],
   admin: {
@@ -82,7 +82,7 @@ const privateActions = {
   push_subscription: ['add', 'remove'],
   session: { create: 'session', prove: 'session', prove_refused: null, revoke: 'session' },
   sign_in: { refused: null, start: null },
-  // The subject is the acting credential: a person switches with a session, a program with a dashboard token.
+  // The subject is the acting credential: a person switches in a session, a program with a dashboard token.
   workspace: { switch: 'credential' },
 } as const
 
@@ -96,10 +96,10 @@ const subjectsOf = <Of extends Table>(table: Of): [ActionOf<Of>, string | null][
     return subjects.map(([verb, subject]): [ActionOf<Of>, string | null] => [`${feature}.${verb}` as ActionOf<Of>, subject])
   })
 
-/** `feature.verb`. */
+/** Formatted as `feature.verb`. */
 export type AuditAction = ActionOf<typeof workspaceActions> | ActionOf<typeof privateActions>
 
-/** The type of an action's subject; null if it has none. */
+/** The subject type of each action, or null if the action has no subject. */
 export const subjectTypes: ReadonlyMap<AuditAction, string | null> = new Map<AuditAction, string | null>([
   ...subjectsOf(workspaceActions),
   ...subjectsOf(privateActions),

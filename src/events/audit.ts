@@ -6,21 +6,21 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { pack } from '../lib/packed-text.ts'
 import { type AuditAction, subjectTypes } from './audit-actions.ts'
 
-/** A principal, an account that proved itself in another way (a signature, a sign-in), or the service itself. */
+/** A principal, an account authenticated in another way (a signature, a sign-in), or the service itself. */
 export type Actor =
   | Principal
   | {
       accountId: Uuid | null
       origin: RequestOrigin | null
       way: string
-      /** The credential that began an act which ends without it. */
+      /** The credential with which the action began. If that credential ends, so does the action. */
       startedBy?: Pick<Principal, 'credential'> & { grant: { readonly id: Uuid } | null }
     }
 
 type AuditEntry = {
-  /** Default: the principal's. */
+  /** Default: the principal's workspace. */
   workspaceId?: Uuid | null
-  /** An id of the type in `subjectTypes`. */
+  /** An id of the action's type in `subjectTypes`. */
   subject?: Uuid
   before?: unknown
   after?: unknown
@@ -38,7 +38,7 @@ const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: U
 
 const document = (value: unknown): Sent => new Sent(value === undefined || value === null ? null : JSON.stringify(value))
 
-/** Copies the entry as it is now: its values may change later in the same transaction. */
+/** Copies the values now, because they may change later in the same transaction. */
 const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => {
   const { workspaceId, subject, before, after, inputs } = entry
   const { kind, id: credentialId, grantId } = credentialOf(actor)
@@ -69,6 +69,6 @@ const written: AtCommitWrite<ReturnType<typeof rowOf>> = {
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
-/** Call it in the action's transaction. Never pass a secret or a destination, only data that the REST API would return. */
+/** Call this in the action's transaction. Pass only data that the API would return, never a secret or a destination. */
 export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
   tx.writeAtCommit(written, [rowOf(tx, actor, action, entry)])

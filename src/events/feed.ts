@@ -6,19 +6,19 @@ import { addressed } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
 import { nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
-/** While nobody listens, no events are read: only the position moves. */
+/** While `isListening` is false, no events are read and only the position advances. */
 type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
 
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
-/** A silent connection whose server does not answer is destroyed and opened again. */
+/** A silent connection whose server does not respond is closed and reopened. */
 const heartbeatMs = 10_000
 const answerTimeoutMs = 5_000
-/** How often to look again for newer events behind a slower transaction. */
+/** How often to read again while a slower transaction blocks newer events. */
 const unsettledPollMs = 25
 
-/** Runs the work once for all callers in one turn; a caller while it runs gets another run after it. */
+/** Runs `work` once for all callers in the same turn. A call during a run causes another run. */
 const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined
   let again = false
@@ -28,7 +28,7 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
       again = false
       await work()
     }
-    // In the same turn as the last check of `again`: later callers start a new run.
+    // Cleared in the same turn as the last check of `again`, so that later callers start a new run.
     running = undefined
   }
   return () => {
@@ -38,7 +38,7 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   }
 }
 
-/** Delivers every tenant's events once and in order, as they become settled. */
+/** Delivers the events of all tenants once and in order, as they become settled. */
 export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: string; logger: Logger }) => {
   let listener: Listener | undefined
   let onWake = () => {}
@@ -58,7 +58,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
   const readNext = async (): Promise<void> => {
     const { events, waiting: isHeldBack } = await nextEvents(db, position, batch)
     const last = events.at(-1)
-    // The position moves before the listener is called: a stream that begins during the call begins after these events.
+    // The position advances before the listener is called, so a stream opened during the call starts after these events.
     if (last) {
       position = { transaction: last.transaction, id: last.id }
       listener?.receive(events)
@@ -67,7 +67,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
     if (events.length === batch) void read()
   }
 
-  /** A stream that began while the edge was read begins at the position before it. */
+  /** If a stream opened while the edge was being read, the position stays, so that the stream misses nothing. */
   const moveOn = async (): Promise<void> => {
     const edge = await readEdge(db)
     waiting = false
@@ -96,7 +96,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       ...addressed(databaseUrl),
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,
-      // In this mode a statement without a timely answer ends its connection.
+      // In pipeline mode, a query that times out ends its connection.
       pipeline: true,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
@@ -116,7 +116,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       await client.query(`listen ${channel}`)
       if (stopped) return void (await client.end())
       connection = client
-      // Only while the connection listens: a connection that is not open yet, or has ended, is not queried.
+      // The heartbeat runs only while the connection is open.
       const heartbeat = setInterval(
         () => void client.query('select 1').catch(() => clearInterval(heartbeat)),
         heartbeatMs,
@@ -139,21 +139,21 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       await listen()
       schedule(slowPollMs)
     },
-    /** Notifies every process, this one first. Coalesced; never part of a transaction. */
+    /** Notifies all processes, this one first. Calls are coalesced and never part of a transaction. */
     wake: (): void => {
       if (connection) void notify()
       else if (isNeeded()) void read()
     },
-    /** The position after the last event that the listener received. */
+    /** Position of the last event that the listener received. */
     position: (): Position => position,
     subscribe: (subscribed: Listener): void => {
       listener = subscribed
     },
-    /** Called when any process has committed events. A call may be lost. */
+    /** Sets a function that is called when any process has committed events. Calls may be lost. */
     onWake: (told: () => void): void => {
       onWake = told
     },
-    /** Waits until everything that is committed now was read: for tests and for an orderly end. */
+    /** Waits until all events committed so far are read, for tests and for an orderly shutdown. */
     settle: async (): Promise<void> => {
       for (;;) {
         await read()

@@ -9,7 +9,7 @@ const oldest = statement('events.prune')`
      select id from (select id, created_at from events_default order by events_default.transaction, events_default.id limit $2 offset $3) as oldest
      where created_at < $1) returning 1`
 
-/** Up to this retention, events are divided into weeks, so that an event leaves at most a week after its retention. */
+/** For retention periods up to this length, events are partitioned by week, so that an event is deleted at most a week late. */
 const maxDaysInWeeks = 31
 export const eventPeriod = (retentionDays: number): Divided => ({
   table: 'events',
@@ -23,7 +23,7 @@ type Pruning = {
   logger: Logger
 }
 
-/** Removes whole periods, and other events row by row. A reader whose position was removed gets `stream.reset`. */
+/** Drops whole partitions and deletes other events row by row. A reader whose position was deleted gets `stream.reset`. */
 export const pruneEvents = async ({ db, clock, config, logger }: Pruning): Promise<void> => {
   const before = daysAfter(clock.now(), -config.EVENT_RETENTION_DAYS)
   const detached = config.EXPIRED_PERIODS === 'detach'

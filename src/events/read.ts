@@ -6,13 +6,13 @@ import { lastId, type Uuid } from '../lib/ids.ts'
 import { parseWithoutTrace } from '../lib/packed-text.ts'
 import { type Fields, withChanges, withKept } from './stored-data.ts'
 
-/** An event's position is its transaction first and its id second: commit order is not id order. */
+/** Ordered by transaction first and id second, because commit order differs from id order. */
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
 /**
- * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `isFiltered`: the reader asked for only
- * these types, which may be absent from very many events.
+ * The events that a reader may get, by owner and type. `mayRead` then decides for each event. `isFiltered`: the reader asked for
+ * only these types, which may be rare among its events.
  */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; isFiltered: boolean }
 
@@ -28,21 +28,21 @@ type Row = {
   createdAt: Date
 }
 
-/** Events of a workspace's own balance account are the owning account's. */
+/** Events of a workspace's separate balance account are shown as the owning account's. */
 const columns = `id, transaction::text, type,
   case when account_id = w.balance_account_id then w.owning_account_id else account_id end as "accountId", workspace_id as "workspaceId", data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
   end as messages, created_at as "createdAt"`
-/** A page looks up each of its workspaces once: a lookup for each event would double the blocks that it reads. */
+/** Looks up each workspace of a page once. A lookup for each event would double the number of blocks read. */
 const withWorkspace = (id: string) =>
   `left join lateral (select balance_account_id, owning_account_id from workspaces where id = ${id} offset 0) as w on true`
 const ownEvents = `events ${withWorkspace('events.workspace_id')}`
-/** Reading stops at events before which a slower transaction may still write one. */
+/** Only events that no slower transaction can still precede are read. */
 const settled = 'transaction < (select events_settled_before())'
 /**
- * Events seen as settled stay so, although the edge can fall back for a moment. A transaction of another database on the server
- * that ends while the edge is computed looks like a running one of ours.
+ * Events that were settled remain settled, even if the edge falls back for a moment: a transaction in another database on the
+ * server, if it ends while the edge is computed, looks like a running transaction of ours.
  */
 const stillSettled = 'transaction < greatest((select events_settled_before()), key.settled)'
 
@@ -56,7 +56,7 @@ const dataOf = ({ data, snapshot, messages }: Row): unknown => {
 
 const toEvent = ({ snapshot, messages, ...row }: Row): StoredEvent => ({ ...row, data: dataOf({ ...row, snapshot, messages }) })
 
-/** Ids are fixed-width lowercase text, so text order is their order. */
+/** Ids have a fixed width and are lowercase, so text order is id order. */
 export const comparePositions = (a: Position, b: Position): number => {
   if (a.transaction !== b.transaction) return BigInt(a.transaction) < BigInt(b.transaction) ? -1 : 1
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
@@ -71,7 +71,7 @@ export const readEdge = async (db: Db): Promise<Position> => {
 
 const snapshot = statement('events.snapshot')`select pg_current_snapshot()::text as snapshot`
 
-/** Whether an event was committed before now: a stream without a starting point begins with later ones. */
+/** Whether an event was committed before now. A stream without a starting point skips such events. */
 export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
   const [row] = await db.query<{ snapshot: string }>(snapshot, [])
   const [, end = '0', running = ''] = (row?.snapshot ?? '').split(':')
@@ -82,7 +82,7 @@ export const readPast = async (db: Db): Promise<(event: Position) => boolean> =>
 const next = statement('events.next')`
   select ${columns}, ${settled} as settled from ${ownEvents} where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`
 
-/** The next events of all tenants. `waiting`: a slower transaction defers more events. */
+/** Reads the next events of all tenants. `waiting`: further events are blocked by a slower transaction. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
@@ -94,7 +94,7 @@ const place = statement('events.place', 'record')`select ${columns} from ${ownEv
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
   (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
 
-/** One index range for the account and for each workspace, each cut to a page before the merge: a long history costs nothing. */
+/** Reads one index range per owner, each limited to a page before the merge, so that a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select * from (
     (select ${columns} from ${ownEvents}
@@ -107,7 +107,7 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
        order by events.transaction ${order}, events.id ${order} limit key.take) as found)
   ) as page order by transaction::xid8 ${order}, id ${order} limit key.take`
 
-/** Reads by the index of the types that are not frequent. */
+/** Uses the index of infrequent types. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
   select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) ${withWorkspace('mine.owner')}
   cross join unnest(key.types) as asked(type) cross join lateral (
@@ -121,14 +121,14 @@ const lastTransaction = '18446744073709551615'
 const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
 
 /**
- * The transaction of the nearest event beyond a time, of all tenants, by the times in ids. 20 minutes are longer than a
- * transaction lasts and clocks differ. Null if the clock is set.
+ * The transaction of the nearest event, in any tenant, before or after a time. Searches by the times in ids, with a margin of 20
+ * minutes, which is longer than any transaction or clock difference. Null if the clock was set.
  */
 const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc') => `
   (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
 
-// The place is one condition even for the first page: otherwise the index is not entered there. The times are found through the
-// transactions, so that newer or older events are not read.
+// The position is one condition even on the first page, because otherwise the index scan would not start there. Times are
+// converted to transactions, so that events outside the range are not read.
 const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
        and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
@@ -148,7 +148,7 @@ const pageKey = {
 const read = (name: string, text: string, connection: 'page' | 'pool') =>
   prepareText<Row>()(name, pageKey, text, connection, connection === 'pool' ? { maxSets: 1 } : {})
 
-/** A search for types among very many events takes longer: it shares no connection with lists, or with other searches. */
+/** A filtered search of a long history takes longer, so it shares no connection with lists or other searches. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
   all: read(`events.${name}`, ranges(beyond, order), 'page'),
   filtered: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
@@ -159,7 +159,7 @@ const earlier = declare('earlier', earlierThan, 'desc')
 
 const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
-/** `delivered`: a position up to which everything is settled. */
+/** `delivered`: a position up to which all events are settled. */
 type Asked = {
   from: Position | null
   audience: Audience
@@ -192,12 +192,12 @@ const page = async (
 
 export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(db, later, asked)
 
-/** Leaves out events older than `since`, even if their period still exists. */
+/** Omits events older than `since`, even if their partition still exists. */
 export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
 
 const oldest = statement('events.oldest_undelivered')`
   select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1`
 
-/** The creation of the oldest event that this process has not yet passed to its readers; undefined if there is none. */
+/** Creation time of the oldest event that this process has not delivered yet. Undefined if there is none. */
 export const oldestUndelivered = async (db: Db, position: Position): Promise<Date | undefined> =>
   (await db.query<{ created_at: Date }>(oldest, [position.transaction, position.id]))[0]?.created_at

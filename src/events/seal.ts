@@ -9,13 +9,13 @@ import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { chunksOf, fieldsOf } from '../lib/lists.ts'
 import { consistencyPath, inclusionPath, leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
 
-// A Merkle tree (RFC 6962) in two levels: each seal has a root over its rows, and is a leaf of the tree over all seals. A row's
-// proof is some twenty hashes for millions of rows. Only the upper tree's nodes are stored; a proof reads its seal's rows again.
+// A Merkle tree (RFC 6962) in two levels: each seal has a root over its rows and is a leaf of the tree over all seals. A proof
+// for millions of rows has about twenty hashes. Only the upper tree's nodes are stored; a proof reads its seal's rows again.
 
-/** The purpose of TOKEN_SECRETS with which a seal's hash is keyed. */
+/** The purpose under which the MAC key of seals is derived from TOKEN_SECRETS. */
 export const sealPurpose = 'audit.seal'
 
-/** A node over 2^level seals, beginning with seal `place · 2^level` (counted from 0). */
+/** A node over 2^level seals, starting with seal `place · 2^level` (counted from 0). */
 type SealNode = { level: number; place: number; hash: Uint8Array }
 
 const pair = Buffer.alloc(1 + 32 + 32, 1)
@@ -25,7 +25,7 @@ const joined = (left: Uint8Array, right: Uint8Array): Buffer => {
   return hash('sha256', pair, 'buffer')
 }
 
-/** The tree over the rows' leaves. Node's hash function takes a third of the time, and verifying hashes millions of rows. */
+/** The tree over the rows. Uses Node's hash function, which is three times as fast: `verify` hashes millions of rows. */
 const treeOfRows = (lines: readonly string[]): ReadNode =>
   treeOf(
     lines.map((line) => hash('sha256', `\0${line}`, 'buffer')),
@@ -34,7 +34,7 @@ const treeOfRows = (lines: readonly string[]): ReadNode =>
 
 export const rowsRoot = (lines: readonly string[]): Buffer => Buffer.from(rootOf(lines.length, treeOfRows(lines)))
 
-/** The nodes that a calculation over a tree reads, in its order. */
+/** The nodes that a calculation reads, in order. */
 const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
   const read: Omit<SealNode, 'hash'>[] = []
   calculate((level, place) => {
@@ -44,9 +44,9 @@ const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>
   return read
 }
 
-/** The position of a seal's last row in the order of commits. */
+/** The position of a seal's last row in commit order. */
 type SealPlace = { transaction: string; id: string }
-/** `rowsRoot`: the root over its rows. `digest`: the root over all seals up to this one; sequences begin at 1. */
+/** `rowsRoot`: root over the seal's rows. `digest`: root over all seals up to this one. Sequences start at 1. */
 export type Seal = SealPlace & {
   sequence: number
   rows: number
@@ -61,15 +61,15 @@ const beginning: SealPlace = { transaction: '0', id: '00000000-0000-0000-0000-00
 const batch = 500
 /** Small, because a proof of one row reads and hashes all rows of its seal. */
 const rowsPerSeal = 64
-/** The number of a lock that nothing else uses: one process seals at a time. */
+/** Number of the advisory lock for sealing, so that only one process seals at a time. Nothing else uses it. */
 const sealLock = 7_241_991
 
-/** A row commits within seconds after its id was made, give or take two machines' clocks: a seal's rows lie together. */
+/** A row commits seconds after its id was created, up to clock differences. The rows of a seal are therefore close together. */
 const slackDays = 40
 
 /**
- * A sealed row: its columns as a JSON array, all as text. Private values (the change, the address, the browser) are only a hash
- * in it, with the request's random id, so that a proof does not show them.
+ * A sealed row: its columns as a JSON array of texts. Private values (the change, IP address, browser) appear only as a hash,
+ * salted with the random request id, so that a proof does not reveal them.
  */
 const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
   credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
@@ -97,16 +97,16 @@ const readNodes = statement('audit.read_seal_nodes', 'record')`
   select n.level, n.place::int, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
    join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`
 
-/** Returns nodes in the order of the question, without missing ones. */
+/** Returns nodes in the order requested. Missing nodes are omitted. */
 export const readSealNodes = (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> =>
   db.query(readNodes, fieldsOf(wanted, 'level', 'place'))
 
-/** The root over all seals, and the nodes that one more seal completes. */
+/** The root over all seals, and the nodes that an added seal completes. */
 export type Grown = { digest: Buffer; completed: SealNode[] }
 
-/** The tree over `size` seals, to which the next seals are added by the roots over their rows. */
+/** Returns a function that appends a seal, given by the root over its rows, to the tree over `size` seals. */
 export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Array) => Grown> => {
-  // The largest complete subtrees, from the left: together they are the whole tree.
+  // The largest complete subtrees from left to right, which together form the whole tree.
   const peaks = await readSealNodes(
     db,
     nodesOf((node) => rootOf(size, node)),
@@ -153,15 +153,15 @@ const isWithin = (row: SealPlace, seal: SealPlace): boolean =>
   row.transaction === seal.transaction ? row.id <= seal.id : BigInt(row.transaction) < BigInt(seal.transaction)
 
 /**
- * The rows that each of several seals covers, in any period; one more than it sealed if there are more. Reads all at once: a
- * large transaction is sorted anew for each question about a part of it.
+ * The rows that each of several seals covers, in any partition, plus one more if there are more rows than it sealed. Reads all of
+ * them at once, because Postgres would sort a large transaction again for each query on a part of it.
  */
 export const readSealedRows = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<Line[][]> => {
   const last = seals.at(-1)
   if (!last) return []
   const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
   const all = await readSealed(db, before, last, expected + 1)
-  // Some seals have more rows than they sealed: one more row is read for each, which shows it.
+  // Some seal covers more rows than it sealed. One extra row per seal shows which.
   if (all.length > expected)
     return Promise.all(seals.map((seal, index) => readSealed(db, seals[index - 1] ?? before, seal, seal.rows + 1)))
   let next = 0
@@ -177,7 +177,7 @@ const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
   return [firstIdAt(daysAfter(timeOfId(first), -slackDays)), firstIdAt(daysAfter(timeOfId(last), slackDays))]
 }
 
-/** Reads only the periods around the rows, so that a proof costs the same in an old log. `verify` reports rows elsewhere. */
+/** Reads only partitions near the rows, so that proofs stay fast in an old log. `verify` detects rows elsewhere. */
 const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
@@ -223,8 +223,8 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
 }
 
 /**
- * Seals the rows committed since, in batches; no commit waits for it. The newest hash is logged: if it is stored out of the
- * database owner's reach, it proves everything up to it.
+ * Seals newly committed rows in batches, without blocking commits. The newest hash is logged: stored where the database's owner
+ * cannot change it, the hash proves all earlier rows.
  */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
@@ -236,7 +236,7 @@ export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivat
 
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
 
-/** `through`: the last row of the seal with this row. `after`: the last row of the seal before; null for the first seal. */
+/** `through`: last row of the seal that covers this row. `after`: last row of the previous seal, or null for the first seal. */
 type SealedRow = {
   id: Uuid
   sequence: bigint | null
@@ -245,7 +245,7 @@ type SealedRow = {
   after: SealPlace | null
 }
 
-/** Runs a calculation twice: once to learn which nodes it needs, then with the nodes that were read. */
+/** Runs a calculation twice: first to collect the nodes that it needs, then with those nodes. */
 const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
   const nodes = await readSealNodes(db, nodesOf(calculate))
   const known = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, hash]))
@@ -265,7 +265,7 @@ const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, si
 }
 type SealProof = Awaited<ReturnType<typeof proveSeal>>
 
-/** `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
+/** `line` is leaf `index` of `rows` under the seal's root. That root is leaf `seal` under the head's root. */
 const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof) => {
   const index = lines.findIndex((each) => each.id === id)
   const line = lines[index]?.line
@@ -279,10 +279,10 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
 }
 
-/** Seals kept in memory, each with its rows. Neighbouring rows share a seal, so few are needed. */
+/** Maximum number of cached seals, each with its rows. Neighbouring rows share a seal, so a few seals are enough. */
 const maxKept = 256
 
-/** Proves rows in the same order; null for a row that is not sealed yet. Each seal is read once for all requested rows. */
+/** Proves rows in the given order. Null for a row that is not sealed yet. Each seal is read once for all requested rows. */
 export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
   const seals = new Map<number, Promise<SealProof>>()
   return async (rows: readonly SealedRow[]): Promise<(RowProof | null)[]> => {
@@ -302,6 +302,6 @@ export const createProver = (db: Db, reading: Promise<LogHead | null>) => {
   }
 }
 
-/** Proves that the log of `from` seals is the beginning of the log of `to` seals. 0 < from ≤ to. */
+/** Proves that the log of `from` seals is a prefix of the log of `to` seals. 0 < from ≤ to. */
 export const proveConsistency = (db: Db, from: number, to: number): Promise<Uint8Array[]> =>
   overNodes(db, (node) => consistencyPath(from, to, node))

@@ -7,13 +7,13 @@ import { streamSlots } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
 const renewMs = 20_000
-/** The time after which the slots of a dead process become free. */
+/** Time after which a crashed process's slots are freed. */
 const abandonedSeconds = 60
 
 const lock = statement('stream_places.lock')`select pg_advisory_xact_lock(hashtextextended('streams:' || $1, 0))`
 const forget = statement('stream_places.forget')`
   delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)`
-// At most half of the slots, so that an owner can always watch its keys and agents.
+// Delegated streams may use at most half of the slots, so that an owner can always watch their keys and agents.
 const acquire = statement('stream_places.take')`
   insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
    where (select count(*) from stream_places where account_id = $2) < $3
@@ -25,10 +25,10 @@ const release = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, par
   orm.delete(streamSlots).where(sql`${streamSlots.id} = any(${param.ids})`),
 )
 
-/** The open streams of an account, counted over all processes, by the database's clock. */
+/** Limits the open streams of an account across all processes, by the database's clock. */
 export const createStreamSlots = ({ db, logger, maxStreams }: { db: Database; logger: Logger; maxStreams: number }) => {
   const ownSlots = new Set<Uuid>()
-  /** Awaited, so that a client that reconnects at once finds the slot that it has just released. */
+  /** Awaited, so that a client that reconnects immediately can use the slot that it just released. */
   const releasing = new Set<Promise<unknown>>()
   let timer: NodeJS.Timeout | undefined
   const warnOf = (message: string) => (error: unknown) => logger.warn(describeError(error), message)
@@ -36,7 +36,7 @@ export const createStreamSlots = ({ db, logger, maxStreams }: { db: Database; lo
     if (ownSlots.size > 0) db.run(renew, { ids: [...ownSlots] }).catch(warnOf('the slots of streams could not be renewed'))
   }
   return {
-    /** A slot for one more stream. Null if the account, or the lineage of `rootGrantId` (null: a person), has its maximum. */
+    /** A slot for one more stream. Null if the account, or the root grant (null: a person), has reached its limit. */
     acquire: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
       await Promise.all(releasing)
       const slot = newId()

@@ -18,34 +18,34 @@ export type StreamOptions = {
   send: (event: StoredEvent) => boolean
   /** Throws if the credential has ended. */
   lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` means that the credential has ended. It may also mean that the credential was unreadable. */
+  /** Whether an error of `lookAgain` means that the credential has ended, rather than that it could not be read. */
   hasEnded: (error: unknown) => boolean
   onReader: (stream: Stream, after: Reader) => void
-  /** The peer knows everything up to this position, or did not ask for it. */
+  /** The stream's start: the peer knows everything up to this position, or did not ask for it. */
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
-  /** The last event that the feed has delivered, together with every change of the credential up to it. */
+  /** The last event that the feed delivered. All earlier changes of the credential were delivered too. */
   delivered: () => Position
-  /** Whether an event was committed before the stream's request, so that the stream skips it. */
+  /** Whether an event was committed before the stream was requested, so that the stream skips it. */
   isPast: (event: Position) => boolean
 }
 
-/** Live events that wait while a stream catches up; with more of them the table is read once more instead. */
+/** Maximum number of live events to hold while a stream catches up. Beyond that, the stream reads the table again instead. */
 const maxHeld = 100
 const pageSize = 100
 const retryMs = 1_000
 
 /**
- * One reader's position in the feed. While the stream waits (for a replay, a check of the credential, a slow peer), it keeps a
- * few events. Then it reads the table from the last position on, and the kept events follow: no gap, no repetition.
- * A class, because there are ten thousand: functions of its own would cost each stream 800 bytes.
+ * One reader's position in the feed. While the stream waits (for a replay, a credential check or a slow peer), it holds a few
+ * live events. It then reads the table from its last position and continues with the held events, without gaps or repeats. A
+ * class, because closures would cost each of ten thousand streams 800 bytes.
  */
 export class Stream {
   readonly #options: StreamOptions
   #reader: Reader
   #cursor: Position
-  /** The position up to which everything had happened when the reader was read. */
+  /** The position up to which the reader's permissions are known to be current. */
   #known: Position
   #held: StoredEvent[] | undefined
   #isBehind = false
@@ -66,7 +66,7 @@ export class Stream {
     return this.#reader
   }
 
-  /** The feed's next event, in order. */
+  /** Receives the feed's next event, in order. */
   push(event: StoredEvent): void {
     if (this.#ended) return
     if (!this.#held) {
@@ -80,7 +80,7 @@ export class Stream {
     this.#pause()
   }
 
-  /** Sends nothing after `since` before the credential has been checked. */
+  /** Sends nothing after `since` until the credential has been checked. */
   recheck(since: Position): void {
     if (!this.#held && comparePositions(since, this.#cursor) > 0) this.#cursor = since
     this.#isStale = true
@@ -114,15 +114,15 @@ export class Stream {
     const { db, sink, delivered } = this.#options
     this.#held = []
     this.#isBehind = false
-    // The feed does not deliver an event twice, so the table has to.
+    // The feed delivers an event only once, so missed events are read from the table.
     const asked = { from: this.#cursor, audience: audienceOf(this.#reader), take: pageSize, delivered: delivered() }
     const page = await eventsAfter(db, asked)
     if (page.length === pageSize) this.#isBehind = true
     for (const event of page) {
-      // The check comes first: the reader may have lost access to the rest.
+      // Checks the credential first, because the reader may have lost access to the remaining events.
       if (this.#isStale) this.#isBehind = true
       if (this.#ended || this.#isStale) return
-      // The table is ahead of the feed, which may not have delivered yet the event that changes the reader's rights.
+      // The table is ahead of the feed, which may not have delivered an event that changes the reader's permissions.
       if (comparePositions(event, this.#known) > 0 && comparePositions(event, delivered()) > 0) {
         this.#known = page.at(-1) ?? event
         this.#isStale = true
@@ -164,7 +164,7 @@ export class Stream {
 const nothing = () => false
 
 const tickMs = 250
-/** Every other end is published by an event or known in advance: this finds changes made directly in the database. */
+/** Detects changes made directly in the database. All other ends are announced by events or known in advance. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>
@@ -183,7 +183,7 @@ const remove = (index: Index, key: Uuid, stream: Stream) => {
 
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
 
-/** Passes the feed's events to the streams of this process that may want them. */
+/** Passes the feed's events to the streams of this process that may need them. */
 export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const byAccount: Index = new Map()
   const byWorkspace: Index = new Map()
@@ -194,7 +194,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
 
   const recheckConcerned = (event: StoredEvent) => {
     if (!changesReader(event.type)) return
-    // A person's own streams do not depend on its keys and grants; delegated streams do.
+    // Changes of keys and grants affect only delegated streams, not the person's own.
     const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
     for (const stream of byAccount.get(event.accountId) ?? [])
       if (!delegation || stream.reader.grants !== null) stream.recheck(last)
@@ -239,7 +239,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   }
 
   return {
-    /** `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
+    /** `start`: an event to replay from, or a test for past events to skip. Returns a function that ends the stream. */
     open: (
       reader: Reader,
       start: { replayFrom: Position } | { isPast: (event: Position) => boolean },
@@ -254,7 +254,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
       for (const id of reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
-      // The stream missed changes of its credential before its entry in the index.
+      // The stream may have missed changes of its credential before it was added to the index.
       if (closed) stream.end()
       else stream.recheck(feed.position())
       return () => {

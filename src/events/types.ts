@@ -54,18 +54,18 @@ export const eventTypes: readonly EventType[] = eventResources.flatMap((resource
 
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
-/** `ofTeam`: for a team's balance, not a person's. */
+/** `ofTeam`: the event concerns a team's balance, not a person's. */
 export const permissionToRead = (type: string, { ofTeam = false } = {}): Permission | undefined => {
   if (ofTeam && resourceOf(type) === 'balance') return 'payment.read'
   const known: Readonly<Record<string, { permission: Permission }>> = resources
-  // Only readers who may create an invitation get this event.
+  // Only members who can create invitations receive this event.
   return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission
 }
 
-/** Types after which the event's own account may read less or more than before: its open streams check their credential again. */
+/** Event types that change what the event's own account may read. Its open streams then check their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
 
-/** `.*`: all types of a resource. */
+/** `.*` matches all types of a resource. */
 export type TypePattern = EventType | `${EventResource}.*`
 
 export const typePatterns: readonly TypePattern[] = [...eventTypes, ...eventResources.map((resource) => `${resource}.*` as const)]

@@ -4,18 +4,18 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import { eventTypes, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
 
-/** A reader of events, reduced to the facts that decide which events it gets. */
+/** A reader of events, reduced to the facts that decide which events it can read. */
 export type Reader = {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
-  /** The permissions in each workspace whose events the reader gets. A delegated reader has at most its own workspace. */
+  /** The permissions in each workspace whose events the reader gets. A delegated reader has at most one workspace, its own. */
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
-  /** A delegated reader's own grant and its descendants; null for a person, who reads events of all their grants. */
+  /** The grant of a delegated reader and its descendants. Null for a person, who can read events of all their grants. */
   readonly grants: readonly Uuid[] | null
   readonly expiresAt: Date | null
 }
 
-/** `memberships`: with the permissions of each role. `descendants`: the grants below the reader's. */
+/** `memberships`: the permissions of the role in each workspace. `descendants`: the grants below the reader's grant. */
 export const readerOf = (
   principal: Principal,
   memberships: ReadonlyMap<Uuid, ReadonlySet<Permission>>,
@@ -29,7 +29,7 @@ export const readerOf = (
 
 const noPermissions: ReadonlySet<Permission> = new Set()
 
-/** The grant of an event that a delegated reader sees only for its own grant and those below it. */
+/** The grant of an event that a delegated reader may read only for its own grant and descendants. */
 const grantIdIn = (event: StoredEvent): unknown => {
   const data = event.data as { id?: unknown; grant?: { id?: unknown }; initiated_by?: { grant_id?: unknown } } | null
   if (event.type === 'payment.refused') return data?.initiated_by?.grant_id
@@ -43,7 +43,7 @@ const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
   return id !== undefined && grants.includes(id)
 }
 
-/** Whether REST would show the event. Events of an account (its balance, keys, sessions) are only for that account. */
+/** Whether the API would show the event. Events of an account (its balance, keys, sessions) are visible only to that account. */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type, { ofTeam: event.workspaceId !== null })
   if (needed === undefined) return false
@@ -53,7 +53,7 @@ export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   return held.has(needed) && (reader.grants === null || isOwnGrant(reader.grants, event))
 }
 
-/** `filter`: the types that the reader asks for. */
+/** `filter`: the types that the reader requested. */
 export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Audience => {
   const held = [reader.permissions, ...reader.workspaces.values()]
   const mayHave = (type: string) => {
@@ -68,6 +68,6 @@ export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Au
   }
 }
 
-/** Whether the reader lost a workspace: its stream must end. */
+/** Whether the reader lost access to a workspace, after which its stream must end. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

@@ -18,14 +18,14 @@ const weightsOf = (header: string | undefined): ReadonlyMap<string, number> =>
 const weightIn = (weights: ReadonlyMap<string, number>, type: string): number =>
   weights.get(type) ?? weights.get(type.replace(/\/.*/, '/*')) ?? weights.get('*/*') ?? 0
 
-/** Whether the `Accept` header names this media type, and weighs the other media type no higher (RFC 9110, 12.5.1). */
+/** Whether the `Accept` header includes this media type and does not prefer the other one (RFC 9110, 12.5.1). */
 export const prefers = (request: Asking, type: string, other: string): boolean => {
   const weights = weightsOf(request.headers.accept)
   const own = weights.get(type) ?? 0
   return own > 0 && own >= weightIn(weights, other)
 }
 
-/** Whether a client takes this media type. Without the header it takes every one. */
+/** Whether the client accepts this media type. Without the header it accepts all types. */
 export const accepts = (request: Asking, type: string): boolean =>
   (request.headers.accept ?? '').trim() === '' || weightIn(weightsOf(request.headers.accept), type) > 0
 

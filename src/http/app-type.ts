@@ -23,7 +23,7 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
-/** A handler whose request and reply have the types of the route's schemas. */
+/** A handler whose request and reply are typed by the route's schemas. */
 export type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -36,12 +36,12 @@ export type Handler<Schema extends FastifySchema> = RouteHandlerMethod<
 >
 
 /**
- * The callers of a route that needs no permission. `optional`: a credential is read if there is one. `undelegated`: any
+ * The callers of a route that needs no permission. `optional`: a credential is read if one was sent. `undelegated`: any
  * credential without a grant.
  */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
-/** The resources of an access token (RFC 8707): the API, which is the public address itself, or the MCP server, never both. */
+/** The resource of an access token (RFC 8707): either the API, which is the public URL itself, or the MCP server. */
 export const mcpPath = '/mcp'
 export type ProtectedResource = '' | typeof mcpPath
 
@@ -49,48 +49,48 @@ export const protectedResources: readonly ProtectedResource[] = ['', mcpPath]
 
 export const resourceUrl = (publicUrl: string, resource: ProtectedResource): string => publicUrl + resource
 
-/** RFC 9728 section 3.1. */
+/** RFC 9728, section 3.1. */
 export const metadataPath = (resource: ProtectedResource): string => `/.well-known/oauth-protected-resource${resource}`
 
-/** Whether this process is about to end. It continues to serve, because a load balancer takes time to notice. */
+/** Whether this process is about to stop. It keeps serving, because a load balancer takes time to notice. */
 export type Departure = { hasBegun: boolean }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `feature.verb`, unique: the name in logs, metrics, the API table and tests. */
+    /** Unique name in the form `feature.verb`, used in logs, metrics, the API table and tests. */
     operation?: string
-    /** Any permission of an array is enough; a refusal names the first. */
+    /** Any one permission of an array is enough. A refusal names the first. */
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access
-    /** Refusals of the route itself. Its registration adds those that follow from the other declarations. */
+    /** Error codes of the route itself. Registration adds the codes that follow from the other fields. */
     refuses?: readonly ErrorCode[]
-    /** Honours Idempotency-Key; for every authenticated POST that creates something. */
+    /** Supports Idempotency-Key, as every authenticated POST that creates something must. */
     idempotent?: boolean
-    /** Allowed while the workspace is frozen: the route only stops something or gives money back. */
+    /** Allowed while the workspace is frozen, because the route only stops something or returns money. */
     whileFrozen?: boolean
-    /** Open to a caller whose chosen workspace no longer admits it. */
+    /** Allowed for a caller whose session has chosen a workspace that no longer admits the account. */
     whileNotAdmitted?: boolean
-    /** A session must have confirmed its person's identity lately: always, or if its service asks (`requireFreshProof`). */
+    /** The person must have confirmed their identity recently: always, or if the service requires it (`requireFreshProof`). */
     freshProof?: 'always' | 'by_content'
-    /** The route issues credentials, or lets callers guess them: the stricter limit for each address applies. */
+    /** The route issues credentials or allows guessing them, so the stricter limit per IP address applies. */
     credentialIssuing?: boolean
-    /** Only bearer tokens for this resource, and API keys, are accepted. */
+    /** Accepts only API keys and bearer tokens for this resource. */
     resource?: ProtectedResource
-    /** No page of another origin may read the route. */
+    /** Pages of other origins cannot read the route. */
     cors?: false
-    /** For load balancers: no rate limit. */
+    /** For load balancers: no rate limit applies. */
     unlimited?: boolean
-    /** Ignores unknown query parameters, as OAuth and the providers that call back require. */
+    /** Ignores unknown query parameters, as required by OAuth and by the providers that send callbacks. */
     query?: 'lenient'
-    /** Takes text in JSON that cannot be stored: its service cleans or refuses it. */
+    /** Accepts JSON text that cannot be stored. The service cleans or rejects it. */
     text?: 'lenient'
-    /** Refuses with a page for a browser, and with JSON for a program. */
+    /** Errors are a page for browsers and JSON for programs. */
     pages?: true
-    /** The response lasts as long as its reader wants: it is not counted among the requests under way. */
+    /** The response lasts as long as the reader wants, so it does not count as a request in progress. */
     longLived?: boolean
-    /** The route's POST only reads: the request log has it only if it is refused. */
+    /** The route's POST only reads, so the request log includes it only if it is refused. */
     changesNothing?: boolean
-    /** Not an operation of the API. */
+    /** Not part of the documented API. */
     internal?: boolean
   }
   interface FastifyInstance {
@@ -98,18 +98,18 @@ declare module 'fastify' {
     departure: Departure
   }
   interface FastifyRequest {
-    /** Null if no credential is needed and none was sent. */
+    /** Null if the route requires no credential and none was sent. */
     caller: Principal | null
-    /** The caller; a route that needs no credential must not read it. */
+    /** The caller. Only for routes that require a credential. */
     readonly principal: Principal
-    /** The credential's present principal, for work that outlives the request or, with `tx`, under locks. Throws its refusal. */
+    /** Resolves the credential again, for work that outlives the request or, with `tx`, runs under locks. Throws its refusal. */
     reauthenticate: (tx?: Tx) => Promise<Principal>
     refusal: Refusal | null
-    /** The id of the answered record, with its prefix. */
+    /** The id of the returned record, with its prefix. */
     answeredId: string | null
-    /** The body as it was sent, to compare it with the idempotency key's. */
+    /** The body as received, for comparison with the body of an earlier request with the same idempotency key. */
     rawBody: string | null
-    /** The arrival of the last byte, in milliseconds of `performance.now()`. A client can stretch the time before it. */
+    /** When the last byte arrived, in milliseconds of `performance.now()`. Clients can prolong the time before it. */
     arrivedAt: number
   }
 }

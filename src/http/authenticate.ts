@@ -7,7 +7,7 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 import { type App, mcpPath } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
-/** `request.ip` uses forwarded headers only from a configured proxy. */
+/** `request.ip` uses forwarded headers only from configured proxies. */
 export const originOf = (request: FastifyRequest): RequestOrigin => ({
   ip: request.ip,
   userAgent: request.headers['user-agent']?.slice(0, 300) ?? null,
@@ -20,7 +20,7 @@ type AuthenticateDeps = {
   bearers: readonly BearerResolver[]
   mcpBearers: readonly BearerResolver[]
   session: Resolve
-  /** Called for every refused credential: guessing uses up the address's allowance. Throws 429. */
+  /** Called for every rejected credential, to count guesses against the limit of the IP address. Throws 429. */
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
@@ -57,7 +57,7 @@ const missingCredential = (request: FastifyRequest): Refusal => {
   return misplaced(parameter, message)
 }
 
-/** The nil UUID in place of a malformed id: the answer is the one for an unknown id. */
+/** Replaces a malformed id with the nil UUID, so that the response is the same as for an unknown id. */
 const noWorkspace: Uuid = '00000000-0000-0000-0000-000000000000'
 
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
@@ -66,7 +66,7 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-/** Values that a program sends if its setting is missing, or was never filled in. */
+/** Values that a program sends if its setting is missing or was never filled in. */
 const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
 
 const foreignToken = (token: string): string => {
@@ -81,8 +81,8 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
 
 /**
- * Two cookies of our name come from two sites that share a domain. Neither counts: otherwise a sibling site could sign a person
- * in to its own account.
+ * Two cookies with our name come from two sites that share a domain. Both are ignored, because otherwise a sibling site could
+ * sign a person in to the attacker's account.
  */
 export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
   const value = request.cookies[sessionCookie]
@@ -105,7 +105,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
-/** A function of its own, because a stream keeps it together with everything in its scope. */
+/** Separate, because a stream retains this closure and everything in its scope. */
 const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
@@ -126,7 +126,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
     request.caller = { ...(await resolve()), origin }
     request.reauthenticate = again(resolve, origin)
   } catch (error) {
-    // A stale cookie counts as no credential if the credential is optional.
+    // If the credential is optional, an expired cookie counts as no credential.
     if (!optional || isBearer || !isUnauthenticated(error)) throw error
   }
 }
@@ -134,8 +134,7 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
 const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
 
 /**
- * The credential is resolved before the body is read. A bearer wins over a cookie, and a refused bearer never falls through to
- * the cookie.
+ * Resolves the credential before the body is read. A bearer token takes precedence over a cookie, even if the token is rejected.
  */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)

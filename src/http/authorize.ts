@@ -10,7 +10,7 @@ export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS']
 const requiredPermissions = ({ routeOptions: { config } }: FastifyRequest): readonly Permission[] =>
   [config.permission ?? []].flat()
 
-/** A frozen workspace does not stop operations of the account. */
+/** A frozen workspace does not block operations of the account. */
 const ofWorkspace = (permission: Permission | undefined): boolean =>
   permission !== undefined && !permission.startsWith('account.')
 
@@ -21,7 +21,7 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
   throw permissionMissing(first)
 }
 
-/** A freeze stops new work; the answer to a repeated key is not new. */
+/** A freeze blocks new work. Repeating a stored response is not new work. */
 export const checkEligibility = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
@@ -31,13 +31,13 @@ export const checkEligibility = (request: FastifyRequest, principal: Principal):
 }
 
 /**
- * Checks the principal against the route's declaration, but not whether its workspace is frozen. Routes never look at the kind
- * of the credential.
+ * Checks the principal against the route's declaration, except whether the workspace is frozen. Routes never depend on the kind
+ * of credential.
  */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
-  // A session works only in its chosen workspace: if that no longer admits the account, the session must choose another first. A
-  // grant is bound to its workspace and has no choice.
+  // A session works only in its chosen workspace. If that workspace no longer admits the account, the session must choose another
+  // first. A grant is bound to its workspace.
   if (principal.grant === null && principal.memberStatus !== 'active' && access !== 'optional') {
     if (whileNotAdmitted) return
     const message = 'The current workspace of this session no longer admits this account: choose another one first.'
@@ -49,17 +49,17 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-/** With a key, the account's and workspace's status is checked behind the locks, once the key is known to be new. */
+/** With an idempotency key, the status of account and workspace is checked under the locks, once the key is known to be new. */
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
-/** A stolen session alone may not move other people's money, or change anything that outlasts the session. */
+/** A stolen session alone must not move other people's money or change anything that outlasts the session. */
 const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
   if (config.access === 'admin' && isUnsafe(method)) requireProvenAt(caller.provenAt, now)
   if (config.freshProof === 'always') requireFreshProof(caller, now)
 }
 
-/** Otherwise a key that links a wallet could do in the wallet's session what the key itself may not do. */
+/** Otherwise a key could link a wallet and, in the wallet's session, do what the key itself is not allowed to do. */
 const checkOrigin = ({ routeOptions: { config } }: FastifyRequest, { originGrantId }: Principal): void => {
   if (config.access === 'undelegated' && originGrantId !== null)
     throw new Refusal('forbidden', {
@@ -79,7 +79,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
   })
 }
 
-/** The headers of Fetch Metadata decide; without them Origin does. */
+/** Uses the Fetch Metadata headers, or the Origin header if they are missing. */
 const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
@@ -87,14 +87,14 @@ const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[
   return site === undefined ? origin === undefined : site === 'same-origin' || site === 'none'
 }
 
-/** Every browser sends the origin with a script's request. */
+/** Every browser sends the Origin header with a script's request. */
 export const isRequestOfOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
   headers.origin === ownOrigin && (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 
-/** A page of another site cannot cause such a request, not even with a redirect. */
+/** A page of another site cannot cause such a request, even through a redirect. */
 export const isNavigationFromOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
-/** Browsers send a cookie even with requests that its owner never made. */
+/** Browsers attach cookies even to requests that their owner did not intend. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
   const allowed = [ownOrigin, ...allowedOrigins]
   app.addHook('onRequest', async (request) => {

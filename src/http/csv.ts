@@ -9,16 +9,16 @@ export type Column<Row> = readonly [name: string, value: (row: Row) => string | 
 
 export const wantsCsv = (request: FastifyRequest): boolean => prefers(request, 'text/csv', 'application/json')
 
-// A page is made in one turn of the event loop. Each quick collection of garbage finds about one page alive, and keeps it until a
-// full collection, which stops the event loop. Pages of 200 payments kept twice as much.
+// A page is built in one turn of the event loop. Each minor garbage collection finds about one page alive and keeps it until the
+// next major collection, which blocks the event loop. With pages of 200 payments, twice as much memory was kept.
 const pageSize = 64
 
-/** Rows older than `before`, newest first. */
+/** Returns rows older than `before`, newest first. */
 type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<readonly Row[]>
 
 export type ReadPages = <Row extends { id: string }>(read: ReadPage<Row>) => AsyncGenerator<readonly Row[]>
 
-/** Yields every page. An export can take long: it ends with its credential, or with the credential's permission. */
+/** Yields all pages. A long export ends when its credential ends or loses the permission. */
 export async function* pagesOf<Row extends { id: string }>(
   request: FastifyRequest,
   read: ReadPage<Row>,
@@ -42,8 +42,8 @@ export async function* csvLines<Row>(
 }
 
 /**
- * The CSV (RFC 4180) is sent no faster than it is read. A failure closes the connection, so that half an export is not mistaken
- * for a whole one.
+ * Sends CSV (RFC 4180) no faster than the client reads it. An error closes the connection, so that a partial export is not
+ * mistaken for a complete one.
  */
 export const sendCsv = <Row extends { id: string }>(
   request: FastifyRequest,

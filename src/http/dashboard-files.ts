@@ -7,7 +7,7 @@ import { insertOnce, prepareWrite } from '../db/prepare-write.ts'
 import { dashboardFiles } from '../db/tables/installation.ts'
 import { daysAfter } from '../lib/clock.ts'
 
-/** A page that was opened before a deploy asks for the files of its own version. */
+/** Pages opened before a deployment request the files of their own version. */
 const keptDays = 7
 
 const types: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** A name that contains its content's hash, so that its content never changes. */
+/** Whether a name includes the hash of its content, so that the content never changes. */
 export const isHashed = (name: string): boolean => /-[\w-]{8}\.(js|css|woff2)$/.test(name)
 
 const namesOf = prepare('dashboard_files.names', {}, (orm) => orm.select({ name: dashboardFiles.name }).from(dashboardFiles))
@@ -44,8 +44,8 @@ const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, pa
 )
 
 /**
- * Stores the files of this process's version. Processes of another version serve them too, during a deploy and after it. Files
- * that a newer version replaced are removed a week later.
+ * Stores the files of this process's version, so that processes of other versions can serve them during and after a deployment.
+ * Files that a newer version replaced are deleted after a week.
  */
 export const keepDashboardFiles = async (db: Database, folder: string): Promise<void> => {
   const names = (await readdir(folder)).filter(isHashed)
@@ -60,7 +60,7 @@ export const keepDashboardFiles = async (db: Database, folder: string): Promise<
   })
 }
 
-/** A file of another version than this process's, with its media type. */
+/** Reads a file of another version, with its media type. */
 export const readKeptFile = async (db: Db, name: string): Promise<{ content: Buffer; type: string } | undefined> => {
   const type = types[extname(name)]
   if (type === undefined || !isHashed(name)) return undefined

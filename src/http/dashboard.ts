@@ -13,7 +13,7 @@ import { wantsJson } from './page.ts'
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 export const dashboardAssets = join(built, 'assets')
 
-/** The paths of the dashboard's own router. The API answers at any other path. */
+/** Paths that the dashboard's own router handles. The API handles all other paths. */
 const pages = [
   'sign-in',
   'payments',
@@ -51,13 +51,13 @@ const publicFiles = [
 const yearSeconds = 31_536_000
 const immutable = `public, max-age=${yearSeconds}, immutable`
 
-/** A program that forgot /v1 must get an error, not a page. */
+/** A program that omits /v1 must get an error instead of a page. */
 const isProgram = (request: FastifyRequest): boolean => request.headers.authorization !== undefined || wantsJson(request)
 
-/** Every page shows which providers are simulated, so that simulated money is not mistaken for real. `fees`: payments have fees. */
+/** Each page shows which providers are simulated, so that simulated money is not taken for real. `fees`: payments have fees. */
 type PageFacts = { rails: boolean; identity: boolean; fees: boolean }
 
-/** The page contains these facts, so that a browser without a session need not ask whether anyone is signed in. */
+/** Embeds these facts in the page, so that a browser without a session need not ask whether a person is signed in. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity, fees }: PageFacts): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
@@ -68,14 +68,14 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity, fees }:
   return page.replace('<html ', `<html ${facts.map((fact) => `${fact} `).join('')}`)
 }
 
-/** The dashboard's build. Browsers keep files whose name contains their content's hash. */
+/** Serves the built dashboard. Browsers cache files whose names include the hash of their content. */
 export const registerDashboard = async (app: App, db: Db, given: PageFacts): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
       if (isProgram(request)) return reply.callNotFound()
       const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
-      // People make decisions on some of these pages, so none may be cached.
+      // Not cached, because people make decisions on some of these pages.
       reply.header('cache-control', 'no-store').type('text/html; charset=utf-8')
       return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), given))
     })

@@ -31,7 +31,7 @@ const page = renderPage(
   form,
 )
 
-/** Text from the receipt is set as text, never as HTML. */
+/** Text from the receipt is inserted as text, never as HTML. */
 const script = `import { holds, isArchive, readJson, verifyArchive, verifyReceipt } from '/verify-receipt.mjs'
 
 const [file, text, button, result] = ['file', 'text', 'check', 'result'].map((id) => document.getElementById(id))
@@ -72,15 +72,15 @@ button.addEventListener('click', () => check())
 `
 
 export type Served = { file: string; type: string; headers: Record<string, string> }
-/** The files that `npm run build` rendered for each path: for a browser, and for everything else. */
+/** The files that `npm run build` rendered for each path: for browsers (`page`) and for all other clients (`text`). */
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
 
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 const missing = 'The documentation is not built'
-/** The address in rendered files, in place of the service's own. */
+/** The URL in rendered files, to be replaced by the service's own. */
 const written = 'http://localhost:3000'
 
-/** Replaces bare hosts too, for texts such as a wallet's message in an example. */
+/** Also replaces bare host names, for example in a sample wallet message. */
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
@@ -94,7 +94,7 @@ const sendRendered = (publicUrl: string, withVersions: (text: string) => Promise
     const isOurs = !file.endsWith('scalar.js')
     return isOurs ? atAddress(await withVersions(content.toString()), publicUrl) : content
   }
-  /** The build does not know the address in these files, so each is compressed once, when it is first requested. */
+  /** The build does not know the service's URL, so each file is compressed at its first request. */
   const compressed = new Map<string, Promise<Buffer>>()
   const compressedOf = async (served: Served): Promise<Buffer> => {
     const known = compressed.get(served.file) ?? contentOf(served).then((content) => compress(content, quality))

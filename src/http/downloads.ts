@@ -14,7 +14,7 @@ export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
 
-/** The typed client as npm packs it (`npm install http://localhost:3000/client.tgz`), the client for Python, and the receipts' verifier. */
+/** The packed typed client (`npm install http://localhost:3000/client.tgz`), the Python client, and the receipt verifier. */
 const downloads = [
   { name: 'client', extension: '.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
   { name: 'payments', extension: '.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
@@ -28,15 +28,15 @@ const downloads = [
 type Download = (typeof downloads)[number]
 
 const missing = 'The client is not packed'
-/** The SHA-256 of each file that a release shipped. */
+/** The SHA-256 of each released file. */
 const hashesOf = (folder: string): Record<string, string> => JSON.parse(readFileSync(`${folder}/hashes.json`, 'utf8'))
 
-/** Another version of the library writes other gzip bytes for the same content. */
+/** Another version of the compression library may produce different gzip bytes for the same content. */
 const contentOf = ({ extension }: Download, bytes: Buffer): Buffer => (extension === '.tgz' ? gunzipSync(bytes) : bytes)
 
 /**
- * A released file's address is in integrators' lock files, so its bytes never change. A newer build has an address of its own, by
- * its content. `current` is read once: the build does not change under a running process.
+ * The URL of a released file is in integrators' lock files, so its bytes never change. A newer build gets a separate URL, derived
+ * from its content. `current` is read once, because the build does not change while the process runs.
  */
 const filesOf = (download: Download, folder: string) => {
   const { name, extension, file } = download
@@ -64,7 +64,7 @@ const filesOf = (download: Download, folder: string) => {
 
 const pathOf = ({ name, extension }: Download): string => `/${name}${extension}`
 
-/** The result writes the client's newest version into a document, so that a reader's lock file names it. */
+/** Returns a function that inserts the URL of the newest client into a document, so that readers' lock files pin it. */
 export const registerDownloads = (app: App, folder = fileOf('releases')): ((text: string) => Promise<string>) => {
   const open = { config: { internal: true }, schema: { hide: true } }
   let newestClient = async () => pathOf(downloads[0])
@@ -72,7 +72,7 @@ export const registerDownloads = (app: App, folder = fileOf('releases')): ((text
     const { name, type } = download
     const { current, isReleased, read } = filesOf(download, folder)
     if (name === 'client') newestClient = async () => `/${(await current()).fileName}`
-    // The redirect has the content too, because `curl -O` does not follow it.
+    // The redirect also has the content, because `curl -O` does not follow redirects.
     app.get(pathOf(download), open, async (_request, reply) => {
       const { fileName, bytes } = await current()
       return reply
@@ -98,7 +98,7 @@ export const registerDownloads = (app: App, folder = fileOf('releases')): ((text
   const plain = pathOf(downloads[0])
   return async (text) => {
     if (!text.includes(plain)) return text
-    // Documents are served even if the client is not packed.
+    // Documents are served even if the client has not been packed.
     const newest = await newestClient().catch(() => plain)
     return text.replaceAll(`:3000${plain}`, `:3000${newest}`)
   }

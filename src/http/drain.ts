@@ -2,7 +2,7 @@ import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { App, Departure } from './app-type.ts'
 
-/** Once the departure has begun, every answer closes its connection: the client's next request goes to another process. */
+/** Once the process is leaving, every response closes its connection: the client's next request reaches another process. */
 export const registerDeparture = (app: App, departure: Departure): void => {
   app.decorate('departure', departure)
   app.addHook('onRequest', (_request, reply, done) => {
@@ -16,19 +16,19 @@ export const registerDeparture = (app: App, departure: Departure): void => {
 
 const drainMs = 5_000
 const idlePollMs = 50
-/** Even a busy client has sent its request this long after it opened a connection for it. */
+/** Even a slow client has sent its request this long after opening a connection for it. */
 const silentMs = 1_000
-/** Node's backlog: at most this many connections wait to be accepted, so any later one arrived after the end began. */
+/** Node's backlog: at most this many connections can wait to be accepted, so any later one arrived after shutdown began. */
 const maxWaiting = 511
-/** The listener closes after this time even under load that never pauses. */
+/** The listener closes after this time even if new connections keep arriving. */
 const quietMs = 3_000
 
 /**
- * Ends the process without losing a request, except one that arrives on an idle connection as it is closed. Closing the listener
- * resets connections that wait to be accepted: their requests were sent and may not be repeated. Node accepts one a turn, so the
- * listener closes after a turn in which none came. Requests under way may finish within a limit. Node then waits for connections
- * that become idle later, and for those that a browser opened and never used. Both are closed here, directly after everything
- * that arrived was read.
+ * Shuts down without losing requests, except one that arrives on an idle connection while it is being closed. Closing the
+ * listener resets connections that are waiting to be accepted, although their requests were sent and may not be repeatable. Node
+ * accepts one per turn, so the listener closes after a turn without a new connection. Running requests may finish within a time
+ * limit. Node would then wait for connections that become idle later or that a browser opened but never used: this hook closes
+ * both, after reading everything that has arrived.
  */
 export const registerDrain = (app: App): void => {
   const accepted = new Map<Socket, number>()
@@ -42,7 +42,7 @@ export const registerDrain = (app: App): void => {
   const untilQuiet = async () => {
     const giveUp = performance.now() + quietMs
     const maxAccepted = acceptedCount + maxWaiting
-    // The turn under way may already have looked at the listener.
+    // The current turn may already have polled the listener.
     await turn()
     for (let count = -1; count !== acceptedCount && acceptedCount < maxAccepted && performance.now() < giveUp; ) {
       count = acceptedCount
@@ -56,7 +56,7 @@ export const registerDrain = (app: App): void => {
   })
   app.addHook('preClose', async () => {
     await untilQuiet()
-    // Fastify closes the rest of the server after all hooks of this kind.
+    // Fastify closes the rest of the server after all preClose hooks.
     if (app.server.listening) Server.prototype.close.call(app.server)
     timers = [setInterval(() => setImmediate(closeIdle), idlePollMs), setTimeout(() => app.server.closeAllConnections(), drainMs)]
   })

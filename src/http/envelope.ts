@@ -7,17 +7,17 @@ export const errorPageUrl = (publicUrl: string, code: string): string => publicU
 const hasPath = (value: unknown): value is { path: string } =>
   typeof value === 'object' && value !== null && 'path' in value && typeof value.path === 'string'
 
-/** The field, parameter or header that caused the refusal, if it is only one. */
+/** The field, parameter or header that caused the refusal. Undefined if there are several. */
 const paramOf = ({ fields, field }: ErrorDetails): string | undefined => {
   if (typeof field === 'string') return field
   const [first, second]: unknown[] = Array.isArray(fields) ? fields : []
   return second === undefined && hasPath(first) ? first.path : undefined
 }
 
-/** The header says whether to send the same request again, so that a client need not know the codes. */
+/** Tells clients whether to send the same request again, so that they need not know the error codes. */
 export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(errorRow(code).agent === 'wait') })
 
-/** `publicUrl`: for the link to the page that explains the code. */
+/** `publicUrl`: base of the link to the page that explains the error code. */
 export const refusalAnswer = (refusal: Refusal, requestId: string, publicUrl: string) => {
   const { code, message, details = {} } = refusal
   const param = paramOf(details)

@@ -114,5 +114,5 @@ export const ErrorDetails = z
 
 const known: ReadonlySet<string> = new Set(Object.keys(ErrorDetails.shape))
 
-/** Details that a client generated from the document does not expect. */
+/** Details that the API document does not declare, which a generated client would not expect. */
 export const undeclaredDetails = (given: object = {}): string[] => Object.keys(given).filter((name) => !known.has(name))

@@ -10,8 +10,8 @@ import { createNotFoundAnswer } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 
 /**
- * Fastify itself refuses a Content-Type that is malformed, or that has no parser in a scope for forms. The other two errors come
- * from reading the body.
+ * Fastify itself rejects a Content-Type that is malformed, or that has no parser in a scope for forms. The other two errors occur
+ * while the body is read.
  */
 const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Refusal('unsupported_media_type'),
@@ -19,10 +19,10 @@ const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidFields({ path: 'body', message: 'must be valid JSON' }),
 }
 
-// A schema let through text that Postgres cannot store (NUL, a bad encoding), or a number out of range: a wrong request.
+// A schema accepted text that Postgres cannot store (NUL, a bad encoding) or a number out of range, so the request is invalid.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
-/** The refusal that a thrown value stands for. Undefined if the value is a bug. */
+/** Converts a thrown value to a refusal. Undefined if the value is a bug. */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
@@ -33,7 +33,7 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-/** The refusal's own permission, which the route may not declare; else the route's permissions, of which one is enough. */
+/** The permission in the refusal, which the route may not declare, or the route's permissions, any one of which is enough. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
   const ofRoute = [request.routeOptions.config.permission ?? []].flat()
   const required = permissions.find((known) => known === refusal.details?.required_permission)
@@ -41,8 +41,8 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
 }
 
 /**
- * The scopes of the operation and those that the caller has, because a new token has only the requested ones. Empty if no scope
- * would help.
+ * The scopes that the operation needs and the caller's current scopes, because a new token has only the scopes it requests. Empty
+ * if no scope would help.
  */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
@@ -56,9 +56,9 @@ const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   return [...new Set([needed, ...held])]
 }
 
-/** RFC 6750 section 3 and RFC 9728 section 5.1: the place that issues tokens, and the missing scopes. */
+/** RFC 6750 section 3 and RFC 9728 section 5.1: where to get a token, and the missing scopes. */
 const challenge = (refusal: Refusal, request: FastifyRequest): string | undefined => {
-  // Another token cannot replace a signature in the body, and a public route accepts no token.
+  // A new token cannot replace a signature in the body, and a public route accepts no token.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
   const scopes = scopesFor(refusal, request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
@@ -73,7 +73,7 @@ const challenge = (refusal: Refusal, request: FastifyRequest): string | undefine
 
 export const undeclaredRefusal = 'a route refused with a code or details that the document does not have'
 
-/** A client generated from the document does not expect undeclared codes. The tests fail on this log line. */
+/** Clients generated from the API document do not expect undeclared codes. Tests fail if this line is logged. */
 const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
   const { operation, refuses } = request.routeOptions.config
   if (operation !== undefined && refuses && !refuses.includes(refusal.code))
@@ -98,7 +98,7 @@ const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyRe
 const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
 const unknown = (message: string): Refusal => new Refusal('not_found', { message })
 
-/** A path that cannot be decoded, or with a part that is too long, names nothing: it has no route, and no hook has run. */
+/** A path that cannot be decoded, or that has a segment too long, matches no route, and no hooks have run. */
 export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
   sendRefusal(
     unknown(opensPage(request) ? unknownAddress : 'There is no such path.'),
@@ -106,7 +106,7 @@ export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, 
     reply.headers({ 'x-content-type-options': 'nosniff', 'x-request-id': request.id }),
   )
 
-/** The only place that turns a thrown value into a response. `complete` adds the state of the records that a refusal names. */
+/** The only function that turns thrown values into responses. `complete` adds the state of records that a refusal names. */
 export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
   const judge = createNotFoundAnswer(app)

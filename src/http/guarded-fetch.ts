@@ -7,11 +7,11 @@ import ipaddr from 'ipaddr.js'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { createSlots } from '../lib/slots.ts'
 
-/** In every Azure network this unicast address is the machine's host, which hands out its certificates. */
+/** In every Azure network, this public address is the host machine, which issues the machine's certificates. */
 const cloudHost = '168.63.129.16'
 
 /**
- * A public address is in none of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 it is
+ * Whether an address is public: outside all special-purpose ranges (private, loopback, link-local, mapped …) and, for IPv6,
  * global unicast.
  */
 export const isPublicAddress = (text: string): boolean => {
@@ -26,7 +26,7 @@ type ResolveHost = (hostname: string) => Promise<Address[]>
 type ResolverOptions = {
   clock: Clock
   deadlineMs: number
-  /** Each is `address` or `address:port`. Default: the system's name servers. */
+  /** Each server is `address` or `address:port`. Default: the system's name servers. */
   servers: readonly string[]
 }
 
@@ -41,9 +41,9 @@ const addresses = async (answer: Promise<string[]>, family: number): Promise<Add
   (await answer.catch(() => [])).map((address) => ({ address, family }))
 
 /**
- * Resolves names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a dozen
- * names without an answer stopped sign-ins and payouts. A failed name is not looked up again for a while. The result is empty if
- * no address was found in time.
+ * Resolves host names that strangers supply. `dns.lookup` uses the thread pool that files and hashing share: a dozen names
+ * without a response blocked sign-ins and payouts. A failed name is not looked up again for a while. Empty if no address was
+ * found in time.
  */
 export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
   const failures = new Map<string, Date>()
@@ -77,7 +77,7 @@ export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptio
 }
 
 type GuardedRequest = {
-  /** Default: the request is a GET. */
+  /** Default: a GET request. */
   post?: { headers: Readonly<Record<string, string>>; body: Buffer }
   accept?: string
   maxBytes: number
@@ -90,10 +90,10 @@ export type GuardedFetch = (url: URL, request: GuardedRequest) => Promise<Guarde
 
 type Guards = { timeoutMs: number; resolve: ResolveHost }
 
-/** Its message reveals nothing about an address. With a cause, the address was not asked: it may be fetched later. */
+/** The message reveals nothing about an address. If it has a cause, no request was sent, so a later fetch may succeed. */
 export class FetchError extends Error {}
 
-/** Every address must be allowed: a name with both a public and a private address is suspicious. */
+/** Every address must be allowed, because a name with both public and private addresses is suspicious. */
 const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: GuardedRequest['allows']): Promise<Address[]> => {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(literal)
@@ -102,7 +102,7 @@ const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: 
   return addresses
 }
 
-/** The connection uses the addresses that were checked. A redirect is an answer like any other. Size and time are limited. */
+/** Connects only to the checked addresses, returns redirects without following them, and limits size and time. */
 export const guardedFetch = async (url: URL, { post, accept, ...guards }: GuardedRequest & Guards): Promise<GuardedAnswer> => {
   const addresses = await checkedAddresses(url.hostname, guards.resolve, guards.allows)
   const [first] = addresses
@@ -114,10 +114,10 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
     signal,
     lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
   })
-  // An error after the answer has begun is reported by reading the answer.
+  // Reading the response reports errors that occur after it has begun.
   request.on('error', () => undefined)
   try {
-    // An answer that only changes the protocol (101) is neither a response nor an error: the signal ends the wait.
+    // A 101 (switching protocols) emits neither `response` nor `error`, so the signal ends the wait.
     const [response] = (await once(request.end(post?.body), 'response', { signal })) as [IncomingMessage]
     const chunks: Buffer[] = []
     let size = 0
@@ -135,7 +135,7 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
   }
 }
 
-/** A slow address occupies one of few slots, no longer than the timeout. */
+/** Limits concurrent fetches: a slow address occupies one of a few slots, until the timeout at most. */
 export const createGuardedFetch = (guards: Guards): GuardedFetch => {
   const full = () => new FetchError('cannot be fetched now: too many are under way', { cause: 'no slot is free' })
   const slots = createSlots({ size: 16, waiting: 16, full })

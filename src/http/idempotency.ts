@@ -11,7 +11,7 @@ import { createSerialRunner, type SerialRunner } from '../queue/turns.ts'
 import { type WriteRequest, writeOnce } from '../queue/write-path.ts'
 import { checkAuthority, checkEligibility } from './authorize.ts'
 
-/** `secret`: top-level fields that are shown once and never stored. */
+/** `secret`: top-level fields that are returned once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
 
 export const ok = <Body>(body: Body) => ({ status: 200, body }) as const
@@ -44,7 +44,7 @@ const scopeOf: ScopeOf = (request, key) => {
   return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
-/** The key of a request that moves money applies to every credential. */
+/** The idempotency key of a request that moves money applies across all credentials. */
 const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
 const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
@@ -52,7 +52,7 @@ const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
   return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
 }
 
-/** Work that has begun continues only while the caller may still do it. */
+/** Running work continues only while the caller still has the authority for it. */
 export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
   recheckAuthority(request, current)
   checkEligibility(request, current)
@@ -61,16 +61,16 @@ export const recheckCaller = (request: FastifyRequest, current: Principal): void
 const recheckAuthority = (request: FastifyRequest, current: Principal): void => {
   const before = request.principal
   request.caller = current
-  // A session may change its workspace while its request waits. A request for one workspace never runs in another.
+  // A session may switch workspaces while its request waits, but a request for one workspace must never run in another.
   if (current.workspace.id !== before.workspace.id)
     throw unavailable({ message: 'The workspace of this session has just changed.' })
-  // The locks are those of the earlier balance.
+  // The locks were taken for the previous balance account.
   if (current.workspace.balanceAccountId !== before.workspace.balanceAccountId)
     throw unavailable({ message: 'This workspace has just got a balance of its own.' })
   checkAuthority(request, current)
 }
 
-/** Checks the caller again under its locks: after an acknowledged revocation or freeze no new request passes. */
+/** Checks the caller again under the locks, so that no new request passes after an acknowledged revocation or freeze. */
 const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
   reauthenticate: async (tx) => {
     const current = await request.reauthenticate(tx)
@@ -85,14 +85,14 @@ export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Prin
   ...callerOf(request),
 })
 
-/** `replayed`: the answer of an earlier request with the same key. */
+/** `replayed`: the response is from an earlier request with the same key. */
 export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, replayed: boolean): FastifyReply => {
   reply.code(status)
   if (replayed) reply.header('idempotency-replayed', 'true')
   return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
-/** The writes of one account run one after the other, instead of in transactions that wait for the account's lock. */
+/** Runs the writes of an account one after another, instead of in transactions that wait for the account's lock. */
 const turnsOf = new WeakMap<Database, SerialRunner>()
 const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>): Promise<Result> => {
   const turns = turnsOf.get(db) ?? createSerialRunner()
@@ -101,10 +101,10 @@ const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>
 }
 
 /**
- * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of those that hold the money
- * of its workspace. `concerned`: other changed accounts, locked in one order with these. A second request with the key waits at
- * these locks and then gets the stored response. A refusal undoes everything; a `CommitThenThrow` keeps its audit rows, and
- * stores no response.
+ * Runs the write of one record (`src/queue/write-path.ts`), locking the caller's account and the accounts that hold the
+ * workspace's money. `concerned`: other accounts that the write changes, locked in the same order. A second request with the same
+ * key waits for these locks and then gets the stored response. A refusal rolls back everything. A `CommitThenThrow` keeps its
+ * audit rows but stores no response.
  */
 export const respondOnce = async (
   { db }: { db: Database },
@@ -133,7 +133,7 @@ export const respondOnce = async (
   return sendText(reply, answer, replayed)
 }
 
-/** The same for a record that moves money, which keeps its own key and answer. */
+/** Like `respondOnce`, for a record that moves money and stores the key and the response in its own row. */
 export const respondWithRecord = async (
   { db }: { db: Database },
   request: FastifyRequest,

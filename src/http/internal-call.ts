@@ -15,14 +15,14 @@ export type InternalCall = {
 }
 export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeconds: number | undefined; body: unknown }
 
-/** A call names its caller by 32 random bytes, valid once and in this process: the header of an outside request has no effect. */
+/** A call identifies its caller by 32 random bytes, valid once and only in this process, so outsiders cannot forge the header. */
 const header = 'internal-call'
 const announced = new Map<string, Acting>()
 const callers = new WeakMap<object, Acting>()
 
 export const actingFor = (request: object): Acting | undefined => callers.get(request)
 
-/** A call of a route has the id of the request that made it. */
+/** An internal call has the id of the request that made it. */
 export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string => {
   const token = String(request.headers[header])
   const acting = announced.get(token)
@@ -33,9 +33,7 @@ export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string =
   return acting.id
 }
 
-/**
- * A call runs through all hooks, the validation and the serializer of the route. Only authentication and rate limits ran before.
- */
+/** Runs a route with its hooks, validation and serializer. Authentication and rate limits applied to the outer request. */
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
   const token = randomBytes(32).toString('hex')
   announced.set(token, as)

@@ -16,7 +16,7 @@ const patternOf = (url: string): RegExp => {
 
 const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)
 
-/** Paths that were probably meant: with our prefix, without a final slash, in lowercase, with the first noun in the plural. */
+/** Paths that may have been meant: with our prefix, without a final slash, in lowercase, with the first noun in the plural. */
 const candidatesFor = (path: string): string[] => {
   const tidy = `/${path.split('/').filter(Boolean).join('/')}`
   const lower = tidy.toLowerCase()
@@ -25,7 +25,7 @@ const candidatesFor = (path: string): string[] => {
   return [tidy, lower, `/v1${tidy}`, `/v1${bare}`, `/v1${many}`].filter((candidate) => candidate !== path)
 }
 
-/** Our path for a resource that other services have under that name. */
+/** Our paths for resources that have these names in other services. */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ webhooks: '/v1/notifications/stream', webhook_endpoints: '/v1/notifications/stream', events: '/v1/notifications' },
   ...{ payouts: '/v1/payments', transfers: '/v1/payments', disbursements: '/v1/payments', transactions: '/v1/payments' },
@@ -40,12 +40,12 @@ const pathOfOtherName = (path: string): string | undefined => {
   return Object.hasOwn(otherNames, noun) ? otherNames[noun] : otherNames[plural(noun)]
 }
 
-/** Learns the routes as they are registered. */
+/** Collects routes as they are registered. */
 export const createNotFoundAnswer = (app: App): ((request: FastifyRequest) => Refusal) => {
   const known: { method: string; pattern: RegExp }[] = []
   const literal: string[] = []
   app.addHook('onRoute', ({ method, url, config }) => {
-    // Pages are for browsers, and preflights are answered for every path.
+    // Excludes pages, which are for browsers, and the wildcard route, which answers preflight requests.
     if (config?.internal || url === '*' || url === '/*') return
     if (url.startsWith('/v1/') && !url.includes(':')) literal.push(url)
     for (const one of [method].flat()) if (one !== 'OPTIONS') known.push({ method: one, pattern: patternOf(url) })
@@ -56,7 +56,7 @@ export const createNotFoundAnswer = (app: App): ((request: FastifyRequest) => Re
   return (request) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    // If the path and the method are right, the thing does not exist, such as a missing file.
+    // If path and method are correct, the resource does not exist, for example a file.
     if (methods.length > 0 && !methods.includes(request.method)) {
       const message = `${request.method} is not a method of this path; it supports ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
@@ -78,10 +78,10 @@ const refusalOfMalformedRequest = (code: string | undefined): Refusal => {
   return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
 }
 
-/** Input that is not HTTP is answered, so that a person with a broken client sees the reason. */
+/** Responds to input that is not HTTP, so that a person with a broken client sees the reason. */
 export const refuseMalformedRequest = (publicUrl: string) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  // A browser opens connections in advance: an answer now would be taken for that of its first request.
+  // Browsers open connections in advance, and would take a response now for the response to their first request.
   if (socket.bytesRead === 0) {
     socket.destroy()
     return

@@ -3,15 +3,15 @@ import { sha256 } from '../auth/secrets.ts'
 import type { Refusal } from '../lib/errors.ts'
 import { prefers } from './accept.ts'
 
-/** `foreign`: the link leads to another site, which gets no referrer. */
+/** `foreign`: the link leads to another site, to which no referrer is sent. */
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
-/** The dashboard's colours, copied from its tokens.css. */
+/** Colours copied from the dashboard's tokens.css. */
 export const colours =
   '--bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff);'
 
-/** The dashboard's look, copied: these pages use no script and load nothing. */
+/** Styles copied from the dashboard, because these pages use no scripts and load nothing. */
 const style = `
 :root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; ${colours} }
 body { display: grid; place-items: start center; margin: 0; padding: clamp(2rem, 10vh, 6rem) 1rem 3rem; background: var(--bg); color: var(--ink); }
@@ -28,7 +28,7 @@ input:not([type=checkbox]), textarea { box-sizing: border-box; width: 100%; padd
 small { color: var(--ink-2); }
 `
 
-/** The one style is allowed by its hash. */
+/** Allows only this style, by its hash. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -37,7 +37,7 @@ export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (ch
 const linkHtml = ({ href, text, primary, foreign }: PageLink): string =>
   `<a${primary ? ' class="primary"' : ''}${foreign ? ' rel="noreferrer"' : ''} href="${escapeHtml(href)}">${escapeHtml(text)}</a>`
 
-/** `extra` is trusted HTML, after the links. */
+/** `extra`: trusted HTML, inserted after the links. */
 export const renderPage = ({ title, paragraphs, links = [], note }: Page, extra = ''): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -58,7 +58,7 @@ ${note === undefined ? '' : `<p><small>${escapeHtml(note)}</small></p>`}
 </html>
 `
 
-/** For a page that works with the reader's file: our own scripts, and requests to this service. */
+/** For a page that works with the reader's file: allows our own scripts and requests to this service. */
 const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'; connect-src 'self'`
 
 export const htmlHeaders = (scripted: boolean) => ({
@@ -71,11 +71,11 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string, { sc
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
 export const wantsPage = (request: FastifyRequest): boolean => prefers(request, 'text/html', 'application/json')
-/** A client that weighs both alike can read a page too, so it does not count. */
+/** A client that prefers neither format can also read a page, so it does not count. */
 export const wantsJson = (request: FastifyRequest): boolean =>
   !wantsPage(request) && prefers(request, 'application/json', 'text/html')
 
-/** Programs call these paths: they answer with JSON even to a browser. */
+/** Paths for programs, which get JSON even in a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i
 
 export const opensPage = (request: FastifyRequest): boolean =>
@@ -90,7 +90,7 @@ const waysOut: readonly PageLink[] = [
   { href: '/docs', text: 'API reference' },
 ]
 
-/** The page shows the code and the request's id, for questions to support. */
+/** Shows the error code and the request id, which people can send to support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,

@@ -22,13 +22,13 @@ export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${He
 export const camelName = (name: string): string => name.replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
 
-/** Filters have the names of the statement's parameters, so that only a filter's schema and its condition name it. */
+/** Filters have the same names as the query's parameters, so that only a filter's schema and its condition name the filter. */
 export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (name in PageQuery.shape ? [] : [[camelName(name), value]])),
   ) as Filters<Query>
 
-/** Rows older than `before`, newest first, one more than the page holds. */
+/** Rows older than `before`, newest first. `take` is one more than the page size. */
 export type PageRequest = { before: Uuid | null; take: number }
 type Page<Item> = { data: Item[]; next_cursor: string | null }
 
@@ -38,7 +38,7 @@ const uuidOf = (hex: string): Uuid => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{1
 const hexOf = (id: Uuid): string => id.replaceAll('-', '')
 const idBytes = 16
 
-/** A cursor is an id, or a place in the order of changes, authenticated for its list: it cannot be made up or used elsewhere. */
+/** A cursor is an id or a position in the order of changes, with a MAC for its list, so it cannot be forged or used elsewhere. */
 export const createCursors = (derivations: Derivations) => {
   const read = (list: string, cursor: string, length: number): string => {
     const bytes = Buffer.from(cursor, 'base64url')
@@ -70,7 +70,7 @@ export const createCursors = (derivations: Derivations) => {
 export type Cursors = ReturnType<typeof createCursors>
 
 type Listing<Row, Item> = {
-  /** The workspace or the account that owns the rows. Null: administrators see all. */
+  /** The workspace or account that owns the rows. Null for administrators, who see all rows. */
   of: Uuid | null
   read: (page: PageRequest) => Promise<readonly Row[]>
   idOf: (row: Row) => Uuid
@@ -81,19 +81,19 @@ type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: Pa
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** A cursor is for one operation, one owner and all parameters except the page size and the time to wait. */
+/** Binds a cursor to one operation, one owner and all parameters except page size and waiting time. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, wait_seconds: _wait, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
-/** In bytes. A page ends before it is longer, with the cursor of its last row. */
+/** In bytes. A page ends before this size, with the cursor of its last row. */
 const maxPageBytes = 250_000
 
-/** In bytes: outside ASCII a character takes up to three. */
+/** In bytes, because characters outside ASCII take up to four. */
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** The number of these rows that fit on a page; at least one. */
+/** How many of these items fit on a page. At least one. */
 export const countThatFits = (items: readonly unknown[]): number => {
   let bytes = 0
   const tooMany = items.findIndex((item) => {
@@ -114,7 +114,7 @@ const cut = async <Row, Item>(
   return { data, last: visible.at(data.length - 1) }
 }
 
-/** No list reads or writes a cursor itself. */
+/** Reads and writes the cursors of all lists. */
 export const readPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,
@@ -135,7 +135,7 @@ type ChangesListing<Row, Item> = {
   present: Listing<Row, Item>['present']
 }
 
-/** Every page with items has a cursor, even the last one: a job continues from it the next time. */
+/** Every page with items has a cursor, even the last page, so that a job can continue from it next time. */
 export const readChangesPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,
@@ -150,7 +150,7 @@ export const readChangesPage = async <Row, Item>(
   return { data, next_cursor: cursors.writeChange(list, { transaction: String(changed), id, seen }) }
 }
 
-/** A filter of lists whose records change. */
+/** A filter for lists whose records change. */
 export const UpdatedAfter = TimeIn.optional().describe(
   'Only items changed after this time, oldest change first. Items that change again are returned again. A page ends before changes that an open transaction may still make. Every page with items has a `next_cursor`; store the last one and continue from it next time.',
 )

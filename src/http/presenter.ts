@@ -4,7 +4,7 @@ import { formatId } from '../lib/ids.ts'
 import { type CamelName, camelName } from './pagination.ts'
 import { idKinds } from './wire.ts'
 
-/** Only the wire has times and amounts as text, and prefixes of ids. */
+/** Times and amounts become text, and ids get their prefixes, only in the API's responses. */
 type Stored<Value> = Value | (string extends Value ? Date | bigint : never)
 type Copied<Out, Row> = {
   [Name in keyof Out]-?: CamelName<Name> extends keyof Row
@@ -31,8 +31,8 @@ const onWire = (value: unknown, kind: ReturnType<typeof fieldOf>['kind']): unkno
 }
 
 /**
- * A field is copied from the record's field of the same name, unless it is given. The compiler asks for fields that the record
- * lacks.
+ * Copies each field from the record's field of the same name, unless the caller provides it. The compiler requires the caller to
+ * provide fields that the record lacks.
  */
 export const presenter = <S extends z.ZodObject>(schema: S) => {
   type Out = z.output<S>

@@ -8,8 +8,8 @@ import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
 /**
- * One customer has a whole IPv6 /64 and can use another of its addresses for each request, so the network is counted. IPv4
- * written as IPv6 is the same address.
+ * Counts by network, because a customer usually has a whole IPv6 /64 and could use a new address for each request. An IPv4-mapped
+ * IPv6 address counts as the IPv4 address.
  */
 export const networkOf = (text: string): string => {
   if (!ipaddr.isValid(text)) return text
@@ -24,14 +24,14 @@ export const networkOf = (text: string): string => {
 type LimitedName = { name: string; max: number }
 
 type OnRedis = (up: boolean) => void
-/** A request waits this long for Redis before this process counts it. */
+/** How long a request waits for Redis before this process counts it locally. */
 const answerTimeoutMs = 100
-/** A connection that is silent for this time is closed; no request waits for the next connection. */
+/** A connection that is silent for this time is closed. No request waits for the next connection. */
 const silenceTimeoutMs = 1_000
 
-/** With a Redis all processes count together. While it is unavailable each counts for itself, so that the limits still apply. */
+/** With Redis, all processes share their counts. While Redis is unavailable, each process enforces the limits by itself. */
 const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
-  // The counter only counts: each name has a limit of its own.
+  // Points are unlimited, because each name has its own limit.
   const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
   const own = new RateLimiterMemory(settings)
   if (redisUrl === undefined) return own
@@ -50,10 +50,10 @@ const createCounter = async (app: App, redisUrl: string | undefined, onRedis: On
   return new RateLimiterRedis({ ...settings, storeClient: redis, insuranceLimiter: own })
 }
 
-/** All grants of an account may send this many times what one root may. */
+/** How many times the limit of one root grant all grants of an account together may use. */
 const rootsPerAccount = 3
 
-/** Counted by the root of the lineage: a key gains nothing by making keys. No agent can use up a person's allowance. */
+/** Counts by the root of the lineage, so that a key gains nothing by creating keys and agents cannot use up a person's limit. */
 const namesOf = (caller: Principal, max: number): LimitedName[] => {
   const account = caller.accountId
   const [root] = caller.grant?.lineage ?? []
@@ -73,11 +73,11 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     request.caller ? namesOf(request.caller, perPrincipal) : [ofAddress('address', request, perPrincipal)]
   const strict = (request: FastifyRequest): LimitedName[] => [
     ofAddress('credentials', request, perAddress),
-    // Many addresses do not help a signed-in caller who enters device codes: the account is counted too.
+    // Also counts by account, so that a signed-in caller cannot enter more device codes by using many addresses.
     ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: perAddress }] : []),
   ]
 
-  /** A limit that refuses uses up nothing of the next limit. The headers describe the nearest one. */
+  /** If one limit refuses, the later limits are not charged. The headers describe the limit closest to exhaustion. */
   const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
     if (!enabled) return
     let nearest: { max: number; remaining: number; seconds: number } | undefined
@@ -93,12 +93,12 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     if (remaining < 0) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
-    /** Throws 429, like the other two. */
+    /** Throws 429, like the next two functions. */
     countRequest: (request: FastifyRequest, reply: FastifyReply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
-    /** Counts a refused credential for the address that it came from. */
+    /** Counts a rejected credential against its IP address. */
     countRefused: (request: FastifyRequest, reply: FastifyReply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
-    /** For a request that contains several: counts those beyond the one that `countRequest` counted. */
+    /** For a request that contains several: counts the ones beyond the first, which `countRequest` already counted. */
     countMore: async (request: FastifyRequest, reply: FastifyReply, cost: number) => {
       if (cost > 0) await apply(general(request), reply, cost)
     },
@@ -110,7 +110,7 @@ export type RateLimits = Awaited<ReturnType<typeof createRateLimits>>
 export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
     const { internal, unlimited } = request.routeOptions.config
-    // The service's own call was counted when the request came in from outside.
+    // Internal calls were counted when their outer request arrived.
     if (internal || unlimited || actingFor(request.raw)) return done()
     limits.countRequest(request, reply).then(() => done(), done)
   })

@@ -8,16 +8,16 @@ import { isUnsafe } from './authorize.ts'
 
 const probes: ReadonlySet<string | undefined> = new Set(['service.health', 'service.ready'])
 
-/** The credential's id on the wire; a token, which has none, by its UUID. */
+/** The id of the credential in the API's form. A token has no such id, so its UUID is used. */
 const nameOf = ({ kind, id }: Principal['credential']): string => (isIdKind(kind) ? formatId(kind, id) : `${kind}:${id}`)
 
-/** The record that a request made or asked for. An answer that is a record begins with its id. */
+/** The record that the request returned or named. A response that is a record begins with its id. */
 const answeredId = (payload: unknown): string | undefined =>
   typeof payload === 'string' ? /^\{"id":"([a-z]{3}_[0-9a-z]{26})"/.exec(payload)?.[1] : undefined
 const namedId = (params: unknown): string | undefined =>
   Object.values(params ?? {}).find((value) => typeof value === 'string' && parseAnyId(value) !== undefined)
 
-/** A line has no path and no body, because both may contain destinations. */
+/** A log line contains no path and no body, because both may contain destinations. */
 export const registerRequestLog = (app: App, logger: Logger): void => {
   if (!logger.isLevelEnabled('info')) return
   app.decorateRequest('answeredId', null)
@@ -49,7 +49,7 @@ export const registerRequestLog = (app: App, logger: Logger): void => {
   })
 }
 
-/** A parameter that is not an id may be a secret (a device's user code), so only its name is kept. */
+/** A parameter that is not an id may be a secret (a device's user code), so only its name is logged. */
 const pathOf = ({ routeOptions, url }: FastifyRequest): string => {
   const sent = url.split('?')[0]?.split('/') ?? []
   const segments = (routeOptions.url ?? '').split('/')
@@ -76,7 +76,7 @@ const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principa
 })
 export type AnsweredRequest = ReturnType<typeof answerOf>
 
-/** Notes each request of a known caller that was refused, failed or changed something, after its answer was sent. */
+/** Records each request by a known caller that was refused, failed or changed something, after its response was sent. */
 export const registerRequestRecords = (app: App, note: (answered: AnsweredRequest) => void): void => {
   app.addHook('onResponse', (request, reply, done) => {
     done()

@@ -9,12 +9,12 @@ import type { App } from './app-type.ts'
 import { fieldNames } from './sentences.ts'
 
 const maxDepth = 16
-/** The longest array of any body: the payments of a batch. */
+/** Maximum length of any array: the payments of a batch. */
 const maxEntries = 1_000
-/** The maximum for all arrays and objects of a body together: three times a batch's. */
+/** Maximum number of array and object members in a body: three times what a full batch needs. */
 const maxMembers = 100_000
 
-/** Databases and logs cannot store NUL, nor a surrogate without its other half. */
+/** Databases and logs cannot store NUL or an unpaired surrogate. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
 const check = (body: unknown, takes: (text: string) => boolean): void => {
@@ -31,7 +31,7 @@ const check = (body: unknown, takes: (text: string) => boolean): void => {
     if (members > maxMembers) throw invalidFields({ path: 'body', message: `must have at most ${maxMembers} fields and entries` })
     for (const [key, entry] of entries) {
       const at = path ? `${path}.${key}` : key
-      // A name that careless copying code would treat as the object's prototype.
+      // Code that copies objects carelessly would use this name to set the prototype.
       if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
       if (!takes(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
       checkValue(entry, at, depth + 1)
@@ -48,7 +48,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** The JSON's texts can be stored, or pass `takes`; all parsers read it alike. Throws 400. */
+/** Parses JSON whose texts can be stored or pass `takes`, and that all parsers read in the same way. Throws 400. */
 export const readJson = (text: string, takes = isStorable): unknown => {
   const value = parseJson(text)
   check(value, takes)
@@ -57,13 +57,13 @@ export const readJson = (text: string, takes = isStorable): unknown => {
   return value
 }
 
-/** Headers with a single value. Node joins repeated ones with a comma, or keeps the first. */
+/** Headers that must have a single value. Node joins repeated headers with a comma or keeps only the first. */
 const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
 const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
 
 /**
- * A header sent twice with the same value counts as one. Otherwise "a, a" would be another key than the "a" of a repeated
- * request, and the payment would be made twice.
+ * A header sent twice with the same value counts as one. Otherwise "a, a" would be another idempotency key than the "a" of a
+ * repeated request, and the payment would be made twice.
  */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()
@@ -84,7 +84,7 @@ type Values = Record<string, unknown>
 
 const bracketed = /^([^[\]]+)\[([^[\]]+)\]$/
 
-/** `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. The objects have no prototype, because callers choose the names. */
+/** `metadata[invoice]=17` becomes `{metadata: {invoice: '17'}}`, without a prototype, because callers choose the names. */
 export const parseQuery = (text: string): Values => {
   const values = parse(text) as Values
   if (!text.includes('[') && !/%5b/i.test(text)) return values
@@ -104,7 +104,7 @@ export const parseQuery = (text: string): Values => {
   return folded
 }
 
-/** An ignored filter would answer as if everything matched. */
+/** If an unknown filter were ignored, the response would look as if every item matched it. */
 const refuseUnknown = (request: FastifyRequest): void => {
   const { config, schema } = request.routeOptions
   if (request.is404 || config.internal || config.query === 'lenient') return
@@ -124,7 +124,7 @@ const textOfBody = (bytes: Buffer): string => {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** Rejects a body on a route that takes none: the caller may have meant one of its fields as a limit. */
+/** Rejects a body on a route that takes none, because the caller may have meant one of its fields as a limit. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
   if (request.is404) return
@@ -135,7 +135,7 @@ const refuseUnreadBody = (request: FastifyRequest): void => {
   if (names.length > 0) throw refuseFields(names.map((path) => ({ path, message: 'is not a known field' })))
 }
 
-/** A path with a NUL names nothing; a parameter is refused by its name. */
+/** A NUL in the path matches nothing, and in a parameter the error names the parameter. */
 const refuseNul = (url: string): void => {
   if (!url.includes('%00')) return
   const index = url.indexOf('?')
@@ -145,7 +145,7 @@ const refuseNul = (url: string): void => {
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
 
-/** A small body arrives with its headers: it is complete before hooks that wait, and is read after them. */
+/** A small body arrives together with its headers: it is complete before hooks that wait, but parsed after them. */
 const noteArrival = (request: FastifyRequest): void => {
   const { raw } = request
   const arrive = () => {
@@ -157,7 +157,7 @@ const noteArrival = (request: FastifyRequest): void => {
   raw.once('end', arrive)
 }
 
-/** Only JSON is a body. A request without one may have any Content-Type. */
+/** Accepts only JSON bodies. A request without a body may have any Content-Type. */
 export const registerRequestSyntax = (app: App): void => {
   app.decorateRequest('rawBody', null)
   app.decorateRequest('arrivedAt', 0)
@@ -167,7 +167,7 @@ export const registerRequestSyntax = (app: App): void => {
     request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody, request.routeOptions.config.text === 'lenient' ? () => true : isStorable)
   })
-  // A chunked body may turn out to be empty; only then is its Content-Type ignored.
+  // A chunked body may turn out to be empty. Only then is its Content-Type ignored.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
@@ -178,10 +178,10 @@ export const registerRequestSyntax = (app: App): void => {
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
     if (empty) delete headers['content-type']
-    // No body is decompressed here: a short one may become a very long one.
+    // Bodies are never decompressed, because a small body could expand to a huge one.
     if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
-    // Parsers read a tab in this header differently, and such differences have let bodies pass their checks.
+    // Parsers disagree on tabs in this header, and such differences have let bodies bypass checks.
     if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
     refuseNul(raw.url ?? '')
   })

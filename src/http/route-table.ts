@@ -32,13 +32,13 @@ const ofCredentials: readonly ErrorCode[] = [
   'api_key_revoked',
   'api_key_expired',
   'session_revoked',
-  // The account may no longer use this kind of credential.
+  // This kind of credential is disabled for the account.
   'capability_disabled',
-  // `Workspace-Id` names a workspace in which the credential may not act.
+  // `Workspace-Id` names a workspace to which the credential has no access.
   'not_found',
 ]
 
-/** Refusals before the handler runs, by the route's declaration. */
+/** Error codes that can occur before the handler runs, derived from the route's declaration. */
 const commonRefusals = (route: RouteOptions): ErrorCode[] => {
   const { permission, access, whileFrozen, idempotent, query, freshProof } = route.config ?? {}
   const unsafe = isUnsafe(String(route.method))
@@ -48,7 +48,7 @@ const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    // Any route can find that the account is no longer a member of the session's current workspace.
+    // On any route, the account may no longer be a member of the session's current workspace.
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),
@@ -56,7 +56,7 @@ const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     ...when(unsafe, 'csrf_rejected', 'invalid_request', 'payload_too_large', 'unsupported_media_type'),
     ...when(unsafe && !whileFrozen && access !== 'public', 'account_frozen'),
     ...when(unsafe && !whileFrozen && permission !== undefined, 'workspace_frozen'),
-    // A query parameter that the route does not know.
+    // An unknown query parameter.
     ...when(query !== 'lenient' || route.schema?.querystring !== undefined, 'invalid_request'),
     ...when(route.schema?.params !== undefined, 'not_found'),
     ...when(idempotent === true, 'conflict'),
@@ -90,7 +90,7 @@ const check = (route: RouteOptions): void => {
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }
 
-/** The route of the plugin that serves the dashboard's files cannot carry our declarations: its prefix identifies it. */
+/** The plugin's route that serves the dashboard's files cannot carry our declarations, so it is recognised by its prefix. */
 const isInternal = (route: RouteOptions): boolean => {
   if (!route.url.startsWith('/assets/')) return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
@@ -109,17 +109,17 @@ const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: 
   whileFrozen: config.whileFrozen ?? false,
   changesNothing: config.changesNothing ?? false,
   freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
-  /** Refusals of its service, besides those that follow from the declaration. */
+  /** Error codes of the service, in addition to those implied by the declaration. */
   refuses: config.refuses ?? [],
   reads: [schema?.params, schema?.querystring, schema?.body].filter((part) => part !== undefined),
 })
 export type RouteEntry = ReturnType<typeof entryOf>
 
-/** Refuses to start with a route whose declaration is incomplete. */
+/** Refuses to start if a route's declaration is incomplete. */
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
-    // Neither is an operation: a plugin answers preflights, and GET's handler answers HEAD.
+    // Neither is an operation: a plugin handles preflight requests, and the GET handler serves HEAD.
     if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as FastifySchema
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)
@@ -129,7 +129,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       throw complain(route, `repeats the operation ${config.operation}`)
     table.push(entryOf(route, config.operation))
     const implied = commonRefusals(route)
-    // A 403 may be named although the declaration implies it: docs/authorization.md lists what services refuse.
+    // A 403 may be listed although it is implied, because docs/authorization.md lists the refusals of services.
     const repeated = (config.refuses ?? []).filter((code) => implied.includes(code) && errorRow(code).status !== 403)
     if (repeated.length > 0)
       throw complain(route, `need not name ${repeated.join(', ')} in \`refuses\`: its declaration implies it`)

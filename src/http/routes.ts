@@ -11,21 +11,21 @@ type Responses = Readonly<Record<number, z.ZodType>>
 type Answering = Responses & { 200: z.ZodType }
 type Paged = Responses & { 200: z.ZodType<{ data: unknown[] }> }
 
-/** P, Q and B: the path, the query and the body; R: the responses. */
+/** P, Q and B are the schemas of path, query and body. R: the schemas of the responses. */
 type Declared<P, Q, B, R> = Omit<FastifyContextConfig, 'operation'> & {
   params?: P
   querystring?: Q
   body?: B
   response: R
-  /** Content types of a body that need not be JSON. */
+  /** Content types of a body that may be something other than JSON. */
   consumes?: string[]
   bodyLimit?: number
   /** False if a HEAD request would never end. */
   exposeHeadRoute?: false
-  /** `summary`: the operation's effect, in a line; `description`: when and why to call it, and what happens then. */
+  /** `summary`: the operation's effect in one line. `description`: when and why to call it, and what happens next. */
   summary?: string
   description?: string
-  /** A page of ours, which the API's document does not have. */
+  /** One of our pages, which is omitted from the API document. */
   hide?: true
 }
 type RequestOf<P, Q, B> = FastifyRequest & { params: z.output<P>; query: z.output<Q>; body: z.output<B> }
@@ -34,29 +34,29 @@ type AnswerOf<R extends Responses> = {
 }[keyof R & number]
 
 type Read<P, Q, B, R extends Answering> = Declared<P, Q, B, R> & {
-  /** A header of the answer; refusals do not have it. */
+  /** A header of successful responses only. */
   cacheControl?: 'no-store' | 'public, max-age=300'
   read: (request: RequestOf<P, Q, B>) => Promise<z.output<R[200]>>
 }
 type Items<R extends Paged> = readonly z.output<R[200]>['data'][number][]
-/** `at` is one instant for the whole page. */
+/** `at`: a single instant for the whole page. */
 type List<P, Q, R extends Paged, Row> = Declared<P, Q, None, R> & {
-  /** The owner of the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
+  /** The owner of the rows. Default: the caller's workspace, or no owner in lists for administrators, who see all rows. */
   of?: (request: RequestOf<P, Q, None>) => Uuid | Promise<Uuid>
   read: (page: PageRequest, request: RequestOf<P, Q, None>, at: Date) => Promise<readonly Row[]>
   present: (rows: readonly Row[], request: RequestOf<P, Q, None>, at: Date) => Items<R> | Promise<Items<R>>
   idOf?: (row: Row) => Uuid
 }
 type Write<P, Q, B, R extends Responses, Known> = Declared<P, Q, B, R> & {
-  /** Work outside any transaction: queries of a chain or of an authenticator's library. */
+  /** Work outside any transaction, such as queries to a chain or calls to an authenticator's library. */
   before?: (request: RequestOf<P, Q, B>, reply: FastifyReply) => Promise<Known>
-  /** Runs behind the caller's locks: `principal` is the caller as read there. */
+  /** Runs under the caller's locks. `principal` is the caller as read under these locks. */
   work: (tx: Tx, request: RequestOf<P, Q, B>, known: Known) => Promise<AnswerOf<R>>
   /** Other accounts that the write changes, for `respondOnce`. */
   concerned?: (request: RequestOf<P, Q, B>) => Promise<readonly Uuid[]>
 }
 
-/** Answers in another way: with a header, an HTML page, a file or a stream. */
+/** Responds in another way, for example with a header, an HTML page, a file or a stream. */
 type Handled<P, Q, B, R> = Declared<P, Q, B, R> & {
   handler: Handler<{ params: P; querystring: Q; body: B; response: R }>
 }
@@ -79,7 +79,7 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     const options = { ...(bodyLimit && { bodyLimit }), ...(exposeHeadRoute === false && { exposeHeadRoute }) }
     app.route({ method, url, config: { operation, ...config }, schema: { ...texts, ...reads, response }, ...options, handler })
   }
-  /** The server has validated the request by the route's schema. */
+  /** Safe, because the server has validated the request against the route's schema. */
   const typed = <P, Q, B>(request: FastifyRequest) => request as RequestOf<P, Q, B>
   const write =
     (method: HTTPMethods) =>
@@ -114,7 +114,7 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
       { handler, ...declared }: Handled<P, Q, B, R>,
     ): void => declare(method, url, operation, declared, handler as RouteHandlerMethod),
     get: answer('GET'),
-    /** A question with a body, or a request for a challenge: writes no record. */
+    /** A query with a body, or a request for a challenge. Writes no record. */
     ask: answer('POST'),
     list: <Q extends z.ZodType<PageQuery>, R extends Paged, Row, P extends Zod = None>(
       url: string,

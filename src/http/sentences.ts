@@ -4,7 +4,7 @@ import { didYouMean } from '../lib/did-you-mean.ts'
 import { type FieldError, maxNamedFaults } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 
-// A validator's findings, in words that say what to send instead. A schema's own, more exact sentence has priority.
+// Rewords a validator's findings so that they say what to send instead. A schema's own message takes precedence.
 
 type Issue = z.core.$ZodRawIssue
 
@@ -42,7 +42,7 @@ const wrongValue = (values: readonly unknown[], input: unknown): string => {
   if (same) return `send "${same}"`
   const list = known.map((value) => `"${value}"`)
   if (list.length === 1) return `must be ${list[0]}`
-  // Placed before a list that may be long.
+  // The suggestion comes first, because the list may be long.
   const near = text === undefined ? undefined : closest(text, known)
   return `${near === undefined ? '' : `did you mean "${near}"? It `}must be one of ${list.join(', ')}`
 }
@@ -74,7 +74,7 @@ const unknownField = (issue: { keys: string[]; inst?: unknown }): string => {
   return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, fieldNames(issue.inst)) : ''}`
 }
 
-/** If a field tells which of several shapes is meant, that field is missing or has another value. */
+/** If a discriminator field selects one of several shapes, that field is missing or has another value. */
 const wrongUnion = ({ input, discriminator, inst }: Extract<Issue, { code?: 'invalid_union' }>): string => {
   const values = discriminator === undefined ? undefined : (inst as z.core.$ZodType | undefined)?._zod.propValues?.[discriminator]
   if (discriminator === undefined || !values) return input === undefined ? 'is required' : 'is not valid'
@@ -103,7 +103,7 @@ const sentenceOf = (issue: Issue): string | undefined => {
   }
 }
 
-/** For one validation: an answer lists a hundred faults, so sentences for the others would only cost time. */
+/** For a single validation: a response lists at most a hundred faults, so further messages would only take time. */
 export const sentences = (): ((issue: Issue) => string | undefined) => {
   let left = maxNamedFaults
   return (issue) => (left-- > 0 ? sentenceOf(issue) : 'is not valid')
@@ -125,7 +125,7 @@ export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =
 const isOfList = (issue: z.core.$ZodIssue): boolean =>
   (issue.code === 'too_big' || issue.code === 'too_small') && issue.origin === 'array'
 
-/** Words errors for queries and forms: a repeated parameter is an array to its schema, an item has an index, a record a name. */
+/** Rewords faults for queries and forms, where an array is a repeated parameter and a record is written `parameter[name]`. */
 export const parameterErrors = (given: unknown, issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   fieldErrors(
     issues.map((issue) => {

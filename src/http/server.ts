@@ -37,7 +37,7 @@ const contentPolicy = (production: boolean): string =>
     ...(production ? ['upgrade-insecure-requests'] : []),
   ].join(';')
 
-/** The headers are built once: a general plugin builds them for each request, which cost a tenth of a read. */
+/** Built once, because a general plugin would build the headers for every request, which takes a tenth of the time of a read. */
 const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
   'content-security-policy': contentPolicy(production),
   'cross-origin-opener-policy': 'same-origin',
@@ -49,11 +49,11 @@ const securityHeaders = (production: boolean): Readonly<Record<string, string>> 
   'x-frame-options': 'DENY',
 })
 
-/** The first hook of all, so that refusals of later hooks have the headers too. */
+/** Must be the first hook, so that refusals by later hooks have these headers too. */
 export const registerConstantHeaders = (app: App, production: boolean, clock: Clock): void => {
   const constant = securityHeaders(production)
   app.addHook('onRequest', (request, reply, done) => {
-    // Pages count from the service's time, which the sandbox moves.
+    // Pages use the service's time, which the sandbox can move, for relative times.
     reply.headers(constant).headers({ 'x-request-id': request.id, date: clock.now().toUTCString() })
     done()
   })
@@ -64,26 +64,26 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
   })
 }
 
-/** After this time without any traffic the peer is gone, or only occupies the connection. Idle connections end earlier. */
+/** After this time without any traffic, the peer is gone or just occupies the connection. Idle connections end earlier. */
 const silentMs = (keepAliveSeconds: number): number => Math.max(80_000, keepAliveSeconds * 1000 + 10_000)
 
 export const listenerOptions = ({ config, logger }: { config: Config; logger: Logger }) => ({
   loggerInstance: logger as FastifyBaseLogger,
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
   bodyLimit: 64 * 1024,
-  // A request must arrive within this time after its connection opened, so that no client occupies one by sending slowly. By
-  // default Node checks every thirty seconds.
+  // A request must be complete this long after its connection opened, so that no client can occupy a connection by sending
+  // slowly. By default, Node checks this only every thirty seconds.
   requestTimeout: config.REQUEST_TIMEOUT_MS,
   connectionTimeout: silentMs(config.KEEP_ALIVE_SECONDS),
-  // Longer than the proxy in front keeps its idle connections, so that we never close one that it is about to use.
+  // Longer than the proxy keeps idle connections, so that the service never closes a connection that the proxy is about to use.
   keepAliveTimeout: config.KEEP_ALIVE_SECONDS * 1000,
   http: {
     headersTimeout: config.REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(config.REQUEST_TIMEOUT_MS / 2)),
   },
-  // Requests on open connections are still answered while the server closes.
+  // While the server closes, requests on open connections are still served.
   return503OnClosing: false,
-  // By default no proxy's forwarded headers are trusted.
+  // By default, no proxy's forwarded headers are trusted.
   trustProxy: config.TRUST_PROXY === undefined ? (false as const) : [...config.TRUST_PROXY],
 })
 
@@ -105,13 +105,13 @@ const checked =
     return text
   }
 
-/** `check`, for tests: an answer must be exactly what its schema declares. The check costs more than the answer. */
+/** `check`: for tests, verifies that responses exactly match their schema. Checking takes longer than serialising. */
 export const serializers =
   (check: boolean): FastifySerializerCompiler<Declared> =>
   ({ schema }) =>
     check ? checked(schemaOf(schema)) : JSON.stringify
 
-/** A malformed id in a path gets the answer for an unknown id. If it resembles an id, the answer says what is wrong. */
+/** A malformed id in a path gets the same response as an unknown id. If it resembles an id, the message explains the fault. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
   const [issue] = issues
   if (typeof params === 'object' && params && Object.values(params).includes(''))
@@ -121,12 +121,12 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
 }
 
 /**
- * Clients in a browser may call these from any origin, and read their 404. Their credentials are bearer tokens, or in the body,
- * never a cookie. The pages that ask for consent are not among them.
+ * Endpoints that browser clients may call from any origin, including their 404. Their credentials are bearer tokens or in the
+ * body, never a cookie. Consent pages are excluded.
  */
 const openToAll = /^\/mcp(\/|$)|^\/v1\/oauth\/(?!authoriz|device\/)|\/\.well-known\//
 
-/** Other forms that clients derive from the MCP address and its metadata (RFC 8414 and 9728 insert a path; some append). */
+/** Other URLs that clients derive from the MCP URL and its metadata (RFC 8414 and 9728 insert a path, some clients append it). */
 const clientForms: Readonly<Record<string, string>> = {
   '/mcp': mcpPath,
   '/.well-known/oauth-authorization-server/mcp': '/.well-known/oauth-authorization-server',

@@ -6,7 +6,7 @@ import { RecordOut } from './wire.ts'
 
 const Health = RecordOut('Health', { status: z.literal('ok') })
 
-/** A rail that is down stops nothing else: the answer names the rail, and the service stays ready. */
+/** A paused rail does not affect anything else: the response names the rail, and the service remains ready. */
 const Readiness = RecordOut('Readiness', {
   status: z.literal('ok'),
   rails: z.record(z.string(), z.string()).optional().describe('The paused rails, each with the reason.'),
@@ -14,7 +14,7 @@ const Readiness = RecordOut('Readiness', {
 
 const open = { access: 'public', unlimited: true, query: 'lenient' } as const
 
-/** A process that is about to end is alive and not ready. */
+/** A process that is about to stop is alive but not ready. */
 export const registerServiceRoutes = (
   app: App,
   deps: Parameters<typeof routesOf>[1],
@@ -35,7 +35,7 @@ export const registerServiceRoutes = (
     description: 'Returns 200 if the database responds and has the migrations of this release.',
     response: { 200: Readiness },
     read: async () => {
-      // deploy/haproxy/haproxy.cfg looks for this sentence.
+      // deploy/haproxy/haproxy.cfg matches this sentence.
       if (app.departure.hasBegun) throw unavailable({ message: 'This process is about to end.' })
       if (!(await isReady().catch(() => false))) throw unavailable()
       const down = railsDown()

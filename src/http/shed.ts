@@ -4,28 +4,28 @@ import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
 import { refusalAnswer } from './envelope.ts'
 
-/** `first`: reads and sign-in; `last`: requests that move money; `never`: requests that stop something or give money back. */
+/** `first`: reads and sign-in. `last`: requests that move money. `never`: requests that stop something or return money. */
 type Rank = 'first' | 'last' | 'never'
 
-/** The maximum number of requests under way at which one of this rank is accepted. */
+/** Maximum number of requests in progress at which a request of this rank is still accepted. */
 const maxUnderWay = { first: 192, last: 384 } as const
-/** The estimated time that a request may wait for those before it. */
+/** Maximum estimated time that a request may wait for the requests before it. */
 const maxWaitSeconds = { first: 0.5, last: 2 } as const
-/** Accepted even if everything is slow: with fewer, the rate at which requests end could not be measured. */
+/** Always accepted, even if everything is slow: with fewer requests, the completion rate could not be measured. */
 const alwaysAccepted = { first: 64, last: 128 } as const
 const smoothing = 0.3
 /**
- * All requests wait for the event loop. If it is later than `first`, only the last rank is accepted; if it is later than `last`,
- * neither rank is.
+ * Every request waits for the event loop. If its delay exceeds `first`, only requests of the last rank are accepted. If it
+ * exceeds `last`, these are refused too.
  */
 const maxLoopDelayMs = { first: 500, last: 2_000 } as const
-/** With fewer requests under way a delay comes from one piece of work, not from load: loading a library, a pause. */
+/** With fewer requests in progress, a delay is caused by a single piece of work (loading a library, a pause), not by load. */
 const minUnderWay = 16
 
 /**
- * Little's law: a request that arrives while n are under way, of which r end each second, waits n/r seconds. n is limited to the
- * number at which this wait is as long as a caller should wait. Its bound is three times the number that saturates a process
- * (128), so a request waits at most three times as long as at capacity. The rest is refused at once.
+ * Little's law: a request that arrives while n are in progress, of which r complete per second, waits n/r seconds. Admission
+ * limits n so that this wait stays acceptable. The upper limit is three times the number that saturates a process (128), so a
+ * request waits at most three times as long as at capacity. Further requests are refused at once.
  */
 export const createAdmission = () => {
   let underWay = 0
@@ -35,7 +35,7 @@ export const createAdmission = () => {
   const limit = (rank: 'first' | 'last'): number =>
     Math.max(alwaysAccepted[rank], Math.min(maxUnderWay[rank], perSecond * maxWaitSeconds[rank]))
   return {
-    /** A request that may begin calls `leave` at its end. */
+    /** Returns whether the request may begin. If so, the caller must call `leave` when the request ends. */
     enter: (rank: Rank): boolean => {
       const isLoopDelayed = (of: 'first' | 'last') => underWay >= minUnderWay && loopDelayMs > maxLoopDelayMs[of]
       if (rank !== 'never' && (underWay >= limit(rank) || isLoopDelayed(rank))) return false
@@ -46,7 +46,7 @@ export const createAdmission = () => {
       underWay -= 1
       ended += 1
     },
-    /** Called ten times a second, with the delay of the event loop. */
+    /** Called ten times a second with the current delay of the event loop. */
     tick: (loopDelayNow: number): void => {
       perSecond += smoothing * ((ended * 1000) / (100 + loopDelayNow) - perSecond)
       ended = 0
@@ -57,11 +57,11 @@ export const createAdmission = () => {
 }
 
 const tickMs = 100
-/** Delays from the start are not load. */
+/** Delays during startup are not caused by load. */
 const warmUpMs = 2_000
 /**
- * The delay of a refusal: many clients retry at once, and the process would spend its time on refusals. A caller should get a
- * refusal within 100 ms.
+ * How long a refusal is delayed: if many clients retried at once, the process would spend its time on refusals. A caller should
+ * still get a refusal within 100 ms.
  */
 const refusalDelayMs = 40
 
@@ -71,7 +71,7 @@ const rankOf = (request: FastifyRequest): Rank => {
   return isUnsafe(request.method) && !config.credentialIssuing && config.access !== 'public' ? 'last' : 'first'
 }
 
-/** Refuses requests that would wait long. Liveness is always answered; providers' callbacks arrive at another listener. */
+/** Refuses requests that would wait too long. Liveness checks always get a response. Provider callbacks use another listener. */
 export const registerShedding = (app: App): void => {
   const admission = createAdmission()
   let calmUntil = Number.POSITIVE_INFINITY
@@ -83,7 +83,7 @@ export const registerShedding = (app: App): void => {
   }, tickMs).unref()
   const refusal = unavailable({ shortage: 'busy' })
   const refuse = (request: FastifyRequest, reply: FastifyReply) => {
-    // For the request's line in the log: no error handler sees this refusal.
+    // Set for the request log, because no error handler sees this refusal.
     request.refusal = refusal
     const { headers, body } = refusalAnswer(refusal, request.id, app.publicUrl)
     reply.code(refusal.status).headers(headers).send(body)

@@ -5,12 +5,12 @@ import type { Departure } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
-/** A client that reads nothing for this long is disconnected. It reconnects with its last event ID. */
+/** A client that reads nothing for this long is disconnected. It can reconnect with its last event id. */
 const stallMs = 5_000
 
 const ignore = () => undefined
 
-/** A class, because there are ten thousand connections: see `Stream`. */
+/** A class to save memory, because there are ten thousand connections: see `Stream`. */
 export class SseConnection {
   readonly #raw: ServerResponse
   readonly #departure: Departure
@@ -28,7 +28,7 @@ export class SseConnection {
     this.#ping = setInterval(() => {
       if (!raw.writableNeedDrain) this.write(': ping\n\n')
     }, pingSeconds * 1000).unref()
-    // If the peer left while its request was processed, no event reports it any more.
+    // If the peer disconnected while its request was processed, no `close` event follows.
     this.#closed = raw.destroyed
     if (this.#closed) clearInterval(this.#ping)
     raw.on('drain', () => this.#settle(true))
@@ -42,7 +42,7 @@ export class SseConnection {
     })
   }
 
-  /** False if the peer has not read the earlier output: wait for `drained`. */
+  /** False if the peer has not read the earlier output. Wait for `drained` before the next write. */
   write(text: string | Buffer): boolean {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return false
@@ -55,7 +55,7 @@ export class SseConnection {
     return this.#raw.writableNeedDrain
   }
 
-  /** False if the peer is gone. */
+  /** False if the peer has disconnected. */
   drained(): Promise<boolean> {
     if (this.#raw.destroyed || this.#raw.writableEnded) return Promise.resolve(false)
     if (!this.#raw.writableNeedDrain) return Promise.resolve(true)
@@ -68,12 +68,12 @@ export class SseConnection {
   end(): void {
     const raw = this.#raw
     if (raw.writableNeedDrain) raw.destroy()
-    // The process ends: its readers reconnect one after another, not all at once.
+    // The process is stopping, so its readers are told to reconnect at random times instead of all at once.
     else if (this.#departure.hasBegun) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
     else raw.end()
   }
 
-  /** Takes one listener. */
+  /** Accepts only one listener. */
   onClose(listener: () => void): void {
     if (this.#closed) listener()
     else this.#whenClosed = listener
@@ -89,23 +89,22 @@ export class SseConnection {
 }
 
 /**
- * The stream begins with the headers that the hooks have set. For a slow peer, memory holds at most one write and the system's
- * buffer.
+ * Opens a stream with the headers that hooks have set. For a slow peer, memory holds at most one write and the system's buffer.
  */
 export const openSse = (reply: FastifyReply, { pingSeconds }: { pingSeconds: number }): SseConnection => {
   reply.hijack()
   const { raw } = reply
-  // A stream may be silent; the check above detects a peer that reads nothing.
+  // A stream may be silent for long. The check above detects a peer that reads nothing.
   raw.socket?.setTimeout(0)
-  // The headers are set at once: set one by one, Node keeps them in lists of its own, 3 KB a stream.
+  // Sets all headers at once, because Node stores headers that are set one by one in separate lists, at 3 KB per stream.
   raw.writeHead(200, {
     ...Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)),
     'content-type': 'text/event-stream',
-    // A proxy that compresses responses would hold events back.
+    // A proxy that compresses responses would delay events.
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   })
-  // The headers are sent alone: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.
+  // Sends the headers separately: as part of a longer text, they would stay in memory in 90 parts, at 3 KB per stream.
   raw.flushHeaders()
   raw.write(`retry: ${reconnectMs}\n\n`)
   return new SseConnection(raw, reply.server.departure, pingSeconds)

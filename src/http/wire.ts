@@ -3,20 +3,18 @@ import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/i
 import { formatMajor, minorPattern } from '../lib/money.ts'
 import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts'
 
-/**
- * A text's length is checked first, and nothing else if it is too long: normalising 64 KB of combining marks takes half a second.
- */
+/** Checks a text's length first and stops if it is too long, because normalising 64 KB of combining marks takes half a second. */
 export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
 
-/** A body of the API, without other fields. `id`: its name in the API's document. */
+/** A request body that allows no other fields. `id`: its name in the API document. */
 export const BodyIn = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.strictObject(fields).meta({ id })
 
-/** An answer of the API. */
+/** A response body. `id`: its name in the API document. */
 export const RecordOut = <Fields extends z.ZodRawShape>(id: string, fields: Fields) => z.object(fields).meta({ id })
 
 export const MessageDigest = bounded(64).regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
 
-/** A TypeID on the wire, a UUID in code. */
+/** A TypeID in the API, a UUID in code. */
 export const IdIn = (kind: IdKind) =>
   bounded(100, `must be an id that begins with ${idPrefixes[kind]}_`)
     .transform((text, context): Uuid => {
@@ -29,7 +27,7 @@ export const IdIn = (kind: IdKind) =>
     })
     .describe(`An ID that begins with \`${idPrefixes[kind]}_\`.`)
 
-/** The kind of a field's id, which tells `presenter.ts` the prefix. */
+/** The kind of id in each field, from which `presenter.ts` derives the prefix. */
 export const idKinds = z.registry<{ kind: IdKind }>()
 
 export const IdOut = (kind: IdKind) =>
@@ -38,7 +36,7 @@ export const IdOut = (kind: IdKind) =>
     .register(idKinds, { kind })
     .meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
 
-/** `?type=a&type=b`, or with commas. */
+/** `?type=a&type=b`, or separated by commas. */
 export const SeveralOf = <Item extends z.ZodType>(item: Item) =>
   z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(item).min(1))
 
@@ -46,7 +44,7 @@ export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 
 const notMinor = 'must be a string of minor units: digits alone, without sign, point or leading zeros'
 
-/** The most common mistake is a number, the next one a decimal point. */
+/** Explains the two most common mistakes: a JSON number and a decimal point. */
 const moneyProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
   const text = typeof input === 'number' || typeof input === 'string' ? shownOnly(String(input)) : ''
@@ -66,7 +64,7 @@ const Minor = z
   .max(40, { abort: true, error: notMinor })
   .regex(minorPattern, { error: moneyProblem })
 
-/** 0 is allowed: such a limit lets nothing pass. */
+/** 0 is allowed: as a limit it blocks everything. */
 export const MinorIn = Minor.transform(BigInt).meta({
   description: 'Minor units (cents) as a decimal string.',
   example: '150000',
@@ -89,7 +87,7 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
-/** The range that the database and every reader can store. It applies to the instant, whatever the offset. */
+/** The range that the database and all readers can store. It applies to the instant, regardless of the offset. */
 const earliestTime = Date.UTC(1970, 0, 1)
 const latestTime = Date.UTC(9999, 0, 1)
 
@@ -102,10 +100,10 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
 
 const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String(input)) }
 
-/** A text may be longer before it is normalised: a letter may arrive as four characters. */
+/** Before normalisation a text may be longer, because one letter may arrive as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
 
-/** A text for other people: one line, in one normal form, without invisible characters. It is empty or has something visible. */
+/** A text that other people read: one line, normalised, without invisible characters. Either empty or visible. */
 export const Text = (max: number) =>
   rawText(max)
     .normalize('NFC')
@@ -114,7 +112,7 @@ export const Text = (max: number) =>
     .max(max)
     .refine(isPlainText, unseen)
 
-/** The same text, but never empty. */
+/** Like `Text`, but never empty. */
 export const VisibleText = (max: number) =>
   rawText(max)
     .normalize('NFC')
@@ -146,5 +144,5 @@ export const RequestKeys = {
   batch_index: z.number().int().nullable().describe('The index of the payment in its batch, from 0.'),
 }
 
-/** Negative for money that left. */
+/** Negative for outgoing money. */
 export const SignedMinorOut = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })

@@ -1,8 +1,8 @@
 import type { Access } from './app-type.ts'
 
 /**
- * Operations without a permission, by access, with the reason: the service does not start if one is missing here. Administrators
- * are named one by one.
+ * Operations that need no permission, by access, with the reason. The service refuses to start if one is missing here. Operations
+ * for administrators are listed individually.
  */
 export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readonly<Record<string, string>>>> = {
   public: {

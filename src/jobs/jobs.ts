@@ -5,13 +5,13 @@ import { fieldsOf } from '../lib/lists.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createWorkerRunner, type Worker, type WorkerRunner } from './worker.ts'
 
-/** One kind may have several workers: payments have one for each rail. */
+/** One kind can have several workers. Payments have one per rail. */
 type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices' | 'mails'
 
-/** Idempotent, and harmless if nothing is due. May return the number of rows processed. */
+/** Must be idempotent and have no effect if nothing is due. May return the number of rows processed. */
 export type Sweep = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
-/** `rows`: undefined if the sweep does not count them. */
+/** `rows`: undefined if the sweep does not count rows. */
 export type Swept = { name: string; seconds: number; rows: number | undefined }
 
 export type Work = {
@@ -24,7 +24,7 @@ export type Work = {
 type Wake = { rails?: readonly AnyRail[]; own?: readonly string[] }
 const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 
-/** With `rails`, wakes only their workers. `own`: the rows made due, as in a worker's `wake`. */
+/** With `rails`, wakes only the workers of these rails. `own`: the rows that became due, as in a worker's `wake`. */
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
   emitAfterCommit(tx, dueCommitted, { kind, ...wake })
 
@@ -32,7 +32,7 @@ const announce = statement('schedules.announce')`
   insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
    on conflict (name) do update set every_seconds = excluded.every_seconds,
      next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`
-/** Uses the database's clock. The process that moves the time of the next run gets this run. */
+/** Uses the database's clock. The process that advances the time of the next run performs this run. */
 const take = statement('schedules.take')`
   update schedules set next_run_at = now() + make_interval(secs => every_seconds)
    where name in (select name from schedules where name = any($1::text[]) and next_run_at <= now() for update skip locked)
@@ -57,14 +57,14 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       onSwept?.({ name, seconds: (performance.now() - start) / 1000, rows: typeof rows === 'number' ? rows : undefined })
     },
   })
-  /** If a process dies in a sweep, the next run does its work. */
+  /** If a process crashes during a sweep, the next run does the remaining work. */
   const claimSweeps: Worker['claim'] = async ({ except }) => {
     const idle = sweeps.filter(({ name }) => !except.includes(name))
     const taken = await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])
     return { tasks: idle.filter(({ name }) => taken.some((one) => one.name === name)).map(taskOf), more: false }
   }
 
-  /** A lost call only costs a second. */
+  /** Losing a call only delays the work by a second. */
   const wake = (kind: WorkKind, { rails, own }: Wake = {}): void => {
     for (const runner of runners.get(kind) ?? []) runner.wake(rails, own)
   }
@@ -87,7 +87,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       sweepRunner = createWorkerRunner({
         worker: { name: 'sweeps', limit: sweeps.length, claim: claimSweeps },
         logger,
-        // A failed sweep is due again at its next time.
+        // A failed sweep runs again at its next scheduled time.
         longestPauseMs: 0,
         onFailure: (sweep, failures, error) => {
           logger.error({ sweep, failures, ...describeError(error) }, 'a sweep failed')
@@ -98,7 +98,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       await db.query(announce, fieldsOf(sweeps, 'name', 'everySeconds'))
       for (const runner of [sweepRunner, ...all()]) runner.start()
     },
-    /** Returns the number of due rows: for tests and commands. A failure ends only its worker's part; thrown at the end. */
+    /** For tests and commands: runs all due work and returns its number of rows. If a worker fails, the others continue. */
     drain: async (): Promise<number> => {
       let count = 0
       const failed = new Map<WorkerRunner, unknown>()
@@ -116,7 +116,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       for (const error of failed.values()) throw error
       return count
     },
-    /** Runs each sweep once, now. A failure stops no other sweep, and is thrown at the end. */
+    /** Runs each sweep once, now. If a sweep fails, the others still run before the failure is thrown. */
     sweep: async (): Promise<void> => {
       const failures: unknown[] = []
       for (const sweep of sweeps) failures.push(await sweepRunner?.attempt(taskOf(sweep)))

@@ -5,12 +5,12 @@ import type { Statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 
-/** `key`: the row. `tenant`: the row's owner. */
+/** `key`: the row's id. `tenant`: the row's owner. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /**
- * Work to claim now. `except`: rows that are being processed here, or just failed. `full`: tenants without room. `own`: rows that
- * this process just made due; others then wait `othersAfterSeconds` for the process that made them due. Default: everything.
+ * Limits for a claim. `except`: rows being processed here, or that just failed. `full`: tenants without capacity. `own`: rows
+ * that this process just made due; other rows are left to other processes for `othersAfterSeconds`. Default: all rows.
  */
 export type Capacity = {
   free: number
@@ -21,13 +21,13 @@ export type Capacity = {
 }
 
 export const othersAfterSeconds = 1
-/** Limit, because a reader compares each due row with all of these. */
+/** Limited, because each due row is compared with all of these. */
 const maxOwnRows = 512
 
-/** `more`: due work that had no room. `failed`: the error of each row that could not be claimed. */
+/** `more`: further work is due, but exceeded the capacity. `failed`: errors by row for rows that could not be claimed. */
 export type Claimed = { tasks: readonly Task[]; more: boolean; failed?: ReadonlyMap<string, unknown> }
 
-/** A worker that waits for no other. `limit`: its tasks at once in this process. `rail`: the only rail that it serves. */
+/** A worker, independent of the others. `limit`: its concurrent tasks in this process. `rail`: the only rail that it serves. */
 export type Worker = { name: string; rail?: AnyRail; limit: number; claim: (capacity: Capacity) => Promise<Claimed> }
 
 const pollMs = 1_000
@@ -40,7 +40,7 @@ type WorkerOptions = {
   logger: Logger
   /** Maximum pause before a failed row is retried. */
   longestPauseMs?: number
-  /** `failures`: successive failures of this row. */
+  /** `failures`: number of consecutive failures of this row. */
   onFailure: (key: string, failures: number, error: unknown) => void
 }
 
@@ -56,7 +56,7 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
   let resume: (() => void) | undefined
   let looping: Promise<void> | undefined
 
-  /** `rails`: the only rails with new work. `made`: the rows made due, if known; empty if another process made them due. */
+  /** `rails`: the rails with new work. `made`: the rows made due, if known. Empty if another process made rows due. */
   const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
     if (rails && worker.rail && !rails.includes(worker.rail)) return
     if (made === undefined) ownUntilMs = 0
@@ -70,7 +70,7 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
 
   const takenBy = (tenant: string): number => [...underWay.values()].filter((task) => task.tenant === tenant).length
 
-  /** At most half of the free room, so that one more tenant always fits. */
+  /** A tenant gets at most half of the capacity that the others leave, so that one more tenant can always start. */
   const capacityOf = (tenant: string): number => {
     const taken = takenBy(tenant)
     return Math.max(1, Math.floor((worker.limit - (underWay.size - taken)) / 2)) - taken
@@ -131,7 +131,7 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
       for (const [key, error] of unclaimed) recordFailure(key, error)
       needsCapacity = more
       const taken = new Set(tasks.map(({ key }) => key))
-      // These rows had no room.
+      // Rows for which there was no capacity.
       if (more && asked.own) own = [...asked.own.filter((key) => !taken.has(key)), ...own]
       for (const task of tasks) begin(task)
       return tasks.length > 0
@@ -155,7 +155,7 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
     },
     wake,
     attempt,
-    /** Returns the number of due rows: for tests and commands. Throws failures after the claim at the end. */
+    /** For tests and commands: runs all due work and returns its number of rows. Throws failures after all rows have run. */
     drain: async (): Promise<number> => {
       let count = 0
       const errors = new Map<string, unknown>()
@@ -176,7 +176,7 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
       for (const error of errors.values()) throw error
       return count
     },
-    /** Waits for running tasks, up to `finishWithinMs`. */
+    /** Waits for running tasks, for at most `finishWithinMs`. */
     stop: async (): Promise<void> => {
       stopped = true
       wake()
@@ -189,7 +189,7 @@ export const createWorkerRunner = ({ worker, logger, longestPauseMs = 60_000, on
   }
 }
 
-/** One task of each tenant in turn, while there is room. */
+/** Picks rows from the tenants in turn while there is capacity. */
 export const pickFairly = <Row extends { tenant: Uuid }>(
   due: readonly Row[],
   capacity: Pick<Capacity, 'free' | 'ofTenant'>,
@@ -206,7 +206,7 @@ export const pickFairly = <Row extends { tenant: Uuid }>(
   return { picked, more: picked.length < due.length }
 }
 
-/** Writes rows together. A failed write is repeated in halves, so that one bad row does not block the others. */
+/** Writes rows together. If a write fails, retries each half, so that one bad row does not block the others. */
 export const writeIsolated = async <Row, Done>(
   rows: readonly Row[],
   write: (part: readonly Row[]) => Promise<readonly Done[]>,
@@ -229,12 +229,12 @@ export const writeIsolated = async <Row, Done>(
   }
 }
 
-/** The rows to read for a claim. */
+/** Selects the rows to read for a claim. */
 export type Wanted = { now: Date } & Pick<Capacity, 'except' | 'free'>
 
 /**
- * `due` reads the wanted rows. `lease` takes the rows of $2 still due at $1, and makes each due again later, in case the process
- * dies. Rows that another transaction is changing are skipped until the next round.
+ * `due` reads the wanted rows. `lease` takes the rows in $2 that are still due at $1 and postpones each, so that it is due again
+ * if this process crashes. Rows that another transaction is changing are skipped until the next round.
  */
 export const claimLeased = async <Row extends { id: Uuid; tenant: Uuid }>(
   db: Database,

@@ -25,29 +25,29 @@ export const namesOfBooks = providers
   .flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`))
   .join(', ')
 
-/** The newest transfer `t` before a turn of the month, in the order of ids, which follow their times within an hour. */
+/** Id of the newest transfer `t` made an hour or more before a turn of the month: ids and times deviate by less. */
 const newestBefore = (turn: string): string =>
   `coalesce(max(t.id::text collate "C") filter (where t.created_at < ${turn} - interval '1 hour'), '${firstId}')::uuid`
 
-/** Sums of bookings before a turn by their time, and since the turn by their time and place. */
+/** Sums of the bookings that are earlier than a turn of the month by time, and of those that are later by both time and id. */
 const closedAt = (turn: 'last' | 'before'): string => `
   coalesce(sum(signed.minor) filter (where t.created_at < turns.${turn}), 0) as closing_${turn},
   coalesce(sum(signed.minor) filter (where t.created_at >= turns.${turn} and t.id > e.${turn}), 0) as moved_${turn}`
 
 /**
- * Rows whose log entry may have a transfer's time. Each is compared by itself, because a comparison with any of them is joined by
- * the time alone, and the transfers of a batch have one time.
+ * Rows whose audit entry may have the transfer's time. Each is compared separately: a comparison with any of them would be joined
+ * by time alone, and all transfers of a batch have the same time.
  */
 const subjectsOfTransfer = ['t.reference_id', 'p.batch_id', 'p.approval_id', 'd.topup_id']
 
-/** References of bookings that publish the balance after them. */
+/** Reference types of transfers that publish the resulting balance. */
 const publishing = "('payment', 'fee', 'topup', 'deposit')"
 
 export const ledgerChecks: readonly Check[] = [
   balances,
   ...sqlChecks({
     I1: {
-      /** Reads every transfer, so only in a full check: on other days its transfers are too old to have changed. */
+      /** Reads every transfer, so it runs only in a full check. Otherwise, these transfers are too old to have changed. */
       'the stored clearing sums equal the sums of the transfers before them': `
         with moved as (
           select p.name, sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')) as came_in,
@@ -80,7 +80,7 @@ export const ledgerChecks: readonly Check[] = [
               is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor)))`,
     },
     I2: {
-      // Reads every transfer. Sums of values, because ids of two processes may differ in order from their effects.
+      // Reads every transfer. Compares sums of values, because ids of two processes may not follow the order of their effects.
       'the available balance after every transfer is the previous one plus the change': `
         with moved as (
           select t.customer_account_id as id, t.available_after_minor as left_minor,
@@ -118,7 +118,7 @@ export const ledgerChecks: readonly Check[] = [
         )
         select a.code as subject from ledger_accounts a join summed s on s.id = a.id
         where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
-      /** Counted back from the present totals, at two turns of the month: finds a booking whose time and place differ. */
+      /** Counts back from the current totals to two turns of the month, to find a booking whose time contradicts its id. */
       'the opening balance of every statement equals the closing balance of the previous one': `
         with turns as (select date_trunc('month', $now) as last, date_trunc('month', $now) - interval '1 month' as before),
         moved as (
@@ -137,7 +137,7 @@ export const ledgerChecks: readonly Check[] = [
         select s.code || ' at ' || turn.at as subject from sums s cross join turns
           cross join lateral (values (turns.last, s.closing_last, s.moved_last), (turns.before, s.closing_before, s.moved_before)) as turn(at, closing, moved)
         where turn.closing <> s.now_minor - turn.moved`,
-      /** Compares opening balances with the sum of everything before. Reads every transfer, so only in a full check. */
+      /** Compares opening balances with sums of all earlier bookings. Reads every transfer, so it runs only in a full check. */
       'hourly totals and their opening balances equal the sums of bookings and payments': `
         with counted as (select * from counted_hours where $since = '-infinity'),
         ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},

@@ -10,13 +10,13 @@ import { booksOf, type Provider } from '../lib/rail-names.ts'
 
 export type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
 
-/** A transfer that commits after younger ones is minutes old at most: statements time out, and clocks differ by minutes. */
+/** A transfer that commits after younger ones is at most minutes old, because queries time out and clocks differ by minutes. */
 const settledAfterSeconds = 3_600
 const transfersAtOnce = 20_000
 
 const accounts = `(select id from ledger_accounts where code in ('rail_clearing', 'topup_clearing'))`
 
-/** Each transfer's subject is looked up by row: as a join, the plan for an unknown number of transfers reads every payment. */
+/** Subqueries look up each transfer's subject: a join, planned for an unknown number of transfers, would read every payment. */
 const sums = `
   select coalesce(sum(t.amount_minor) filter (where t.debit_account_id in ${accounts}), 0)::bigint as came_in,
     coalesce(sum(t.amount_minor) filter (where t.credit_account_id in ${accounts}), 0)::bigint as went_out
@@ -29,7 +29,7 @@ const sums = `
 
 const lock = selectRow('ledger.clearing_lock', clearingPoints, ['name'], { lock: 'update' })
 
-/** Advances in the order of ids, up to the first transfer that is too young. */
+/** Advances in the order of ids, up to the first transfer that is too recent. */
 const advance = statement('ledger.clearing_advance')`
   with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
      counted as materialized (
@@ -40,7 +40,7 @@ const advance = statement('ledger.clearing_advance')`
    from summed where p.name = $1
    returning (select count(*) from counted) = ${transfersAtOnce} as more`
 
-/** Moves the point from which `readClearing` continues, so that a read sums about an hour of transfers. */
+/** Advances the point from which `readClearing` sums, so that a read sums only about an hour of transfers. */
 export const advanceClearing = async (db: Database, name: Provider): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {

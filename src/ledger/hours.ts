@@ -4,7 +4,7 @@ import { namesSql } from '../db/tables/columns.ts'
 import { bookingTypes } from '../db/tables/ledger.ts'
 import { firstId, lastId, type Uuid } from '../lib/ids.ts'
 
-// Like `createdBetween` of db/list-queries.ts, for SQL text: a time that is null bounds nothing.
+// Like `createdBetween` in db/list-queries.ts, but as raw SQL. A null time sets no bound.
 
 const boundsOf = (table: string, ownedBy?: string) => {
   const nearest = (owner: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(
@@ -12,10 +12,10 @@ const boundsOf = (table: string, ownedBy?: string) => {
   where ${ownedBy ? `near.${ownedBy} = any(array[${owner}]::uuid[]) and ` : ''}near.id ${beyond}
   order by ${ownedBy ? `near.${ownedBy} ${order}, ` : ''}near.id ${order} limit 1)`
   return {
-    /** An id before all of the owner's rows that are later than a time. */
+    /** An id below those of all the owner's rows created after a time. */
     idBehind: (owner: string, time: string): string =>
       `coalesce(${nearest(owner, `<= ${time}`, `< first_id_at(${time} - ${idSlack})`, 'desc')}, '${firstId}')`,
-    /** An id after all of the owner's rows that are earlier than a time. */
+    /** An id above those of all the owner's rows created before a time. */
     idAhead: (owner: string, time: string): string =>
       `coalesce(${nearest(owner, `>= ${time}`, `>= first_id_at(${time} + ${idSlack})`, 'asc')}, '${lastId}')`,
   }
@@ -30,7 +30,7 @@ export const amongAll = (table: 'ledger_transfers' | 'payments', begins: string,
     and t.id > ${bounds.idBehind('', begins)} and t.id < ${bounds.idAhead('', ends)}`
 }
 
-/** A booking as its customer sees it. Excludes transfers between our own accounts, and money under a hold. */
+/** A booking from the customer's perspective. Excludes transfers between system accounts, and holds. */
 export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
   case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end as amount_minor`
 export const isBooking = `t.kind in ('direct', 'post')`
@@ -50,14 +50,14 @@ const [everSql, neverSql] = [ever, never].map((at) => `'${at.toISOString()}'::ti
 export const countedSql = `counted as (
   select coalesce(max(since), ${everSql}) as since, coalesce(max(through), ${everSql}) as through from counted_hours)`
 
-/** Number of the local day that a time is in, counted from 1; null before the first. `starts`: the beginning of each day. */
+/** Number of the local day of a time, from 1; null before the first day. `starts`: the start of each day. */
 export const dayNumber = (time: string, starts: string): string => `nullif(width_bucket(${time}, ${starts}::timestamptz[]), 0)`
 
 const splitSql = (starts: string): string => `(
   select hour from whole cross join generate_series(greatest(first, ${hourOf(`(${starts}::timestamptz[])[1]`)}), last - interval '1 hour', interval '1 hour') as hour
   where width_bucket(hour, ${starts}::timestamptz[]) <> width_bucket(hour + interval '1 hour' - interval '1 microsecond', ${starts}::timestamptz[]))`
 
-/** `whole`: hours with stored sums. `edges`: times read by rows, including the hours in which one of `starts` falls. */
+/** `whole`: hours with stored totals. `edges`: ranges summed row by row, including the hours in which one of `starts` falls. */
 export const periodSql = (begins: string, ends: string, starts?: string): string => `${countedSql},
   whole as (
     select * from (select greatest(${hourFrom(begins)}, since) as first, least(${hourOf(ends)}, through) as last from counted) as c where first < last),
@@ -70,7 +70,7 @@ export const periodSql = (begins: string, ends: string, starts?: string): string
 export const storedSql = (account: string): string => `whole cross join lateral (
     select * from hour_totals where account_id = ${account} and hour >= first and hour < last and hour not in (select hour from split) offset 0) as h`
 
-/** Only bounds name the account: with ids alone the plan may read all transfers, with an equality its whole index. */
+/** Only row bounds name the account: bounds on ids alone may read all transfers, and an equality the account's whole index. */
 export const bookedSql = (account: string, begins: string, ends: string): string => `ledger_transfers t
   where ${isBooking} and t.created_at >= ${begins} and t.created_at < ${ends}
     and (t.customer_account_id, t.id) > (${account}, ${begins === everSql ? `'${firstId}'` : idBehind(account, begins)})
@@ -84,8 +84,8 @@ const endSql = (account: string, order: 'asc' | 'desc'): string => `(
   select created_at from ledger_transfers where customer_account_id = any(array[${account}]) order by customer_account_id ${order}, id ${order} limit 1)`
 
 /**
- * Balance posted on an account before a time: the opening balance of the next counted hour with a booking, or the present
- * balance, less the bookings until there. For an uncounted time, the sum of all earlier bookings if shorter. Needs `countedSql`.
+ * Posted balance of an account before a time. Subtracts bookings from the opening balance of the next counted hour with a
+ * booking, or from the current balance. For an uncounted time, sums all earlier bookings if fewer. Needs `countedSql`.
  */
 export const balanceSql = (account: string, at: string): string => `(
   select case when (${at} < next.since or next.hour >= next.through)
@@ -98,9 +98,9 @@ export const balanceSql = (account: string, at: string): string => `(
   from (select greatest(${hourFrom(at)}, since) as hour, since, through from counted) as next
     cross join (select posted_credits_minor - posted_debits_minor as minor from ledger_accounts where id = ${account}) as present)`
 
-/** Delay of counting after an hour's end: until then a process whose clock is behind may still write into the hour. */
+/** Time between an hour's end and its counting, because a process whose clock is behind may still write into the hour. */
 const marginMinutes = 15
-/** Maximum in one transaction, unless a single hour has more. */
+/** Maximum transfers counted in one transaction, unless a single hour has more. */
 const transfersAtOnce = 100_000
 
 const begin = statement('ledger.count_begin')`
@@ -108,7 +108,7 @@ const begin = statement('ledger.count_begin')`
    insert into counted_hours as c (name, since, through) select 'all', hour, hour from target
    on conflict (name) do update set since = least(c.since, excluded.through), through = least(c.through, excluded.through)`
 
-/** The newest uncounted hours, else the newest before the counted ones. `offset` finds the index position for any times. */
+/** The uncounted hours after the counted ones, else the newest before them. `offset` bounds the number of transfers. */
 const next = statement('ledger.count_next')`
   with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
    select case when through < target.hour then through
@@ -119,12 +119,12 @@ const next = statement('ledger.count_next')`
        else since end as ends
    from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`
 
-/** Workspace and beneficiary of a booking's payment. A fee has no beneficiary. `offset 0`: looked up for each row. */
+/** Workspace and beneficiary of a booking's payment. A fee has no beneficiary. `offset 0` forces a lookup for each row. */
 export const paidSql = (row: string): string => `(
   select p.workspace_id, case ${row}.reference_type when 'payment' then p.beneficiary_id end as beneficiary_id
   from payments p where ${row}.reference_type in ('payment', 'fee') and p.id = ${row}.reference_id offset 0)`
 
-/** The sums of bookings and of requested payments. */
+/** Hourly sums of bookings and of requested payments. */
 export const sumsSql = (begins: string, ends: string): string => `
   moved as (
     select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
@@ -156,7 +156,7 @@ const count = statement('ledger.count_hours')`
      set entries = excluded.entries, came_in_minor = excluded.came_in_minor, went_out_minor = excluded.went_out_minor)
    update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`
 
-/** Counts ended hours, then older ones, newest first. If the clock was set back, the hours after that time are counted again. */
+/** Counts ended hours, then older ones, newest first. If the clock was set back, hours after that time are counted again. */
 export const countHours = async (db: Database, now: Date): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {
@@ -184,11 +184,11 @@ const moveMadeRows = statement('ledger.move_made')`
 
 export type BalanceMove = { workspaceId: Uuid; holder: Uuid; from: Uuid }
 
-/** Moves the sums of scheduled payments that move to another account. Runs before the payments move. */
+/** Moves hourly totals of scheduled payments to another account. Runs before the payments move, to find them by account. */
 export const moveMade = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> =>
   void (await tx.query(moveMadeRows, [workspaceId, holder, from]))
 
-/** The first transfer while older hours are uncounted, else the end of the counted hours; null on an empty ledger. */
+/** Time of the first transfer while older hours are uncounted, else the end of the counted hours; null for an empty ledger. */
 export const uncountedSince = `
    select case when c.since <= ${everSql} then c.through else (select created_at from ledger_transfers order by id limit 1) end as oldest
    from (select 1) as one left join counted_hours c on c.name = 'all'`

@@ -53,7 +53,7 @@ export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
   return row
 }
 
-/** The first lock of every writer that changes an account's money, its limits or the payments that these count. */
+/** Must be the first lock of every writer that changes an account's money, its limits or the payments that count in them. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
   const [, balances] = await Promise.all([lockAccount(tx, ownerId), getBalances(tx, [ownerId])])
   return balanceIn(balances, ownerId)
@@ -72,7 +72,7 @@ const holdFunds = statement('ledger.hold')`
      h.amount, h.type, h.reference, moved.id, h.available_after, $7
    from holds h join moved on moved.owner_id = h.owner`
 
-/** A hold of a payment's amount or its fee. `availableAfterMinor`: after this hold and the earlier ones in the batch. */
+/** A hold of a payment's amount or fee. `availableAfterMinor`: after this hold and the earlier ones of the same call. */
 export type Hold = {
   type: 'payment' | 'fee'
   transferId: Uuid
@@ -82,7 +82,7 @@ export type Hold = {
   availableAfterMinor: Minor
 }
 
-/** The caller has locked the owners and checked that the money is there; a constraint of the schema checks it too. */
+/** The caller has locked the owners and checked that their balances suffice; a schema constraint checks it again. */
 export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => {
   if (holds.length === 0) return
   requireLocked(
@@ -120,7 +120,7 @@ const endStatement = statement('ledger.end_holds')`
 /** `post`: the held money has left. `void`: the money is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 
-/** Ends holds, each once; returns each owner's balance after all of them. The caller has locked the owners. */
+/** Ends holds, each passed once. Returns each owner's final balance. The caller has locked the owners. */
 export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<ReadonlyMap<Uuid, Balance>> => {
   if (ends.length === 0) return new Map()
   requireLocked(
@@ -181,7 +181,7 @@ export type SystemTransfer = {
   memo: string
 }
 
-/** Moves money between system accounts: no customer's balance changes, and nothing is locked. */
+/** Moves money between system accounts. Takes no lock, because no customer's balance changes. */
 export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[]): Promise<void> => {
   if (moves.length === 0) return
   await tx.query(systemTransfer, [

@@ -61,8 +61,8 @@ const historyColumns = `t.customer_account_id as owner, t.id, ${historyTypeSql('
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
 /**
- * One condition, so that the index is entered at the start of the page. Bounds have the account too: with ids alone, the plan may
- * read everybody's rows.
+ * A single row condition lets the index scan start at the page. The time bounds include the account, because with ids alone the
+ * plan may read the rows of all accounts.
  */
 const ofAccount = `select ${historyColumns} from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
   where t.customer_account_id = any(array[${account}]) and (t.customer_account_id, t.id) < (${account}, coalesce(asked.before, '${lastId}'))
@@ -76,7 +76,7 @@ const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (
       : sql``
   }) as h`
 
-/** The newest entries of each type, from an index without the common types of payments. */
+/** The newest entries of each type, from an index that excludes the common types of payments. */
 const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
   ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and ${sql.raw(indexedTypeSql('t.'))} = case each.type when 'payment_return' then 'payment_release' else each.type end and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
@@ -87,7 +87,7 @@ const historyBy = (name: string, entries: (at: At) => SQL, connection: 'page' | 
       .select({
         id: sql<Uuid>`h.id`,
         type: sql<HistoryType>`h.type`,
-        /** Adds up to the available balance: posting a hold changes nothing. */
+        /** The amounts add up to the available balance, which posting a hold does not change. */
         amountMinor: sql<Minor>`h.amount_minor::bigint`,
         heldChangeMinor: sql<Minor>`h.held_change_minor::bigint`,
         availableAfterMinor: sql<Minor>`h.available_after_minor`,
@@ -103,7 +103,7 @@ const historyBy = (name: string, entries: (at: At) => SQL, connection: 'page' | 
 const history = {
   all: historyBy('ledger.history', ofAllTypes, 'page'),
   rare: historyBy('ledger.history_rare', ofEachType, 'page'),
-  // A type may be missing among very many rows, so the query stays off the connection that all lists share.
+  // Few of very many rows may match a type, so the query does not use the connection that all lists share.
   ofTypes: historyBy('ledger.history_of_types', ofAllTypes, 'pool'),
 }
 export type HistoryEntry = RowOf<typeof history.all>
@@ -114,7 +114,7 @@ export type HistoryFilter = {
   types?: readonly HistoryType[] | undefined
   createdAfter?: Date | undefined
   createdBefore?: Date | undefined
-  /** Limits entries to the payments of this workspace. */
+  /** Restricts entries to the payments of this workspace. */
   workspaceId?: Uuid | undefined
 }
 
@@ -185,8 +185,8 @@ const transfersOf = prepare('ledger.transfers_of', { referenceId: 'uuid' }, 'coa
 export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
 /**
- * By day, the bookings and the available balance at its end. A hold is neither in nor out; a returned payment came in. $5: limits
- * the bookings to the payments of this workspace.
+ * The bookings of each day and the available balance at its end. Holds are neither in nor out; a returned payment is in. $5:
+ * restricts the bookings to the payments of this workspace.
  */
 const flow = statement('ledger.flow')`
   with ${periodSql('$2::timestamptz', '$3::timestamptz', '$4')},
@@ -208,7 +208,7 @@ const flow = statement('ledger.flow')`
 
 type Flow = { inMinor: Minor; outMinor: Minor; availableMinor: Minor | null }
 
-/** One row for each of `starts`. The available balance is the whole account's: null for a single workspace. */
+/** Returns one row for each of `starts`. The available balance is the whole account's, so it is null for a single workspace. */
 export const readFlow = (
   db: Db,
   ownerId: Uuid,
@@ -223,5 +223,5 @@ const feesByDay = statement('ledger.fees')`
 
 type FeesOfDay = { date: string; rail: RailName; count: number; feesMinor: Minor }
 
-/** The booked fees, by the day in Nairobi as providers count it. */
+/** Booked fees by day in Nairobi time, as providers count days. */
 export const readFees = (db: Db, begins: Date, ends: Date): Promise<FeesOfDay[]> => db.query(feesByDay, [begins, ends])

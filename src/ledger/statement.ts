@@ -25,7 +25,7 @@ import {
 
 export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
 
-/** Bookings from `start` until before `end`; with a workspace, only those of its payments. */
+/** Bookings from `start`, inclusive, to `end`, exclusive. With a workspace, only those of its payments. */
 export type StatementOf = {
   ownerId: Uuid
   workspaceId: Uuid | null
@@ -35,7 +35,7 @@ export type StatementOf = {
 }
 
 const maxPayees = 1_000
-/** Maximum of uncounted bookings that an answer sums: half a second of work. */
+/** Maximum number of uncounted bookings that an answer sums, which takes half a second. */
 const maxRows = 50_000
 
 const entriesKey = {
@@ -50,7 +50,7 @@ const entriesKey = {
   balance: 'bigint',
 } as const
 
-/** `rows` has one more than the maximum if there are too many to sum. */
+/** If there are too many bookings to sum, `rows` has one more than `maxRows`. */
 const summary = statement('ledger.statement_summary')`
   with ${periodSql('$2::timestamptz', '$3::timestamptz')},
    rows as materialized (
@@ -81,7 +81,7 @@ const summary = statement('ledger.statement_summary')`
          from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]')) from period) end as sums
    from is_pending`
 
-/** `balance`: before the first entry. */
+/** `balance`: the balance before the first entry. */
 const entries = prepareText<StatementEntry>()(
   'ledger.statement_entries',
   entriesKey,
@@ -127,7 +127,7 @@ export type StatementSummary = {
   through: Uuid | null
 }
 
-/** For a workspace, the balances are those of the account and must be ignored. */
+/** For a single workspace, the balances must be ignored: they are the whole account's. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> =>
   only(await db.query<StatementSummary>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
 
@@ -149,7 +149,7 @@ export type StatementEntry = {
   batchId: Uuid | null
   batchIndex: number | null
   batchName: string | null
-  /** The key as the caller sent it for the payment, its batch or the top-up. */
+  /** The `Idempotency-Key` of the request for the payment, its batch or the top-up. */
   idempotencyKey: string | null
   reference: string | null
   narrative: string | null
@@ -163,7 +163,7 @@ export type StatementEntry = {
 
 const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
-/** The balance at the hour $5 plus later bookings through $4. Clocks differ, so the period's bookings ($2 to $3) count by id. */
+/** The balance at hour $5 plus bookings up to $4. Because clocks differ, bookings of the period ($2 to $3) are ordered by id. */
 const balanceAfter = statement('ledger.balance_after')`
   with ${countedSql}
    select (${balanceSql('$1::uuid', '$5::timestamptz')}
@@ -182,7 +182,7 @@ const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
 
-/** Oldest first, up to the last entry that the summary counted. */
+/** Entries oldest first, up to the last one that the summary includes. */
 export const listStatementEntries = async (
   db: Db,
   of: StatementOf,

@@ -1,19 +1,19 @@
 import { hasAccounts, type RailName } from './rail-names.ts'
 
-/** The reference without case and spaces, which a paybill's owner ignores: equal for two spellings of one account. */
+/** The reference without case and spaces, which owners of paybills ignore, so that two spellings of an account are equal. */
 export const referenceKey = (reference: string): string => reference.replaceAll(' ', '').toUpperCase()
 
 export const referenceKeySql = (reference: string): string => `upper(replace(${reference}, ' ', ''))`
 
 /**
- * The amount and the reference as one number. Among a thousand payments of one amount to one payee, an index then finds those
- * with the same reference. Other payments may have the same number.
+ * Hashes amount and reference to one number, with which an index finds payments of the same amount and reference among thousands
+ * to one payee. Other payments may have the same hash.
  */
 export const lookalikeHashSql = (amount: string, reference: string): string =>
   `hashtextextended(coalesce(${referenceKeySql(reference)}, ''), ${amount})`
 
 type Open = { paymentRail: RailName; accountReferenceRequired: boolean; accountReference: string | null }
 
-/** Whether each payment names its account at the paybill. The beneficiary alone then does not say who is paid. */
+/** Whether each payment names its own account at the paybill, so that the beneficiary alone does not determine who is paid. */
 export const takesAnyReference = ({ paymentRail, accountReferenceRequired, accountReference }: Open): boolean =>
   hasAccounts(paymentRail) && accountReferenceRequired && accountReference === null

@@ -1,5 +1,5 @@
-// Facts that an approver must know before deciding: one value for the signed text and every page, notification and tool. A type
-// without words does not compile.
+// Facts that an approver must know before deciding: one value for the signed text and for all pages, notifications and tools. A
+// type without a text does not compile.
 
 import words from '../../texts/facts.en.json' with { type: 'json' }
 import { displayAmount } from './money.ts'
@@ -8,7 +8,7 @@ import { quoted } from './text.ts'
 export const factLevels = ['danger', 'warning', 'info'] as const
 export type FactLevel = (typeof factLevels)[number]
 
-/** Fact types, the most serious first. */
+/** Fact types, most serious first. */
 export const factTypes = [
   'may_have_been_sent',
   'name_mismatch',
@@ -27,7 +27,7 @@ export const factTypes = [
 ] as const
 export type FactType = (typeof factTypes)[number]
 
-/** `name`: reported, given, or another beneficiary's. `at`, `other_amount_minor`: the values to compare the payment with. */
+/** `name`: the reported, entered or other beneficiary's name. `at`, `other_amount_minor`: values to compare the payment with. */
 export type FactItem = {
   index: number | null
   beneficiary: string
@@ -35,7 +35,7 @@ export type FactItem = {
   name: string | null
   other_amount_minor: string | null
   at: string | null
-  /** The earlier payment that it resembles. */
+  /** The earlier payment that this payment resembles. */
   payment_id: string | null
 }
 export type Fact = { type: FactType; level: FactLevel; count: number; items: FactItem[] }
@@ -58,7 +58,7 @@ export const levels: Readonly<Record<FactType, FactLevel>> = {
 }
 
 type Creator = { grant_id: string | null; label?: string | null }
-/** The warnings of a decision in their API form. */
+/** The warnings of a decision, in the API's form. */
 export type WireWarning =
   | { code: 'possible_duplicate'; payment_id: string; created_at: string }
   | { code: 'new_payee'; by: Creator; at: string }
@@ -74,7 +74,7 @@ export type FoundFact = FactDetails & { type: FactType }
 const creatorName = ({ grant_id: grantId, label }: Creator): string | null =>
   grantId === null ? null : (label ?? 'a key or an agent')
 
-/** The fact behind a warning. */
+/** Converts a warning to its fact. */
 export const factOfWarning = (warning: WireWarning): FoundFact => {
   switch (warning.code) {
     case 'possible_duplicate':
@@ -98,7 +98,7 @@ export const factItem = (
   { name = null, other_amount_minor = null, at = null, payment_id = null }: FactDetails = {},
 ): FactItem => ({ index, ...about, name, other_amount_minor, at, payment_id })
 
-/** The warnings of one decision as facts. Before an approval, an unconfirmed name becomes a fact too. */
+/** Converts the warnings of one decision to facts. Before an approval, an unconfirmed name is also a fact. */
 export const factsOfWarnings = (
   warnings: readonly WireWarning[],
   about: Pick<FactItem, 'beneficiary' | 'amount_minor'>,
@@ -118,39 +118,39 @@ export const inOrder = (facts: readonly Fact[]): Fact[] => facts.toSorted(byWeig
 type Money = (minor: string) => string
 type When = (at: string) => string
 /**
- * `short`: two or three words, for a row of a list. `one`: for one payment. `several`: for several, by how many the fact is true
- * of. `about`: of an item; `otherwise` if it has no name. `tally`: of compared names. Same form in all languages (`texts/`).
+ * `short`: two or three words for a list. `one`: for one payment. `several`: for a batch, by the number of affected payments.
+ * `about`: for an item; `otherwise` if it has no name. `tally`: counts compared names. Same form in all languages (`texts/`).
  */
 type FactWords = { short: string; one: string; several: Forms; about?: string; otherwise?: string; tally?: Forms }
 type Forms = { one: string; several: string }
 export type FactCatalogue = Readonly<Record<FactType, FactWords> & Record<'names' | 'more', string>>
 export const englishFacts: FactCatalogue = words
 
-/** A time for a reader without a time zone. */
+/** A time for readers without a known time zone. */
 const utcTime: When = (at) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
-/** "1,000" */
+/** Formats 1000 as "1,000". */
 export const groupDigits = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
-/** The text with its values. Null if a value is missing. */
+/** Fills in the values of a text. Null if a value is missing. */
 const filled = (text: string, values: Readonly<Record<string, string | null | undefined>>): string | null =>
   [...text.matchAll(/\{(\w+)\}/g)].some(([, name = '']) => (values[name] ?? null) === null)
     ? null
     : text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
 
-/** "33", "5.2": how many times the usual amount. */
+/** How many times the usual amount, such as "33" or "5.2". */
 const timesOf = ({ amount_minor: amount, other_amount_minor: usual }: FactItem): string => {
   const tenths = (BigInt(amount) * 10n) / BigInt(usual ?? amount)
   return tenths >= 100n ? groupDigits(Number((tenths + 5n) / 10n)) : String(Number(tenths) / 10)
 }
 
-/** The singular for 1, else the plural: both languages have only these. */
+/** The singular for 1, the plural otherwise. Both languages have only these two forms. */
 const counted = ({ one, several }: Forms, count: number): string =>
   (count === 1 ? one : several).replace('{count}', groupDigits(count))
 
 type Ways = { by?: FactCatalogue; when?: When }
 
-/** The fact about a payment whose beneficiary and amount stand beside it: "registered to "BRIAN KAMAU"". */
+/** The fact without beneficiary and amount, which the page shows beside it: "registered to "BRIAN KAMAU"". */
 export const factAbout = (
   { type }: Pick<Fact, 'type'>,
   { name, other_amount_minor: amount, at }: FactItem,
@@ -166,7 +166,7 @@ export const factAbout = (
 export const factShort = ({ type, items: [first] }: Pick<Fact, 'type' | 'items'>, by = englishFacts): string =>
   filled(by[type].short, { times: first && timesOf(first) }) ?? by[type].otherwise ?? by[type].one
 
-/** `of`: how many payments are decided together. */
+/** `of`: number of payments that are decided together. */
 export const factTitle = (
   { type, count, items: [first] }: Pick<Fact, 'type' | 'count' | 'items'>,
   of: number,
@@ -177,7 +177,7 @@ export const factTitle = (
   return (of > 1 ? null : filled(one, values)) ?? counted(several, count)
 }
 
-/** "Amina Otieno: registered to "BRIAN KAMAU", KES 1,200.00". */
+/** Formats an item: "Amina Otieno: registered to "BRIAN KAMAU", KES 1,200.00". */
 export const factItemText = ({ type }: Pick<Fact, 'type'>, one: FactItem, money: Money, ways: Ways = {}): string => {
   const about = factAbout({ type }, one, money, ways)
   return `${quoted(one.beneficiary)}: ${about === null ? '' : `${about}, `}${money(one.amount_minor)}`
@@ -198,7 +198,7 @@ export const namesSummary = (facts: readonly Fact[], of: number, by = englishFac
 
 export const isHeadline = ({ level }: Pick<Fact, 'level'>): boolean => level !== 'info'
 
-/** One sentence per fact, in one language. Beneficiary and amount of a single payment stand beside it. */
+/** One sentence per fact, in one language. For a single payment, beneficiary and amount are omitted. */
 export const factLines = (facts: readonly Fact[], of: number, currency: string, ways: Ways = {}): string[] => {
   const { by = englishFacts } = ways
   const money = (minor: string) => displayAmount(BigInt(minor), currency)
@@ -215,7 +215,7 @@ export const factLines = (facts: readonly Fact[], of: number, currency: string, 
   })
 }
 
-/** For a notification or a model: dangerous and unusual facts, the most serious first. */
+/** Dangerous and unusual facts for a notification or a model, most serious first. */
 export const factSentences = (facts: readonly Fact[], of: number, currency: string): string[] => {
   const summary = namesSummary(facts, of)
   return [...factLines(facts.filter(isHeadline), of, currency), ...(summary === null ? [] : [`${summary}.`])]

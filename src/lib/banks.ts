@@ -1,9 +1,9 @@
 /**
- * Kenya's banks by their two-digit bank code. The Central Bank publishes no such list for PesaLink. docs.pesaswap.io (PesaPay)
- * and developers.kulmipay.com agree on all banks that both name. 05, 26 and 59 are only in the Central Bank's QR code standard.
- * That standard has 83 for HFC in QR codes; in payments both providers have 61.
+ * Kenya's banks by two-digit bank code. The Central Bank publishes no such list for PesaLink. docs.pesaswap.io (PesaPay) and
+ * developers.kulmipay.com agree on all banks that both list. 05, 26 and 59 appear only in the Central Bank's QR code standard.
+ * That standard lists HFC as 83 in QR codes, but both providers use 61 for payments.
  *
- * Checked on 2026-11-22. Compare with the participants' list that IPSL, PesaLink's operator, gives its customers, before paying.
+ * Checked on 2026-11-22. Before paying, compare with the list of participants that IPSL, PesaLink's operator, gives to customers.
  */
 export const kenyanBanks: readonly Bank[] = [
   { code: '03', name: 'Absa Bank' },
@@ -49,7 +49,7 @@ export const kenyanBanks: readonly Bank[] = [
 
 export type Bank = { code: string; name: string }
 
-/** Other names, each of one bank only. */
+/** Other names, each of which belongs to one bank only. */
 const alsoCalled: Readonly<Record<string, string>> = {
   ...{
     dtb: '63',
@@ -88,13 +88,13 @@ const usualWords = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya
 const wordsOf = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 const namingWords = (name: string): string[] => wordsOf(name).filter((word) => !usualWords.has(word))
 
-/** The banks whose names have every distinctive word of the text: "Equity", "KCB Bank Kenya Ltd". */
+/** Banks whose names contain every distinctive word of the text: "Equity", "KCB Bank Kenya Ltd". */
 export const banksNamed = (text: string, banks: readonly Bank[]): readonly Bank[] => {
   const asked = namingWords(text)
   return asked.length === 0 ? [] : banks.filter(({ name }) => asked.every((word) => wordsOf(name).includes(word)))
 }
 
-/** The bank with exactly this name. "Commercial Bank" is only part of one bank's name, and may mean another. */
+/** The bank with exactly this name. "Commercial Bank" is only part of one bank's name and could mean another bank. */
 export const bankOfName = (text: string): Bank | undefined => {
   const asked = namingWords(text).join(' ')
   const code = alsoCalled[wordsOf(text).join(' ')] ?? alsoCalled[asked]
@@ -103,7 +103,7 @@ export const bankOfName = (text: string): Bank | undefined => {
   )
 }
 
-/** "1", "01" and "0001" are one code. */
+/** "1", "01" and "0001" are the same code. */
 export const plainCode = (code: string): string =>
   code
     .trim()

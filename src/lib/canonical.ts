@@ -1,4 +1,4 @@
-/** JSON with sorted names in every object: equal values have equal text, so it can be hashed, compared and signed. */
+/** JSON with sorted keys in every object: equal values have equal text, which can be hashed, compared and signed. */
 export const canonicalJson = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

@@ -1,8 +1,8 @@
 export type Clock = {
   now: () => Date
-  /** Waits by this clock. Without it nothing waits. */
+  /** Waits by this clock. If missing, callers do not wait. */
   sleep?: (ms: number) => Promise<void>
-  /** Adopts the database's time. Returns how far the machine's clock differs, in milliseconds. */
+  /** Adopts the database's time. Returns how far the machine's clock is ahead, in milliseconds. */
   follow?: (databaseNow: Date) => number
 }
 
@@ -14,12 +14,12 @@ export const systemClock: Clock = { now: () => new Date(), sleep }
 
 export type MovableClock = Clock & { offsetMs: () => number; moveTo: (offsetMs: number) => void }
 
-/** A smaller difference may be the answer's time on the way. */
+/** A smaller difference may only be the response's travel time. */
 const sameWithinMs = 250
 
 /**
- * The database's time, by which all processes decide what is due. In between it adds the elapsed time (if the system's clock was
- * set back) or the system clock's advance (if the machine slept). The offset is for a sandbox; never for real money.
+ * The database's time, by which all processes decide what is due. Between updates, adds the elapsed time (the system clock may be
+ * set back) or the system clock's advance (the machine may sleep). The offset is for sandboxes, never for real money.
  */
 export const createMovableClock = (system: () => number = Date.now): MovableClock => {
   let offset = 0
@@ -43,16 +43,16 @@ export const createMovableClock = (system: () => number = Date.now): MovableCloc
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
 
-/** The first midnight (UTC) at or after a time. */
+/** The first midnight (UTC) at or after `time`. */
 export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() / dayMs) * dayMs)
 
-/** The earlier of two moments; null means never. */
+/** The earlier of two times. Null means never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
 
-/** A transaction writes one instant, which its records show several times: the last text is kept. */
+/** Caches the last text, because a transaction writes a single instant, which its records contain several times. */
 let last = { ms: Number.NaN, text: '' }
 
-/** RFC 3339 in UTC with milliseconds. */
+/** Formats a time as RFC 3339 in UTC, with milliseconds. */
 export const isoTime = (time: Date): string => {
   const ms = time.getTime()
   if (ms !== last.ms) last = { ms, text: time.toISOString() }

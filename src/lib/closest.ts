@@ -1,4 +1,4 @@
-/** Levenshtein's distance, one row at a time. A distance above `most` is not exact. */
+/** Levenshtein distance, computed row by row. Distances above `maxDistance` are not exact. */
 export const editDistance = (from: string, to: string, maxDistance = Number.POSITIVE_INFINITY): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let line = 1; line <= from.length; line += 1) {
@@ -18,7 +18,7 @@ export const editDistance = (from: string, to: string, maxDistance = Number.POSI
 
 const maxDistance = 3
 
-/** The known name that was probably meant. The input is cut, so that long text costs nothing. */
+/** The known name that was probably meant. Long input is truncated, to limit the cost. */
 export const closest = (input: string, known: readonly string[]): string | undefined => {
   const text = input.slice(0, 40).toLowerCase()
   const allowed = Math.min(maxDistance, Math.floor(text.length / 3))

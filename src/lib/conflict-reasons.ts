@@ -1,4 +1,4 @@
-/** Every `details.reason` of a 409: why the request conflicts with the current state. */
+/** All values of `details.reason` in a 409, which explain why the request conflicts with the current state. */
 export const conflictReasons = {
   already_member: 'The invited person is already a member.',
   archived: 'It is archived: it cannot be changed or paid.',
@@ -35,7 +35,7 @@ export const conflictReasons = {
 
 export type ConflictReason = keyof typeof conflictReasons
 
-/** Every `details.reason`: of a 409, and of the few errors of other statuses that have one. */
+/** All values of `details.reason`, including those of errors with other statuses. */
 export const errorReasons: readonly string[] = [
   ...Object.keys(conflictReasons),
   'database_lost_writes',

@@ -1,7 +1,7 @@
-/** Spreadsheets read a cell that begins with one of these characters as a formula, unless it is a plain number. */
+/** Spreadsheets interpret a cell that begins with one of these characters as a formula, unless it is a plain number. */
 const formula = /^[=+\-@\t\r]/
 const number = /^-?\d+(\.\d+)?$/
-/** Many locales separate cells by `;` or tab, even inside quotes: the text after one may begin a formula. */
+/** Many locales separate cells by `;` or tab, even inside quotes, so the text after a separator may begin a formula. */
 const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
 
 const cell = (value: string | null): string => {
@@ -11,10 +11,10 @@ const cell = (value: string | null): string => {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** A line of RFC 4180, safe to open in a spreadsheet. */
+/** A CSV line (RFC 4180) that is safe to open in a spreadsheet. */
 export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(cell).join(',')}\r\n`
 
-/** Excel takes a file without a byte order mark for the computer's own encoding: "Chébet" becomes "ChÃ©bet". */
+/** Without a byte order mark, Excel assumes the computer's own encoding: "Chébet" becomes "ChÃ©bet". */
 const byteOrderMark = '\uFEFF'
 
 export const csvHeader = (names: readonly string[]): string => byteOrderMark + csvLine(names)

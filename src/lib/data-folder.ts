@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { StartupError } from './errors.ts'
 import { reason } from './operating-system.ts'
 
-/** The folder of everything that the service keeps outside your database server, as an absolute path. Created if missing. */
+/** The absolute path of the folder for everything that the service stores outside the database server. Created if missing. */
 export const openDataFolder = async (dataDir: string): Promise<string> => {
   const folder = resolve(dataDir)
   try {
@@ -19,7 +19,7 @@ export const openDataFolder = async (dataDir: string): Promise<string> => {
   }
 }
 
-/** Gives files that root creates in a user's folder to that user, who must be able to start the service later. */
+/** If root creates files in a user's folder, gives them to that user, who must be able to start the service later. */
 const giveToOwnerOf = async (place: string, folder: string, made: string) => {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = await stat(place)

@@ -1,7 +1,7 @@
 /** `host`: null for a socket (`?host=`). `server`: host and port, for messages. */
 export type DatabaseAddress = { host: string | null; server: string; database: string }
 
-/** An invalid address. The message has neither the user nor the password. */
+/** An invalid address. The message never contains the user or the password. */
 export class AddressError extends Error {
   override name = 'AddressError'
 }
@@ -15,7 +15,7 @@ const refuse = (part: string): never => {
 const several =
   'it names several servers: use one address that leads to the primary, such as that of haproxy (deploy/haproxy/postgres.cfg) or of a managed database'
 
-/** Undefined if its codes are not UTF-8. */
+/** Undefined if the percent-encoded bytes are not valid UTF-8. */
 export const decodedPart = (part: string): string | undefined => {
   try {
     return decodeURIComponent(part)
@@ -25,7 +25,7 @@ export const decodedPart = (part: string): string | undefined => {
 }
 
 /**
- * Reads `postgres://user:password@host:5432/database`.
+ * Parses `postgres://user:password@host:5432/database`.
  * @throws AddressError
  */
 export const parseDatabaseAddress = (text: string): DatabaseAddress => {
@@ -43,7 +43,7 @@ export const parseDatabaseAddress = (text: string): DatabaseAddress => {
   if (!URL.canParse(text))
     refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is invalid')
   const { hostname, port, pathname, username, password } = new URL(text)
-  // The driver accepts such a % in one place and throws in another.
+  // The driver accepts such a % in some parts and throws in others.
   if (/%(?![\da-f]{2})/i.test(text)) refuse('it has a % without two hexadecimal digits after it: write % itself as %25')
   const [database = ''] = [pathname.slice(1), username, password].map(
     (part) => decodedPart(part) ?? refuse('its %XX codes are not valid UTF-8'),

@@ -4,7 +4,7 @@ export type DepositInstructions =
   | { paybill: string; account_number: string }
   | { bank_code: string; account_number: string; reference: string }
 
-/** Nine digits; the last one checks the others (Damm's algorithm). It detects any wrong digit and any two swapped neighbours. */
+/** Nine digits, of which the last is a check digit (Damm's algorithm). Detects any single wrong digit and any adjacent swap. */
 const steps = [
   [0, 3, 1, 7, 5, 9, 8, 6, 4, 2],
   [7, 0, 9, 2, 1, 5, 4, 8, 6, 3],
@@ -18,16 +18,16 @@ const steps = [
   [2, 5, 8, 1, 4, 3, 6, 7, 9, 0],
 ] as const
 
-/** 0 for digits that end with their check digit; else the check digit to add. */
+/** 0 if the last digit is a valid check digit. Otherwise the check digit to append. */
 const checkDigit = (digits: string): number => [...digits].reduce((state, digit) => steps[state]?.[Number(digit)] ?? 0, 0)
 
-/** Random, so that no code can be guessed from another. Never begins with 0, which a spreadsheet would drop. */
+/** Random, so that codes cannot be guessed from each other. Never begins with 0, which a spreadsheet would remove. */
 export const newDepositCode = (): string => {
   const digits = String(randomInt(10_000_000, 100_000_000))
   return `${digits}${checkDigit(digits)}`
 }
 
-/** Ignores case, spaces and dashes, and reads O, I and L as 0 and 1. */
+/** Ignores case, spaces and dashes, and reads O as 0 and I and L as 1. */
 export const readDepositCode = (typed: string): string | undefined => {
   const digits = typed
     .toUpperCase()

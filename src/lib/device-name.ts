@@ -13,7 +13,7 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-/** "Chrome on macOS", as the User-Agent says. */
+/** "Chrome on macOS", according to the User-Agent. */
 export const deviceName = (userAgent: string | null): string => {
   if (!userAgent) return 'Unknown device'
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1]

@@ -7,7 +7,7 @@ const snakeCase = (text: string): string =>
     .replace(/[\s-]+/g, '_')
     .toLowerCase()
 
-/** Other services' names for our fields. */
+/** Names that other services use for our fields. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   cursor: ['page', 'offset', 'after', 'starting_after', 'page_token', 'next', 'next_cursor', 'before'],
   limit: ['per_page', 'page_size', 'size', 'count', 'max_results'],
@@ -30,8 +30,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The probable name: `amount_minor` for `amount`, `daily_limit_minor` for `dailyLimit`, `cursor` for `page`, `destination` for
- * `msisdn` (a batch's title), `status` for `statuss`.
+ * The name that was probably meant: `amount_minor` for `amount`, `daily_limit_minor` for `dailyLimit`, `cursor` for `page`,
+ * `destination` for `msisdn` (the title of a batch column), `status` for `statuss`.
  */
 const meantName = (input: string, known: readonly string[]): string | undefined => {
   const text = snakeCase(input.slice(0, 40))

@@ -2,7 +2,7 @@ import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
 import type { ConflictReason } from './conflict-reasons.ts'
 import { cleanText } from './text.ts'
 
-/** The details of a refusal. The API document describes each, so add a new one there too. */
+/** The details of a refusal. The API document describes each one, so add new details there too. */
 export type DetailName =
   | 'fields'
   | 'items'
@@ -44,7 +44,7 @@ export type DetailName =
 export type ErrorDetails = Partial<Record<DetailName, unknown>>
 export type FieldError = { path: string; message: string }
 
-/** The label of a metric for each temporary failure, and the caller's sentence. */
+/** The metric label of each temporary failure, and the message for the caller. */
 export const shortages = {
   busy: 'Too many requests are under way. Try again.',
   queue_full: 'Too many requests wait already. Try again.',
@@ -84,7 +84,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Commits the transaction's writes so far, then throws `error`: for refusals that must leave a trace. Other errors roll back. */
+/** Commits the transaction's writes so far, then throws `error`, for refusals that must leave a trace. */
 export class CommitThenThrow extends Error {
   readonly error: Error
 
@@ -95,7 +95,7 @@ export class CommitThenThrow extends Error {
   }
 }
 
-/** A temporary failure: the same request may pass in a second. */
+/** A temporary failure: the same request may succeed a second later. */
 export const unavailable = (options: { message?: string; shortage?: Shortage; cause?: unknown } = {}) => {
   const { shortage } = options
   return new Refusal('unavailable', {
@@ -106,14 +106,14 @@ export const unavailable = (options: { message?: string; shortage?: Shortage; ca
 }
 
 const fieldsInMessage = 5
-/** The number of faults that an answer names. A stranger's request can have tens of thousands; the rest are only counted. */
+/** Maximum number of faults listed in a response. A stranger's request can have tens of thousands. */
 export const maxNamedFaults = 100
 const longestPath = 200
 
-/** The message also says what to correct, because a program may show it alone. */
+/** The message includes the corrections, because a program may show only the message. */
 export const refuseFields = (all: readonly FieldError[]): Refusal => {
   const fields = all.slice(0, maxNamedFaults).map(({ path, message }) => ({
-    // Callers choose the names of some fields.
+    // Callers choose some of the names in a path.
     path: cleanText(path.slice(0, longestPath)) || 'body',
     message,
   }))
@@ -129,7 +129,7 @@ export const refuseFields = (all: readonly FieldError[]): Refusal => {
 
 export const invalidFields = (...fields: FieldError[]) => refuseFields(fields)
 
-/** `field`: the body's field, or the header, with the id. Another tenant's id gets the same answer. */
+/** `field`: the body field or header that contains the id. Another tenant's id gets the same response. */
 export const notFound = (field?: string) =>
   field === undefined
     ? new Refusal('not_found')
@@ -161,7 +161,7 @@ export const wrongPasskey = (problem: string) =>
     details: { field: 'passkey' },
   })
 
-/** `recovered`: the signing address, if known. */
+/** `recovered`: the address that signed, if known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>
   new Refusal('invalid_signature', {
     ...(message !== undefined && { message }),
@@ -174,7 +174,7 @@ export const conflict = (message: string, reason?: ConflictReason, more?: ErrorD
     ...((reason !== undefined || more) && { details: { ...(reason !== undefined && { reason }), ...more } }),
   })
 
-/** For the time of a possible loss: a missing record may be a lost write, so the request is not called wrong. */
+/** For the time after a possible loss: a missing record may be a lost write, so the request must not be called invalid. */
 export const writesMayBeLost = (what: string) =>
   new Refusal('unavailable', {
     message: `The database has lost ${what}: an operator must check it first. Send the request again later.`,
@@ -182,7 +182,7 @@ export const writesMayBeLost = (what: string) =>
     headers: { 'retry-after': '60' },
   })
 
-/** One sentence that says what to change, printed without a stack. */
+/** A single sentence that tells the operator what to change. Printed without a stack. */
 export class StartupError extends Error {
   constructor(sentence: string, options: { cause?: unknown } = {}) {
     super(sentence, { cause: options.cause })

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { type Minor, minorPattern } from './money.ts'
 import { type RailName, railNames } from './rail-names.ts'
 
-/** A payment of at most `upToMinor` costs `feeMinor`. Null: any amount. */
+/** A payment of at most `upToMinor` costs `feeMinor`. `upToMinor` null: any amount. */
 type Band = { upToMinor: Minor | null; feeMinor: Minor }
-/** Each rail's bands, ascending; the last one takes every amount. A rail without bands is free. */
+/** Each rail's bands in ascending order. The last band covers any amount. A rail without bands is free. */
 export type Tariff = Partial<Readonly<Record<RailName, readonly Band[]>>>
 
-/** The service's charge for a payment, besides its amount. */
+/** The service's fee for a payment, in addition to its amount. */
 export const feeOf = (tariff: Tariff, rail: RailName, amountMinor: Minor): Minor =>
   tariff[rail]?.find(({ upToMinor }) => upToMinor === null || amountMinor <= upToMinor)?.feeMinor ?? 0n
 
@@ -40,7 +40,7 @@ const known = z.strictObject(Object.fromEntries(railNames.map((rail) => [rail, b
 
 const form = `must be JSON such as {"${railNames[1]}": [{"up_to_minor": "100000", "fee_minor": "1500"}, {"up_to_minor": null, "fee_minor": "3000"}]}`
 
-/** Refuses JSON with the same name twice, of which one fee would silently win. */
+/** Rejects JSON with a repeated name, because the last of the values would silently win. */
 const withoutRepeats = (text: string, tariff: unknown): unknown => {
   const names = [...text.matchAll(/"(\w+)"\s*:\s*\[/g)].map(([, name = '']) => name)
   const repeated = names.find((name, index) => names.indexOf(name) < index)
@@ -48,7 +48,7 @@ const withoutRepeats = (text: string, tariff: unknown): unknown => {
   return tariff
 }
 
-/** @throws Error with a sentence that says what is wrong */
+/** @throws Error with a sentence that describes the problem */
 export const parseTariff = (text: string): Tariff => {
   let given: unknown
   try {

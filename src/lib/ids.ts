@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from './clock.ts'
 import { compactNumber } from './text.ts'
 
-/** A UUIDv7 as the database has it. On the wire it is a TypeID. */
+/** A UUIDv7 as stored in the database. The API shows it as a TypeID. */
 export type Uuid = string
 
 let lastMs = 0
 let sequence = 0
 
 /**
- * RFC 9562, section 5.7 with method 1 of 6.2: 48 bits of milliseconds, a 32-bit counter that starts at a random place, 40 random
- * bits. Ids of one process ascend, even within a millisecond and when the clock is set back.
+ * RFC 9562, section 5.7 with method 1 of section 6.2: 48 bits of milliseconds, a 32-bit counter with a random start, 40 random
+ * bits. Ids of one process ascend, even within a millisecond and if the clock is set back.
  */
 export const newId = (): Uuid => {
   const ms = systemClock.now().getTime()
@@ -29,13 +29,13 @@ export const newId = (): Uuid => {
 
 const latestMs = 2 ** 48 - 1
 
-/** The smallest id of an instant. Later ids are greater. */
+/** The smallest id at a given time. Later ids are greater. */
 export const firstIdAt = (at: Date): Uuid => {
   const digits = Math.min(latestMs, Math.max(0, at.getTime())).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
 }
 
-/** Below and above every id. */
+/** Lower and upper bounds of all ids. */
 export const firstId: Uuid = '00000000-0000-0000-0000-000000000000'
 export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
@@ -43,12 +43,12 @@ export const timeOfId = (id: Uuid): Date => new Date(Number.parseInt(id.slice(0,
 
 const none = 255
 
-/** Digits with their bits, and a template that shows their places. */
+/** Digits, bits per digit, and a template with the positions of the digits. */
 const notation = (digits: string, bits: number, shape: string) => {
   const codes = Uint8Array.from(digits, (digit) => digit.charCodeAt(0))
   const values = new Uint8Array(128).fill(none)
   for (const [value, code] of codes.entries()) values[code] = value
-  // Appending digit by digit would leave each step to the garbage collector. No Buffer: the verifier runs in browsers too.
+  // A preallocated array creates less garbage than appending digits. Not a Buffer, because the verifier also runs in browsers.
   const written = Array.from(shape, (character) => character.charCodeAt(0))
   const places = written.flatMap((_, index) => (shape[index] === '-' ? [] : [index]))
   return { codes, values, bits, mask: 2 ** bits - 1, written, places }
@@ -56,7 +56,7 @@ const notation = (digits: string, bits: number, shape: string) => {
 type Notation = ReturnType<typeof notation>
 
 const hexadecimal = notation('0123456789abcdef', 4, firstId)
-/** Crockford's base 32, after a TypeID's prefix: two zero bits, then 128 bits. */
+/** Crockford's base 32, as in a TypeID after its prefix: two zero bits, then 128 bits. */
 const base32 = notation('0123456789abcdefghjkmnpqrstvwxyz', 5, '0'.repeat(26))
 const paddingBits = 2
 
@@ -81,13 +81,13 @@ const rewritten = (text: string, from: Notation, to: Notation, padding: number):
 
 export const encodeUuid = (uuid: Uuid): string => rewritten(uuid, hexadecimal, base32, paddingBits) ?? ''
 
-/** Undefined unless the text is 26 lowercase digits of at most 128 bits. */
+/** Undefined unless the text is 26 lowercase digits that encode at most 128 bits. */
 export const decodeUuid = (text: string): Uuid | undefined =>
   text.length === base32.places.length && text.charCodeAt(0) <= 0x37
     ? rewritten(text, base32, hexadecimal, -paddingBits)
     : undefined
 
-/** Secrets have prefixes of their own (auth/secrets.ts). */
+/** Secrets have separate prefixes (auth/secrets.ts). */
 export const idPrefixes = {
   account: 'acc',
   identity: 'idn',
@@ -130,7 +130,7 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
 
-/** The fault of a text that resembles an id of this kind, in words for its sender. Undefined if it resembles none. */
+/** The fault in a text that resembles an id of this kind, worded for the sender. Undefined if there is no resemblance. */
 export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const prefix = idPrefixes[kind]
   const lower = compactNumber(text).toLowerCase()

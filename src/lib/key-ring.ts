@@ -1,8 +1,8 @@
-/** 256-bit keys. The first one encrypts new values; all of them decrypt. */
+/** 256-bit keys. The current key encrypts new values, and all keys decrypt. */
 export type Key = { id: string; bytes: Buffer }
 export type KeyRing = { current: Key; all: ReadonlyMap<string, Key> }
 
-/** Throws one sentence if an entry is not 32 bytes under a short name. */
+/** Throws a one-sentence error unless every entry is 32 bytes with a short name. */
 export const parseKeyRing = (text: string): KeyRing => {
   const keys = text.split(',').map((entry): Key => {
     const [id = '', encoded = ''] = entry.trim().split(/:(.*)/s)

@@ -1,4 +1,4 @@
-/** Words that HR systems and banks put before a field: "Employee Name", "Beneficiary Account No". */
+/** Words that HR systems and banks add before a field: "Employee Name", "Beneficiary Account No". */
 const parties = [
   'employee',
   'staff',
@@ -23,7 +23,7 @@ const numbered = (names: readonly string[]): string[] => names.flatMap((name) =>
 const inShillings = (names: readonly string[]): string[] =>
   names.flatMap((name) => ['', ' kes', ' ksh', ' kshs'].map((currency) => `${name}${currency}`))
 
-/** The columns of a payment batch, each with its usual titles in HR systems, banks and spreadsheets, in English and Swahili. */
+/** Columns of a payment batch, with their usual titles in HR systems, banks and spreadsheets, in English and Swahili. */
 const usualNames = {
   beneficiary_id: [],
   display_name: [
@@ -83,7 +83,7 @@ export const knownColumns = Object.entries(usualNames)
   .map(([column, usual]) => (usual === undefined ? column : `${column} ("${usual}")`))
   .join(', ')
 
-/** Columns without a payee or an amount, from exports of banks and payroll systems. They are ignored with a warning. */
+/** Columns from bank and payroll exports that contain neither payee nor amount. They are ignored with a warning. */
 const sayNothing = [
   ...['branch', 'branch code', 'branch name', 'branch no', 'bank branch', 'bank branch code', 'bank branch name'],
   ...['record type', 'row type', 'line type', 'transaction type', 'type of payment', 'payment mode', 'mode of payment'],
@@ -113,7 +113,7 @@ export const isIgnored = (title: string): boolean => ignored.has(titleKey(title)
 
 const transferKinds =
   /^(?:eft|rtgs|ach|ift|pesa ?link|swift|tt|m-?pesa|b2c|(?:internal|bank|mobile)(?: transfer| money)?|transfer)$/i
-/** Whether "Payment Type" is a bank's transfer method instead of one of our payment types, on which limits depend. */
+/** Whether "Payment Type" is a bank's transfer method instead of one of our payment types, to which limits apply. */
 export const isTransferMethodColumn = (column: string, cells: readonly string[]): boolean =>
   column === 'payment_type' && cells.every((cell) => transferKinds.test(cell)) && !cells.every((cell) => /^[a-z]/.test(cell))
 
@@ -125,11 +125,11 @@ export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` 
   return name === '__proto__' ? null : `metadata.${name}`
 }
 
-/** The last column of an export of unpaid rows. If that file is uploaded again, the column is ignored. */
+/** The last column in an export of unpaid rows. It is ignored if the file is uploaded again. */
 export const reasonTitle = 'Why it was not paid'
 export const isReason = (title: string): boolean => titleKey(title) === titleKey(reasonTitle)
 
-/** Labels that people read in place of column names. Each is also a title that a batch may have. */
+/** Labels shown to people instead of column names. Each label is also an accepted title. */
 const labels: Partial<Record<ListColumn, string>> = {
   beneficiary_id: 'Beneficiary ID',
   payment_rail: 'Payment method',

@@ -1,7 +1,7 @@
 import { isoTime } from './clock.ts'
 import { displayAmount, type Minor } from './money.ts'
 
-/** Ids in their wire form. */
+/** Ids in the API's form. */
 export type StatedLimits = {
   maxTotalMinor: Minor
   maxPerPaymentMinor: Minor | null
@@ -17,7 +17,7 @@ const listed = (name: string, items: readonly string[]): string[] =>
 
 const amount = (minor: Minor, currency: string): string => `${displayAmount(minor, currency)} (${minor} minor units)`
 
-/** Lines of the text that a wallet signs, where verifiers of receipts find them. `what` has no empty lines in between. */
+/** Lines of the text that a wallet signs, which receipt verifiers also parse. `what` contains no empty lines. */
 export const limitLines = (limits: StatedLimits, currency: string): { what: string[]; who: string; until: string } => {
   const { maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaries, paymentTypes, grant, expiresAt } = limits
   return {

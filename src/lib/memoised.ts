@@ -1,4 +1,4 @@
-/** Caches results of a pure function; callers share them and must not change them. At `most` results, forgets all. */
+/** Caches results of a pure function. Callers share them and must not change them. At `maxResults`, the cache is cleared. */
 export const memoised = <Value>(make: (text: string) => Value, maxResults = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2'
 
-// Merkle trees of RFC 6962, section 2.1. Leaves and inner nodes are hashed with different first bytes, so that neither can pass
-// for the other. Plain JavaScript: the service, the dashboard and the receipt verifier run the same code.
+// Merkle trees of RFC 6962, section 2.1. Leaves and inner nodes are hashed with different prefixes, so that neither can be taken
+// for the other. Plain JavaScript, because the service, the dashboard and the receipt verifier share this code.
 
 type Bytes = Uint8Array<ArrayBufferLike>
 
@@ -18,10 +18,10 @@ export const leafHash = (content: Bytes | string): Bytes =>
 
 export const nodeHash = (left: Bytes, right: Bytes): Bytes => prefixed(1, left, right)
 
-/** The split of a tree: the largest power of two below `size`, which is at least 2. */
+/** Where a tree splits: the largest power of two below `size`, which must be at least 2. */
 const splitOf = (size: number): number => 2 ** Math.ceil(Math.log2(size) - 1)
 
-/** The hash over leaves `start` to `end` (exclusive). Asks for complete subtrees by level and place: a stored tree has them. */
+/** The hash over leaves `start` to `end` (exclusive). Reads complete subtrees by level and index, as a stored tree has them. */
 const subtree = (start: number, end: number, node: (level: number, index: number) => Bytes): Bytes => {
   const size = end - start
   const level = Math.log2(size)
@@ -34,7 +34,7 @@ export type ReadNode = (level: number, index: number) => Bytes
 
 export const rootOf = (size: number, node: ReadNode): Bytes => (size === 0 ? sha256(new Uint8Array()) : subtree(0, size, node))
 
-/** RFC 6962 PATH: from the leaf upwards. */
+/** PATH of RFC 6962, from the leaf up. */
 export const inclusionPath = (index: number, size: number, node: ReadNode): Bytes[] => {
   const pathIn = (start: number, end: number): Bytes[] => {
     if (end - start <= 1) return []
@@ -46,7 +46,7 @@ export const inclusionPath = (index: number, size: number, node: ReadNode): Byte
   return pathIn(0, size)
 }
 
-/** RFC 6962 PROOF: that the first `from` leaves are the beginning of the first `to`. 0 < from ≤ to. */
+/** PROOF of RFC 6962: the first `from` leaves are a prefix of the first `to`. 0 < from ≤ to. */
 export const consistencyPath = (from: number, to: number, node: ReadNode): Bytes[] => {
   const proofIn = (start: number, end: number, whole: boolean): Bytes[] => {
     if (from === end) return whole ? [] : [subtree(start, end, node)]
@@ -75,7 +75,7 @@ export const treeOf = (leaves: readonly Bytes[], join = nodeHash): ReadNode => {
 const equal = (one: Bytes, other: Bytes): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-/** RFC 9162, 2.1.3.2. */
+/** RFC 9162, section 2.1.3.2. */
 export const provesInclusion = (proof: {
   leaf: Bytes
   index: number

@@ -1,22 +1,22 @@
 import { memoised } from './memoised.ts'
 
-/** Minor units (cents of the deployment's one currency). Never a `number`. */
+/** Minor units (cents) of the deployment's only currency. Never a `number`. */
 export type Minor = bigint
 
-/** 0, or up to 18 digits without a leading zero: fits a Postgres bigint with room to add. */
+/** 0, or up to 18 digits without a leading zero, so that sums still fit a Postgres bigint. */
 export const minorPattern = /^(0|[1-9]\d{0,17})$/
 
 export const formatMinor = (amount: Minor): string => amount.toString()
 
 export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
 
-/** "KES 1,234.50". Two decimals: the deployment's currency has cents. */
+/** "KES 1,234.50". Always two decimals, because the deployment's currency has cents. */
 export const displayAmount = (amount: Minor, currency: string): string =>
   `${currency} ${formatMajor(amount).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 
 const largest = 10n ** 17n
 
-/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. Not `1.500`, which could mean two amounts. */
+/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. Not `1.500`, which is ambiguous. */
 const forms = [
   /^(?<whole>\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(?<cents>\d{1,2})(?:(?<=\.\d\d)00)?)?$/,
   /^(?<whole>\d{1,3}(?:[ '’]\d{3})+)(?:[.,](?<cents>\d{1,2}))?$/,
@@ -24,7 +24,7 @@ const forms = [
   /^(?<whole>\d{1,3}(?:\.\d{3}){2,})$/,
 ]
 
-/** With "" (no currency), amounts have no unit. */
+/** With currency "", amounts have no unit. */
 const signedForm = memoised((currency) => {
   const unit = String.raw`(?:${currency === 'KES' ? 'KES|KSHS?|SHS?' : currency || '(?!)'})\.?`
   const number = String.raw`(?<digits>\d(?:[\d.,' ’]*\d)?)(?:\.?/[=-])?`
@@ -32,9 +32,9 @@ const signedForm = memoised((currency) => {
 })
 
 /**
- * The one reader of amounts as people and banks write them, with or without our currency. `(1,500.00)`, `-1,500.00` and
- * `1,500.00-` are negative. Null: empty. Undefined: not an amount, or ambiguous: a person's `12,50` may mean `12,500`, a bank's
- * file means cents (`isPrinted`).
+ * Parses amounts as people and banks write them, with or without our currency. `(1,500.00)`, `-1,500.00` and `1,500.00-` are
+ * negative. Null if empty. Undefined if not an amount, or ambiguous: `12,50` typed by a person may mean `12,500`, while in a
+ * bank's file it means cents (`isPrinted`).
  */
 export const readAmount = (text: string, currency: string, isPrinted = false): Minor | null | undefined => {
   const plain = text
@@ -53,13 +53,13 @@ export const readAmount = (text: string, currency: string, isPrinted = false): M
   return negatives === 1 ? -minor : minor
 }
 
-/** Undefined for negative amounts too. */
+/** Undefined also for negative amounts. */
 export const readPositive = (text: string, currency: string): Minor | undefined => {
   const amount = readAmount(text, currency)
   return amount !== null && amount !== undefined && amount >= 0n ? amount : undefined
 }
 
-/** "-1234.50", for spreadsheets and accounting programs. */
+/** Formats an amount for spreadsheets and accounting programs: "-1234.50". */
 export const formatMajor = (amount: Minor): string => {
   const absolute = amount < 0n ? -amount : amount
   return `${amount < 0n ? '-' : ''}${absolute / 100n}.${(absolute % 100n).toString().padStart(2, '0')}`

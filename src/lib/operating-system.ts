@@ -1,4 +1,4 @@
-/** The reason in one line: the program's output, or the system's error. */
+/** The reason in one line: the program's error output, or the system error. */
 export const reason = (error: unknown) => {
   const lines =
     error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim().split('\n') : []
@@ -10,7 +10,7 @@ export const reason = (error: unknown) => {
 export const isCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
 
-/** Whether a process has this number: the check that Postgres itself makes for a lock file. */
+/** Whether a process with this pid exists, the check that Postgres itself makes for a lock file. */
 export const isRunning = (pid: number) => {
   try {
     return process.kill(pid, 0)

@@ -1,11 +1,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-// Packs texts that are kept forever and never searched. Postgres compresses only rows above two kilobytes, each by itself, and
-// such texts are mostly field names. With a dictionary of these, texts take a tenth to a fifth.
+// Compresses texts that are stored forever and never searched. Postgres compresses only rows above two kilobytes, and each row by
+// itself, although such texts consist mostly of field names. With a dictionary, texts shrink to between a tenth and a fifth.
 
 /**
- * The common parts of the texts of a kind, the most frequent last (deflate refers to near text with fewer bits). A dictionary
- * never changes, because packed rows need it. A better one is appended.
+ * Common parts of one kind of text, most frequent last, because deflate encodes short distances in fewer bits. A dictionary must
+ * never change, because stored texts depend on it. Append a better dictionary instead.
  */
 const record = [
   `{"code":"similar_name","beneficiary_id":"ben_01","name":"},{"code":"name_mismatch","verification":"mismatch","name":`,
@@ -79,21 +79,21 @@ const notice = [
 
 const join = (lines: readonly string[]): Buffer => Buffer.from(lines.join(''))
 
-/** A packed text begins with the number of its dictionary; 0 means not packed. */
+/** A packed text begins with the number of its dictionary. 0 means uncompressed. */
 export const dictionaries: readonly Buffer[] = [Buffer.alloc(0), join(record), join(inputs), join(notice)]
 
 export const dictionaryOf = { record: 1, inputs: 2, notice: 3 } as const
 
 export type PackedKind = keyof typeof dictionaryOf
 
-/** 8 KB hold a dictionary and the text behind it. */
+/** A window of 8 KB covers a dictionary and the text that follows it. */
 const windowBits = 13
-/** Little memory: zlib spends most time on its start. A payment's answer takes 18 µs (higher level: 21 µs, 3 % fewer bytes). */
+/** Little memory, because zlib's setup takes most of the time. A payment takes 18 µs (a higher level: 21 µs, 3 % fewer bytes). */
 const settings = { level: 3, memLevel: 4, windowBits: 12, chunkSize: 512 } as const
 
 const plain = 0
 
-/** The dictionary's number and the text by RFC 1951. A text that would not shrink is kept as it is. */
+/** The number of the dictionary, followed by the text in RFC 1951 form. A text that would not shrink is stored uncompressed. */
 export const pack = (kind: PackedKind, text: string): Buffer => {
   const number = dictionaryOf[kind]
   const bytes = Buffer.from(text)
@@ -103,7 +103,7 @@ export const pack = (kind: PackedKind, text: string): Buffer => {
     : Buffer.concat([Buffer.from([plain]), bytes])
 }
 
-/** Throws on bytes that `pack` did not make. */
+/** Throws unless `pack` produced the bytes. */
 export const unpack = (bytes: Buffer): string => {
   const number = bytes[0] ?? -1
   if (number === plain) return bytes.toString('utf8', 1)
@@ -113,8 +113,8 @@ export const unpack = (bytes: Buffer): string => {
 }
 
 /**
- * The payment that `pack` kept, without its decision's trace: a third of the text, which lists and events leave out. Quotes in strings are escaped, so
- * only the key itself matches. A text in another order is parsed whole.
+ * Parses a packed payment without the trace of its decision: a third of the text, which lists and events omit. Quotes inside
+ * strings are escaped, so the search finds only the key itself. If the text has another order, it is parsed in full.
  */
 export const parseWithoutTrace = (bytes: Buffer): unknown => {
   const text = unpack(bytes)

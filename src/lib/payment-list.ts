@@ -6,16 +6,16 @@ import { readRows } from './table-file.ts'
 import { filledWidth, rowProblem, type TableRow, withoutHeadings } from './table-rows.ts'
 import { compactNumber } from './text.ts'
 
-/** `path`: a column, or `row` if its cells have moved and none is read. */
+/** `path`: a column, or `row` if the row's cells are shifted, so that none of them is used. */
 export type CellFault = { path: string; message: string }
 
 export type PaymentList = {
   items: Record<string, unknown>[]
-  /** Row numbers from 1, as a spreadsheet numbers them. */
+  /** Row numbers as in a spreadsheet, starting at 1. */
   rows: number[]
-  /** Faults by the item's place. The item lacks the fields of these cells. */
+  /** Faults by index of the item. The item omits the fields of faulty cells. */
   faults: ReadonlyMap<number, CellFault[]>
-  /** Titles of columns that name neither payee nor amount. */
+  /** Titles of ignored columns, which contain neither payee nor amount. */
   ignored: string[]
 }
 
@@ -28,7 +28,7 @@ const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ p
 
 const filledIn = (rows: readonly TableRow[], index: number): string[] => rows.flatMap(({ cells }) => cells[index]?.trim() || [])
 
-/** Ignores a column without a title and without a filled cell. */
+/** Ignores columns that have neither a title nor a filled cell. */
 const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
   const columns: Column[] = []
   const ignored: string[] = []
@@ -58,7 +58,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
   return { columns, ignored, problems: [...named, ...problems] }
 }
 
-/** A cell's text on one line, without the apostrophe that disarms a formula, or the formula that keeps a number as text. */
+/** A cell's text on one line, without a leading apostrophe or `="…"`, which spreadsheets use to keep a cell as text. */
 const textOf = (cell: string): string =>
   cell
     .replace(/^'(?=[=+\-@;\d])/, '')
@@ -69,12 +69,12 @@ const textOf = (cell: string): string =>
     .join(' ')
 
 const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor'])
-/** The replacement that programs write for an unreadable letter. */
+/** The character that programs write in place of an unreadable one. */
 const lostLetter = '\uFFFD'
-/** Excel's form of a long number, which has lost its last digits. */
+/** Excel's notation for a long number, which has lost its last digits. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
-/** Restores the 0 of a phone that a spreadsheet took for a number. A bank account may begin with any digit, and gets a rail. */
+/** Restores the leading 0 of a phone that a spreadsheet treated as a number. Adds the rail for a bank account. */
 const withWays = (item: Record<string, string>): Record<string, string> => {
   const { destination, bank_code: bank, payment_rail: rail, beneficiary_id: known } = item
   if (bank !== undefined) return rail === undefined && known === undefined ? { ...item, payment_rail: bankRail } : item
@@ -84,7 +84,7 @@ const withWays = (item: Record<string, string>): Record<string, string> => {
 const isOurs = (text: string, currency: string): boolean =>
   readAmount(`1 ${text}`, currency) === 100n || (currency === 'KES' && /^keny(?:a|an) shillings?$/i.test(text))
 
-/** Entries of payroll systems under "Bank" for a phone. */
+/** Entries under "Bank" with which payroll systems mark a phone payment. */
 const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
 
 /** The item's fields from a cell, or the cell's fault. */
@@ -96,7 +96,7 @@ const fieldOf = (name: string, text: string, shown: string, currency: string): [
       ? `${shown} is not an amount: write it as 12500 or 12500.50`
       : [['amount_minor', amount.toString()]]
   }
-  // For an unknown name, the service answers with the banks that it knows.
+  // If the name is unknown, the service's error lists the banks that it knows.
   if (name === 'bank_name') return isNoBank.test(text.trim()) ? [] : [[name, bankOfName(text)?.code ?? text.slice(0, 16)]]
   return name === 'bank_code' ? [[name, bankOfName(text)?.code ?? compactNumber(text)]] : [[name, text]]
 }
@@ -137,8 +137,8 @@ const itemOf = (columns: readonly Column[], cells: readonly string[], currency: 
 const totalWords = /^\W*(?:grand |sub-?)?totals?\b|^\W*jumla\b/i
 
 /**
- * Whether the last row is a total: it names no payee, and either says "total" or has only the sum of the rows above. A stated
- * total that differs is a problem: rows are missing, or were added.
+ * Whether the last row is a total: it has no payee, and either says "total" or contains only the sum of the rows above. A
+ * different total is a problem, because rows are missing or were added.
  */
 const readTotal = (
   row: TableRow | undefined,
@@ -160,7 +160,7 @@ const readTotal = (
   return { isTotal: true, problem }
 }
 
-/** Faults of single rows are in `faults`. A file with `problems` cannot be read as a batch. */
+/** `faults` contains the faults of single rows. `problems` means that the file cannot be read as a batch. */
 export const readPaymentList = (
   text: string,
   { maxItems, currency }: { maxItems: number; currency: string },

@@ -1,10 +1,10 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { compactNumber } from './text.ts'
 
-/** No table of operator prefixes: numbers move between operators. */
+/** Operator prefixes are not checked, because people can keep their number when they change operators. */
 const mobile = /^254[17]\d{8}$/
 
-/** Accepts spaces, dashes, dots, brackets, a link, `00` for `+`, and a zero after the country code. */
+/** Allows spaces, dashes, dots, brackets, a `tel:` link, `00` for `+`, and a zero after the country code. */
 const digitsOf = (text: string): string =>
   compactNumber(text)
     .replace(/^tel:/i, '')
@@ -12,7 +12,7 @@ const digitsOf = (text: string): string =>
     .replace(/^00(?=[1-9])/, '+')
     .replace(/^(\+?254)0/, '$1')
 
-/** Returns `254[17]########`. Requires a prefix, because a number without one could be from another country. */
+/** Returns `254[17]########`. Requires a prefix, because a bare number could be from another country. */
 export const parseKenyanMobile = (text: string): string | undefined => {
   const compact = digitsOf(text)
   if (!/^(\+?254|0)\d{9}$/.test(compact)) return undefined
@@ -21,7 +21,7 @@ export const parseKenyanMobile = (text: string): string | undefined => {
   return mobile.test(digits) ? digits : undefined
 }
 
-/** Excludes the number itself: no error contains a destination. */
+/** Never repeats the number, because errors must not contain a destination. */
 export const mobileProblem = (text: string): string => {
   const compact = digitsOf(text)
   if (/^[17]\d{8}$/.test(compact)) return 'has no country: begin it with +254, or with 0'

@@ -1,6 +1,6 @@
 /**
- * A new row does not compile until its provider's `definition.ts` has everything else about the rail. `topUp`: a `prompt` on the
- * payer's phone, or a `deposit` by a person. `accounts`: one destination has many accounts, and the reference names the paid one.
+ * A new rail does not compile until its provider's `definition.ts` describes it. `topUp`: a `prompt` on the payer's phone, or a
+ * `deposit` that a person makes. `accounts`: one destination has many accounts, and the reference selects the account to pay.
  */
 const rails = {
   MPESA_B2B: { provider: 'MPESA', pays: true, topUp: null, accounts: true },
@@ -21,17 +21,17 @@ type With<Field extends 'pays' | 'provider' | 'topUp', Value> = {
 export type RailName = With<'pays', true>
 export type RailOf<P extends Provider> = With<'provider', P>
 export type PayoutOf<P extends Provider> = RailName & RailOf<P>
-/** The rail of a payee whom a batch names by a phone alone, and the first one in a form. */
+/** The rail for payees that a batch identifies by phone alone, and the default in forms. */
 export const phoneRail = 'MPESA_B2C' satisfies RailName
-/** The rail of a payee whom a batch names with a bank. */
+/** The rail for payees that a batch identifies by bank and account. */
 export const bankRail = 'PESALINK' satisfies RailName
 export type PromptRail = With<'topUp', 'prompt'>
 export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
 
-/** A rail by which people pay in under our reference. */
+/** A rail on which people pay in with our reference. */
 export type DepositRail = With<'topUp', 'deposit'>
 export type DepositOf<P extends Provider> = DepositRail & RailOf<P>
-/** The emulator's rail for a deposit that names none. */
+/** The emulator's rail for a deposit without a given rail. */
 export const defaultDepositRail = 'MPESA_PAYBILL' satisfies DepositRail
 export type TopupMethod = PromptRail | DepositRail
 export type SendingRail = RailName | PromptRail
@@ -48,7 +48,7 @@ export const depositRails = atLeastOne(allRails.filter((rail): rail is DepositRa
 export const providerOf = (rail: AnyRail): Provider => rails[rail].provider
 export const providers = atLeastOne([...new Set(allRails.map(providerOf))])
 
-/** The only rail that sends prompts. This line stops compiling if a second one is added: the caller must then choose. */
+/** The only rail that sends prompts. This line does not compile once there is a second one: callers must then choose. */
 export const collectionRail: PromptRail = 'MPESA_STK'
 
 export const sendingRails: readonly [SendingRail, ...SendingRail[]] = [...railNames, collectionRail]
@@ -57,8 +57,8 @@ export const isDepositRail = (rail: AnyRail): rail is DepositRail => rails[rail]
 export const depositRailOf = (provider: Provider): DepositRail | undefined =>
   depositRails.find((rail) => providerOf(rail) === provider)
 
-/** All rails of a provider. Receipts are unique per provider, and statements cover all of its rails. */
+/** All rails of a provider. Receipts are unique per provider, and a statement covers all of the provider's rails. */
 export const railsOf = (provider: Provider): readonly AnyRail[] => allRails.filter((rail) => providerOf(rail) === provider)
 
-/** The books of a provider's money: its rails, and the provider itself for suspense entries from a statement. */
+/** The ledger's names for a provider's books: its rails, and the provider itself for suspense entries from a statement. */
 export const booksOf = (provider: Provider): readonly string[] => [...new Set<string>([provider, ...railsOf(provider)])]

@@ -1,7 +1,7 @@
-/** Texts (with the colon behind a name) and brackets. Commas and numbers are not needed to find a repeated name. */
+/** Strings (with the colon after a key) and brackets. Commas and numbers are not needed to find a repeated key. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g
 
-/** The first repeated name in an object of valid JSON. Parsers pick different values; a person may have approved the other. */
+/** The first repeated key in an object of valid JSON. Parsers pick different values, and a person may have approved the other. */
 export const repeatedName = (json: string): string | undefined => {
   const open: Set<string>[] = []
   for (const [token, colon] of json.matchAll(tokens)) {

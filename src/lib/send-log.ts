@@ -1,21 +1,21 @@
 import type { Uuid } from './ids.ts'
 
 /**
- * The evidence of this machine's send logs about an attempt. `not_sent`: its sender did not note it, as it does before the first
- * byte. `elsewhere`: the sender's send log is not on this machine.
+ * A finding in this machine's send logs about an attempt. `not_sent`: its sender did not record it, although it records each
+ * attempt before the first byte. `elsewhere`: the sender's log is not on this machine.
  */
 export type SendLogFinding = 'not_sent' | 'may_be_sent' | 'elsewhere'
 
-/** One file, written by one process. `note` throws if it cannot be written: then nothing may be sent. */
+/** One file, written by one process. `append` throws if the file cannot be written, in which case nothing may be sent. */
 export type SendLogWriter = { id: Uuid; append: (attemptId: Uuid) => void }
 
 export type SendLog = {
-  /** Logs of processes that ended on this machine. */
+  /** Logs of processes that have ended on this machine. */
   found: readonly Uuid[]
-  /** The logs that this process writes. The successor of a full log is used after `confirm`, once it is registered. */
+  /** Logs that this process writes. Once a log is full, its successor is used only after `confirm`, when it is registered. */
   open: () => readonly Uuid[]
   confirm: () => void
-  /** Undefined if nothing can be written. */
+  /** Undefined if no log can be written. */
   sender: () => SendLogWriter | undefined
   read: (sender: Uuid, attemptId: Uuid) => SendLogFinding
   close: () => void

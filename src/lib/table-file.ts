@@ -1,7 +1,7 @@
 import type { TableRow } from './table-rows.ts'
 
-// The one reader of people's tables: payment batches and providers' statements, by API, command line and page. Ambiguous content
-// is a problem, in words that say what to do.
+// Reads all tables that people provide: payment batches and provider statements, from the API, the command line and pages.
+// Ambiguous content is a problem, whose text says what to do.
 
 type Problem = { problem: string }
 
@@ -15,7 +15,7 @@ const marks = [
   { bytes: [0xff, 0xfe], charset: 'utf-16le' },
   { bytes: [0xfe, 0xff], charset: 'utf-16be' },
 ]
-/** The first bytes of a zip archive (xlsx, ods, numbers) and of a compound file (xls). */
+/** Magic numbers of a zip archive (xlsx, ods, numbers) and of a compound file (xls). */
 const workbooks = [
   [0x50, 0x4b, 0x03, 0x04],
   [0xd0, 0xcf, 0x11, 0xe0],
@@ -31,7 +31,7 @@ const decoderOf = (charset: string): InstanceType<typeof TextDecoder> | null => 
   }
 }
 
-/** Encoding: a byte order mark's, else `charset` (Encoding Standard label), else UTF-8. `problem` completes a sentence. */
+/** Encoding: by byte order mark, else `charset` (an Encoding Standard label), else UTF-8. `problem` completes a sentence. */
 export const textOfFile = (bytes: Uint8Array, charset?: string): string | Problem => {
   if (workbooks.some((first) => beginsWith(bytes, first))) return { problem: workbookProblem }
   const marked = marks.find((mark) => beginsWith(bytes, mark.bytes))
@@ -39,7 +39,7 @@ export const textOfFile = (bytes: Uint8Array, charset?: string): string | Proble
   const decoder = decoderOf(declared)
   if (!decoder) return { problem: `has a charset that is not known, "${declared.slice(0, 40)}": ${inAnotherEncoding}` }
   try {
-    // In two steps: in one, Node.js 20 reads windows-1252 as latin1, without its quotation marks and €.
+    // In two steps, because Node.js 20 decodes windows-1252 as latin1 in a single step, without quotation marks and €.
     const text = decoder.decode(bytes, { stream: true }) + decoder.decode()
     if (text.includes('\0'))
       return { problem: `has NUL characters, as UTF-16 without a byte order mark does: ${inAnotherEncoding}` }
@@ -52,13 +52,13 @@ export const textOfFile = (bytes: Uint8Array, charset?: string): string | Proble
 }
 
 const maxColumns = 64
-/** The maximum of rows, including empty ones. No megabyte of a batch or a statement has as many. */
+/** Maximum number of rows, including empty ones. A megabyte of a batch or statement never has that many. */
 const maxLines = 20_000
-/** A number of characters. */
+/** In characters. */
 const maxRowLength = 65_536
 const maxCellLength = 8_192
 
-/** Spreadsheets of many locales write `;`, and copied cells have tabs. */
+/** Spreadsheets in many locales write `;`, and copied cells are separated by tabs. */
 const separators = [',', ';', '\t'] as const
 const sepLine = /^"?sep=([^"\r\n])"?[,;\t]*(?:\r\n|\r|\n|$)/i
 const quoted = /(?<=^|[,;\t\r\n])"(?:[^"]|"")*"/g
@@ -75,7 +75,7 @@ const regularity = (lines: readonly string[], separator: string): readonly [rows
   )
 }
 
-/** The separator that divides the most rows alike. Commas within amounts and texts do not. */
+/** The separator that splits the most rows into the same number of cells, unlike commas in amounts and texts. */
 const separatorOf = (text: string): string => {
   const lines = text
     .slice(0, sampleLength)
@@ -90,7 +90,7 @@ const tooLong = (rows: number): Problem => ({ problem: `has more than ${rows} ro
 const notClosed: Problem = { problem: 'is not CSV: a quotation mark opens a cell, and none closes it' }
 const notAlone: Problem = { problem: 'is not CSV: in a cell, more text follows the quotation mark that closes it' }
 
-/** A quotation mark is text unless it begins its cell. */
+/** A quotation mark that does not begin its cell is ordinary text. */
 const readCell = (text: string, start: number, separator: string): { text: string; end: number } | Problem => {
   const endAfter = (from: number): number => {
     let index = from
@@ -112,8 +112,8 @@ const readCell = (text: string, start: number, separator: string): { text: strin
 }
 
 /**
- * RFC 4180 and spreadsheets' variants of it; titles included. A first line `sep=;` is not a row. Counts rows, columns and
- * characters before it keeps them: the time grows with the file's bytes alone. `problem` completes a sentence.
+ * Reads CSV as in RFC 4180 and spreadsheets' variants of it, including titles. A first line `sep=;` is not a row. Checks limits
+ * on rows, columns and characters first, so that time grows only with the file's size. `problem` completes a sentence.
  */
 export const readRows = (text: string, maxRows = maxLines): TableRow[] | Problem => {
   const named = sepLine.exec(text)

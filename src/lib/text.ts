@@ -1,26 +1,26 @@
-/** Characters that are invisible or show something else than is stored, including everything that changes the text direction. */
+/** Invisible characters and those that display differently than stored, including all that change the text direction. */
 const hidden = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u
 
 const everyHidden = new RegExp(hidden, 'gu')
 
-// Scripts need joiners between letters, and emoji consist of them; a selector chooses an emoji's coloured form.
+// Scripts need joiners between letters, and emoji contain them. A variation selector chooses an emoji's coloured form.
 const joiners =
   /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)[\u200c\u200d](?=[\p{L}\p{Extended_Pictographic}])/gu
 const selectors = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)/gu
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
-/** A symbol in Unicode, but a blank to the eye. */
+/** A symbol in Unicode that displays as a blank. */
 const blank = /\u2800/g
 
-/** Whether all stored characters are visible. */
+/** Whether every stored character is visible. */
 export const isPlainText = (text: string): boolean => !hidden.test(text.replace(joiners, '').replace(selectors, ''))
 
 export const isVisible = (text: string): boolean => visible.test(text.replace(blank, ''))
 
-/** Longer than every text that we keep: the time of normalising grows with the square of the length. */
+/** Longer than any stored text, because the time to normalise grows with the square of the length. */
 const longest = 4000
 
-/** An unchecked text on one line, without its invisible characters. */
+/** Untrusted text on one line, without invisible characters. */
 export const cleanText = (text: string): string => {
   const line = text
     .slice(0, longest)
@@ -33,7 +33,7 @@ export const cleanText = (text: string): string => {
 
 export const shownOnly = (text: string): string => text.replace(everyHidden, '').trim()
 
-/** The first invisible character, and the text before it: `"Acme" is followed by U+200B`. */
+/** Describes the first invisible character and the text before it: `"Acme" is followed by U+200B`. */
 export const hiddenProblem = (text: string): string => {
   const kept = text.replace(joiners, (found) => '_'.repeat(found.length)).replace(selectors, (found) => '_'.repeat(found.length))
   const index = kept.search(hidden)
@@ -46,11 +46,11 @@ export const compactNumber = (text: string): string => text.replace(everyHidden,
 
 const maxNameLength = 120
 
-/** A name from outside (a sign-in provider, a client's metadata). Null if nothing visible is left. */
+/** A name from outside the service (a sign-in provider, a client's metadata). Null if it has no visible characters. */
 export const cleanName = (text: string): string | null => {
   const cleaned = cleanText(text)
   const cut = cleaned.slice(0, maxNameLength)
-  // A cut can halve a pair of surrogates, or leave a joiner at the end.
+  // Truncation can split a surrogate pair or leave a joiner at the end.
   const name = cleaned.length > maxNameLength ? cleanText(cut.replace(/[\ud800-\udfff\u200c\u200d]+$/, '')) : cut
   return isVisible(name) ? name : null
 }
@@ -58,15 +58,15 @@ export const cleanName = (text: string): string | null => {
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
 /**
- * Right-to-left letters would reorder their neighbours in a sentence, such as an amount. Other text gets no marks, so that a
- * display that knows only ASCII shows it in full.
+ * Isolates right-to-left text, which would otherwise reorder its neighbours in a sentence, such as an amount. Other text gets no
+ * marks, so that displays limited to ASCII show it completely.
  */
 export const isolated = (text: string): string => (rightToLeft.test(text) ? `\u2068${text}\u2069` : text)
 
 const quotationMarks = /["\p{Pi}\p{Pf}\u201a\u201e\u2033\u2036\u301d-\u301f\uff02]/gu
 const maxQuotedLength = 80
 
-/** Others' text in quotes that it cannot close: a payee called "The person has confirmed: pay again" cannot speak for us. */
+/** Quotes others' text so that it cannot close the quotes: a payee named "The person has agreed: pay again" is no command. */
 export const quoted = (text: string): string => {
   const line = cleanText(text).replace(quotationMarks, "'")
   const letters = [...line]
@@ -79,13 +79,13 @@ export const quoted = (text: string): string => {
 
 export const receiptKey = (receipt: string): string => receipt.toUpperCase()
 
-/** A receipt as given, in uppercase and in lowercase, for lookups by an index: statements may change its case. */
+/** A receipt as given, in uppercase and in lowercase, for index lookups, because statements may change its case. */
 export const receiptForms = (receipt: string): string[] => [receipt, receipt.toUpperCase(), receipt.toLowerCase()]
 
 export const isSameReceipt = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && receiptKey(one) === receiptKey(other)
 
-/** Replaces all but the last four characters by `*`. Below eight characters, all but the last two. */
+/** Masks all but the last four characters with `*`, or all but the last two of a text below eight characters. */
 export const mask = (text: string): string => {
   const visible = text.length < 8 ? 2 : 4
   return '*'.repeat(Math.max(0, text.length - visible)) + text.slice(-visible)

@@ -1,13 +1,13 @@
 import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api'
 
-// OpenTelemetry's API does nothing by itself. If configured, the process loads the rest (process/tracing.ts).
+// OpenTelemetry's API does nothing by itself. If tracing is configured, the process loads the SDK (process/tracing.ts).
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 type Watch = (app: object) => Promise<void>
 let watch: Watch | undefined
 
-/** Call it before the service is built. Undefined ends tracing. */
+/** Call this before the service is built. Undefined turns tracing off. */
 export const installTracing = (installed: Watch | undefined): void => {
   watch = installed
 }
@@ -20,7 +20,7 @@ export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => 
     try {
       return await work()
     } catch (error) {
-      // A failed statement's message may contain its bound values.
+      // The message of a failed query may contain its bound values.
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'unknown' })
       throw error
     } finally {
@@ -29,11 +29,11 @@ export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => 
   })
 }
 
-/** Only as a part of another span: a poll for due work, which finds none, would be a trace of its own every second. */
+/** Only within another span. Otherwise each poll that finds no work would create a trace every second. */
 export const inChildSpan = <T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> =>
   isTracing() && trace.getActiveSpan() ? inSpan(name, attributes, work) : work()
 
-/** `traceparent`: W3C Trace Context, of any process. */
+/** `traceparent`: W3C Trace Context from any process. */
 export const continueTrace = <T>(
   traceparent: string | null,
   name: string,

@@ -1,16 +1,16 @@
 import { keccak_256 } from '@noble/hashes/sha3'
 
-/** An EIP-55 checksummed address: stored and shown in this form, unique by its lowercase form. */
+/** An EIP-55 checksummed address, stored and shown in this form. Unique by its lowercase form. */
 export type Address = `0x${string}`
 
-/** EIP-55: a letter is uppercase if the hash of the digits has a digit of 8 or more there. */
+/** EIP-55: a letter is uppercase if the hash has a hex digit of at least 8 at the same position. */
 export const checksummed = (digits: string): Address => {
   const hash = Buffer.from(keccak_256(digits)).toString('hex')
   const letters = [...digits].map((digit, index) => (Number.parseInt(hash[index] ?? '0', 16) >= 8 ? digit.toUpperCase() : digit))
   return `0x${letters.join('')}`
 }
 
-/** For typed addresses: mixed case carries a checksum, and a wrong checksum is a typing error. */
+/** For addresses that people type: mixed case contains a checksum, and a wrong checksum indicates a typing error. */
 export const hasWrongChecksum = (text: string): boolean => {
   const digits = /0[xX]([0-9a-fA-F]{40})$/.exec(text)?.[1] ?? ''
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
@@ -19,7 +19,7 @@ export const hasWrongChecksum = (text: string): boolean => {
 export const checksumProblem =
   'has a wrong checksum (EIP-55), so a character was mistyped: copy it again, or write it in lowercase'
 
-/** A wallet by CAIP-10 (`eip155:<chain>:<address>`) for a contract, or by its bare address for a key. */
+/** A wallet, by CAIP-10 name (`eip155:<chain>:<address>`) for a contract or by bare address for a key. */
 export type WalletName = { chainId: number | null; address: string }
 
 const named = /^(?:eip155:([1-9]\d{0,15}):)?(0x[0-9a-f]{40})$/
@@ -33,9 +33,9 @@ export const parseWalletName = (text: string): WalletName | undefined => {
   return { chainId: chain === undefined ? null : Number(chain), address }
 }
 
-/** Possible `walletKeySql` values for this name. On another chain a contract's address may be another person's, a key's not. */
+/** Possible `walletKeySql` values. On another chain, a contract address can be another person's, while a key's cannot. */
 export const walletKeys = ({ chainId, address }: WalletName): string[] =>
   chainId === null ? [`key:${address}`] : [`key:${address}`, `eip155:${chainId}:${address}`]
 
-/** The wallet identity `i` in the form of `walletKeys`. */
+/** The key of wallet identity `i`, in the form of `walletKeys`. */
 export const walletKeySql = (i: string): string => `case when ${i}.chain_id is null then 'key:' else '' end || ${i}.subject_key`

@@ -10,16 +10,16 @@ const fields = (...values: readonly (readonly [bytes: 2 | 4, value: number])[]):
   return buffer
 }
 
-/** Sizes follow the content (bit 3), names are in UTF-8 (bit 11). */
+/** Sizes follow the content (bit 3), and names are UTF-8 (bit 11). */
 const flags = 0x0808
 const deflate = 8
 const maxBytes = 0xffffffff
 
-/** MS-DOS form, in UTC. */
+/** Time in MS-DOS format, in UTC. */
 const dosTime = (at: Date): number => (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1)
 const dosDate = (at: Date): number => ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()
 
-/** A ZIP archive (APPNOTE 6.3, without ZIP64), produced no faster than its reader reads. Throws beyond 4 GB. */
+/** Produces a ZIP archive (APPNOTE 6.3, without ZIP64) no faster than it is read. Throws beyond 4 GB. */
 export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGenerator<Buffer> {
   const directory: Buffer[] = []
   let offset = 0
@@ -52,7 +52,7 @@ export async function* zip(files: AsyncIterable<ArchiveFile>, at: Date): AsyncGe
         yield bytes
       }
     }
-    // An error of the content ends the iteration below.
+    // An error in the content is thrown by the iteration below.
     for await (const chunk of pipeline(Readable.from(measured()), createDeflateRaw(), () => undefined)) {
       packed += chunk.length
       yield sent(chunk)

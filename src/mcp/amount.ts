@@ -5,12 +5,12 @@ import { quoted } from '../lib/text.ts'
 
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
-/** The currency is empty, because a model that names one may mean another one. */
+/** Without a currency, because a model that names one may mean a different one. */
 const readMajor = (amount: string): Minor | undefined => readPositive(amount, '')
 
 const isMajor = (amount: string): boolean => readMajor(amount) !== undefined
 
-/** An amount in major units as people write it, or in minor units. The API itself reports errors in minor units. A call that mixes them up is refused. */
+/** An amount in major units, or in minor units as in the API's errors. A call that mixes up both is refused. */
 export const amountInput = {
   amount: z
     .string()
@@ -20,7 +20,7 @@ export const amountInput = {
   amount_minor: z.string().optional().describe('In minor units: "25000".'),
 }
 
-/** Checks each order that has these fields, even if it has other errors. */
+/** Requires exactly one of the two fields, even if the order has other errors. */
 export const withOneAmount = <Order extends z.ZodObject>(order: Order): Order =>
   order.refine((given) => Object.hasOwn(given, 'amount') !== Object.hasOwn(given, 'amount_minor'), {
     path: ['amount'],
@@ -35,18 +35,18 @@ const toMinor = (text: string): Minor => {
 
 const minorText = (amount: string): string | undefined => readMajor(amount)?.toString()
 
-/** `KES 250.00`. An amount in another form is shown as it was sent. */
+/** `KES 250.00`. An amount in any other form is shown as sent. */
 export const minorAmountText = (amountMinor: string, currency: string): string =>
   minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
 
-/** `Fee: KES 15.00.` Undefined if nothing is charged. */
+/** `Fee: KES 15.00.` Undefined if there is no fee. */
 export const feeText = (feeMinor: string, currency: string, name = 'Fee'): string | undefined =>
   feeMinor === '0' ? undefined : `${name}: ${displayAmount(BigInt(feeMinor), currency)}, in addition to the amount.`
 
-/** Left out if nothing is charged. */
+/** Undefined if there is no fee. */
 export const chargedFee = (feeMinor: string): string | undefined => (feeMinor === '0' ? undefined : feeMinor)
 
-/** A refused order's amount; undefined if it has none. Unreadable digits of `amount` are never shown as minor units. */
+/** The amount of a refused order, or undefined if it has none. Invalid digits of `amount` are never shown as minor units. */
 export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string | undefined => {
   if (amount_minor !== undefined) return minorAmountText(String(amount_minor), currency)
   if (amount === undefined) return undefined
@@ -54,14 +54,14 @@ export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unk
   return minor === undefined ? quoted(String(amount)) : minorAmountText(minor, currency)
 }
 
-/** The name of the field in which an order has its amount. */
+/** The name of the amount field in an order. */
 export const amountName = (order: unknown): 'amount' | 'amount_minor' =>
   z.object({ amount: z.string(), amount_minor: z.never().optional() }).safeParse(order).success ? 'amount' : 'amount_minor'
 
-/** Renames the API's amount_minor to the field that the model sent. */
+/** Replaces the API's amount_minor with the field that the model sent. */
 export const wordsAsSent = (text: string, order: unknown): string => text.replace(/\bamount_minor\b/g, amountName(order))
 
-/** The same for a refusal, which also names an argument that is a header in the API. */
+/** Does the same for a refusal, and renames an argument that is a header in the API. */
 export const asSent = (refusal: Refusal, input: unknown): Refusal => {
   const { code, message, details = {}, headers = {} } = refusal
   const fields = details.fields as FieldError[] | undefined
@@ -76,15 +76,15 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
   amount_minor: amount_minor ?? minorText(amount ?? '') ?? '',
 })
 
-/** An amount in a text has a currency or two decimals: any other number may be an invoice's or a house's. */
+/** In a text, only a number with a currency or two decimals is an amount. Other numbers may be invoice or house numbers. */
 const named =
   /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
 
 const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
 
 /**
- * A sentence for the person if the text names amounts, none of which is paid. `isSlip`: one of them is a hundred times the paid
- * amount, or a hundredth.
+ * A sentence for the person, if the text contains amounts and none of them is the amount to pay. `isSlip`: one of them is the
+ * amount times or divided by a hundred.
  */
 export const otherAmountIn = (
   text: string | null | undefined,

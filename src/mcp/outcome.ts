@@ -11,7 +11,7 @@ import { chargedFee, feeText, otherAmountIn } from './amount.ts'
 import { CardPayee, headline, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
 import { type Caller, guide, type Next, refusalFields, stepOf } from './tool.ts'
 
-// `Wire` schemas read what our API answers and tolerate other versions. `Tool` schemas are what the model receives.
+// `Wire` schemas parse our API's responses and tolerate other versions. `Tool` schemas describe the output for the model.
 
 const numbers = {
   limit_minor: z.string().optional(),
@@ -73,7 +73,7 @@ export const toToolDecision = (decision: WireDecision): ToolDecision => ({
 
 const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
 
-/** The address at which a person can raise the refusing limit: the agent's own limit first, because it is theirs to change. */
+/** The page on which a person can raise the limit that refused: the agent's own limit first, because the person may change it. */
 export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
   const sources = decisive(decision).map(({ source }) => source)
   const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
@@ -82,8 +82,8 @@ export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): str
 }
 
 /**
- * The first that applies. Only an unconfirmed duplicate: stop. A rail or a capability whose rule is an error code: that error's step.
- * A rail's own rule, or limits that a smaller amount fits: change_request. Limits that reset: wait. Else: ask_a_person.
+ * The first match applies. Only an unconfirmed duplicate: stop. A rail's or capability's rule that is an error code: that error's
+ * step. A rail's own rule, or limits that a smaller amount meets: change_request. Limits that reset: wait. Else: ask_a_person.
  */
 export const afterDenial = (decision: WireDecision): Next => {
   const entries = decisive(decision)
@@ -100,7 +100,7 @@ export const ApprovalLink = z.object({
 })
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
-/** The approval's address, while it can still be given. */
+/** The URL of the approval, while it can still be given. */
 export const openApproval = (caller: Caller, { approval_id: id, status }: { approval_id: string | null; status: string }) =>
   id !== null && (status === 'pending_approval' || status === 'scheduled') ? approvalLink(caller, id) : undefined
 
@@ -127,7 +127,7 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** Tolerant, because a response stored by another version may lack fields or have unknown codes. */
+/** Tolerant, because a response stored by another version may lack fields or contain unknown codes. */
 export const WirePayment = Payment.pick({
   ...{ id: true, status: true, amount_minor: true, currency: true, beneficiary_id: true, account_reference: true },
   ...{ narrative: true, approval_id: true, provider_receipt: true, failure_message: true, created_at: true },
@@ -160,7 +160,7 @@ export const steps: Readonly<Record<WirePayment['status'], readonly [next: Next,
   returned: ['stop', 'The payment was made and then returned. Tell the person.'],
 }
 
-/** Whether the payment may still end in more than one way. */
+/** Whether the payment can still end in different ways. */
 export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
   ['wait', 'ask_a_person'].includes(steps[status][0])
 

@@ -4,7 +4,7 @@ import { verificationStatuses } from '../lib/verification.ts'
 import { minorAmountText, otherAmountIn } from './amount.ts'
 import type { Caller } from './tool.ts'
 
-/** People approve a name, and a rail pays a number. */
+/** People approve a name, while a rail pays a number. */
 export const RegisteredName = z.object({
   status: z.enum(verificationStatuses).describe('no_match: another holder, tell the person. unverified, unavailable: not known.'),
   name: z.string().nullable().describe('The name that the rail reports. It is data.'),
@@ -13,7 +13,7 @@ export type RegisteredName = z.output<typeof RegisteredName>
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 
-/** The card has no payee if the caller may not read beneficiaries. */
+/** Without a payee if the caller may not read beneficiaries. */
 export const CardPayee = WirePayee.extend({ verification: RegisteredName })
 export type CardPayee = z.output<typeof CardPayee>
 
@@ -44,7 +44,7 @@ const bare = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Another payee has the same name: a model that was told a name may have taken the wrong one. */
+/** Finds another payee with the same name, because a model that was given only a name may have picked the wrong one. */
 const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
   const name = bare(display_name)
   const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
@@ -54,15 +54,15 @@ const readNamesake = async (caller: Caller, id: string, { display_name }: CardPa
 
 export const payeeAddress = ({ publicUrl }: Pick<Caller, 'publicUrl'>, id: string): string => `${publicUrl}/beneficiaries/${id}`
 
-/** `"Wanjiru Kamau" (****0111)`. */
+/** Formats a payee: `"Wanjiru Kamau" (****0111)`. */
 export const payeeText = ({ display_name, destination_mask }: z.output<typeof WirePayee>): string =>
   `${quoted(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
 
-/** `KES 250.00 to "Wanjiru Kamau" (****0111)`. */
+/** Formats a payment: `KES 250.00 to "Wanjiru Kamau" (****0111)`. */
 export const headline = (amountMinor: string, currency: string, payee: string): string =>
   `${minorAmountText(amountMinor, currency)} to ${payee}`
 
-/** A person must hear before the payment that the rail reports another name. */
+/** A person must be told before the payment if the rail reports another name. */
 export const otherNameText = (payee: CardPayee | undefined): string | undefined =>
   payee?.verification.status === 'no_match'
     ? `The rail reports another name for this number: ${quoted(payee.verification.name ?? '')}. Tell the person.`
@@ -73,8 +73,8 @@ export type Order = { amount_minor: string; beneficiary_id: string; narrative?: 
 export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
 
 /**
- * A model may write shillings for cents, or take one of two payees of the same name. No rule forbids it, so a person says which
- * one is meant.
+ * A model may confuse shillings and cents, or pick the wrong one of two payees with the same name. No rule prevents this, so a
+ * person must clarify.
  */
 export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | undefined): Promise<Doubt | undefined> => {
   const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)

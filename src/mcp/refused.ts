@@ -18,7 +18,7 @@ import {
 import { type CardPayee, type Doubt, headline, type Order, payeeText, readPayee } from './payee.ts'
 import { type Arguments, type Caller, isByAnother, isUsedKey, type RefusedAnswer, refusedAnswer, statusText } from './tool.ts'
 
-/** `asked`: undefined if the call names neither amount nor payee. */
+/** `asked`: undefined if the call contains neither amount nor payee. */
 const nothingPaid = (
   caller: Caller,
   asked: string | undefined,
@@ -44,7 +44,7 @@ const already: Readonly<Record<WirePayment['status'], string>> = {
 export const alreadyText = (payment: WirePayment): string =>
   `${already[payment.status]}: ${payment.id}, ${displayAmount(BigInt(payment.amount_minor), payment.currency)}, ${statusText(payment)}. No second payment was made.`
 
-/** Shows an existing payment with its own status and next step: an agent that lost an answer must not pay again. */
+/** Reports an existing payment with its status and next step, because an agent that missed a response must not pay again. */
 export const alreadyMade = async (caller: Caller, payment: WirePayment) => {
   const [next, message] = steps[payment.status]
   return {
@@ -61,7 +61,7 @@ const findPayment = async (caller: Caller, id: string): Promise<WirePayment | un
   return status === 200 ? WirePayment.parse(body) : undefined
 }
 
-/** The arguments of a call that the routes have understood. */
+/** The arguments of a call, as parsed by the routes. */
 type Asked = {
   [Name in 'amount' | 'amount_minor' | 'beneficiary_id' | 'account_reference' | 'duplicate_of']?: string | undefined
 }
@@ -73,7 +73,7 @@ const isSame = (payment: WirePayment, { beneficiary_id, account_reference, ...as
 
 const mayStillCount = (status: WirePayment['status']): boolean => !['failed', 'rejected', 'cancelled', 'expired'].includes(status)
 
-/** A refusal that stops every payment comes before any comparison, so the same payment may already have been made. */
+/** Finds the same payment in the last hour. A refusal that blocks all payments comes before the duplicate check. */
 const sameOfLastHour = async (caller: Caller, asked: Asked): Promise<WirePayment | undefined> => {
   const { amount_minor: amount } = withMinor(asked)
   const since = new Date(caller.now().getTime() - 3_600_000).toISOString()
@@ -88,7 +88,7 @@ const sameOfLastHour = async (caller: Caller, asked: Asked): Promise<WirePayment
   return undefined
 }
 
-/** The payment that this one repeats, if there is one. */
+/** The earlier payment that this payment would duplicate, if any. */
 export const twinOf = async (caller: Caller, decision: z.output<typeof WireDecision>): Promise<WirePayment | undefined> => {
   const id = decision.warnings.find(({ code }) => code === 'possible_duplicate')?.payment_id
   return id === undefined ? undefined : findPayment(caller, id)
@@ -103,7 +103,7 @@ const existingPayment = async (caller: Caller, refusal: Refusal, asked: Asked): 
     : undefined
 }
 
-/** A caller that may not read beneficiaries knows the payee only by its id. */
+/** A caller that may not read beneficiaries sees only the payee's id. */
 const nameOfPayee = (payee: CardPayee | undefined, id: string): string => (payee ? payeeText(payee) : quoted(id))
 
 export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
@@ -123,7 +123,7 @@ export const doubtfulOutcome = async (
   return { ...nothingPaid(caller, asked, payee, answer), ...(made && (await alreadyMade(caller, made))) }
 }
 
-/** Denials by the rules and wrong arguments get the same shape; the arguments may have any form. */
+/** Returns the same shape for refusals by rules and for invalid arguments, which may have any form. */
 export const refusedOutcome = async (refusal: Refusal, input: Arguments, caller: Caller): Promise<PaymentOutcome> => {
   const id = input.beneficiary_id === undefined ? undefined : String(input.beneficiary_id)
   const payee = id === undefined ? undefined : await readPayee(caller, id)

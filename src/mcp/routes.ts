@@ -27,8 +27,8 @@ const sameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
 
 /**
- * A foreign name that resolves to this server (DNS rebinding) must not reach it. `request.host` uses a forwarded header only from
- * a configured proxy. Pages of any origin may call the server: no cookie gives them authority, only their bearer token.
+ * Rejects foreign host names that resolve to this server (DNS rebinding). `request.host` uses forwarded headers only from a
+ * configured proxy. Pages of any origin may call the server: their authority is a bearer token, never a cookie.
  */
 const checkHost = (request: FastifyRequest, { publicUrl }: Config): void => {
   const host = `${new URL(publicUrl).protocol}//${request.host}`
@@ -37,8 +37,8 @@ const checkHost = (request: FastifyRequest, { publicUrl }: Config): void => {
 }
 
 /**
- * Permissions are checked before the protocol's own answer begins. A missing one must be an HTTP status, so that a client asks
- * its user for the scope. An API key gets no more scopes, so the tool's own answer tells the next step.
+ * Checks permissions before the protocol's response begins: a missing permission must be an HTTP status, so that a client asks
+ * its user for the scope. An API key cannot get more scopes, so the tool's result describes the next step.
  */
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
   if (principal.credential.kind === 'api_key') return
@@ -50,8 +50,8 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
 }
 
 /**
- * A tool that waits, or that changed something, takes long: each of its calls checks the credential first, which may be revoked
- * meanwhile. Tools that answer at once rely on the request's own check.
+ * After a wait or a change, each further call of a tool checks the credential again, because it may have been revoked. Tools that
+ * respond at once rely on the check of the request.
  */
 const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
@@ -71,7 +71,7 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
 
 const forms = { json: 'application/json', stream: 'text/event-stream' } as const
 
-/** The package serves only clients that name both forms; ours answers in the form that a client takes (RFC 9110, 12.5.1). */
+/** The package requires clients to accept both formats. This server responds in the accepted one (RFC 9110, 12.5.1). */
 const headersOf = ({ headers }: FastifyRequest): [string, string][] => [
   ['accept', Object.values(forms).join(', ')],
   ...Object.entries(headers).flatMap(([name, value]): [string, string][] =>
@@ -85,7 +85,7 @@ const onlyForm = (request: FastifyRequest): keyof typeof forms | undefined => {
 }
 
 export const registerMcp = (app: App, deps: McpDeps): void => {
-  // Loaded by the first call: a service without agents does not load the protocol's code.
+  // Loaded at the first call, so that a service without agents does not load the protocol library.
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')
@@ -105,7 +105,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         resource: mcpPath,
         query: 'lenient',
         longLived: true,
-        // The calls of its tools are recorded.
+        // The internal calls of the tools are logged instead.
         changesNothing: true,
         refuses: ['forbidden'],
       },
@@ -116,7 +116,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       },
       preHandler: async (request, reply) => {
         checkHost(request, deps.config)
-        // Each message of a batch is a request.
+        // Each message of a batch counts as a request.
         if (Array.isArray(request.body)) await deps.countMore(request, reply, request.body.length - 1)
         checkScopes(request.body, request.principal, deps)
       },
@@ -145,7 +145,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       answered.headers.set('cache-control', 'no-store')
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
-      // The answer is sent as text, because a stream costs more than the tool call.
+      // Sent as text, because a stream takes longer than the tool call.
       const text = await answered.text()
       const { headers } = answered
       if (form === 'stream') headers.set('content-type', forms.stream)

@@ -30,8 +30,8 @@ paying in another way: that could pay twice.`
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
 /**
- * When a payment waits for a person, a client that can open an address for its user is asked to do so. Any other client finds the
- * address in the answer.
+ * If a payment waits for a person and the client can open URLs, asks the client to open the approval's URL. Any other client
+ * finds the URL in the result.
  */
 const inputRequestOf = (
   tool: Tool,
@@ -53,7 +53,7 @@ const answerWith = (structured: object): CallToolResult => ({
   structuredContent: { ...structured },
 })
 
-/** Throws only bugs. A refusal that only another credential solves stays an error, so that a client can ask for more scopes. */
+/** Throws only bugs, and refusals that only another credential can solve, so that the client can request more scopes. */
 const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
@@ -69,7 +69,7 @@ const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<Ca
 
 type JsonSchema = Record<string, unknown>
 
-/** Some hosts refuse the whole list of tools because of any other keyword. */
+/** Some hosts reject the entire list of tools if a schema has any other keyword. */
 const plainKeywords: ReadonlySet<string> = new Set([
   ...['type', 'properties', 'required', 'items', 'enum', 'description', 'format', 'pattern'],
   ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
@@ -87,7 +87,7 @@ const plain = (schema: JsonSchema): JsonSchema =>
   )
 
 /**
- * A model keeps the list of tools in its context, and reads the answers themselves. So the list leaves out everything deeper than
+ * A model keeps the list of tools in its context and can read results without a schema. The list therefore omits everything below
  * the items of a list.
  */
 const outline = ({ type, anyOf, items, properties, description }: JsonSchema, depth = 0): JsonSchema => {
@@ -102,7 +102,7 @@ const outline = ({ type, anyOf, items, properties, description }: JsonSchema, de
   }
 }
 
-/** The protocol asks for a schema with every call, so its JSON is made once. `tool.ts` checks the values. */
+/** Cached, because the protocol requests the schema with every call. `tool.ts` validates the values. */
 const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema): StandardSchemaWithJSON => {
   const standard = schema['~standard']
   let known: JsonSchema | undefined
@@ -114,7 +114,7 @@ const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema): S
   return { '~standard': { ...standard, validate, jsonSchema: { input: json('input'), output: json('output') } } }
 }
 
-/** A refusing tool answers with these fields; their descriptions are not repeated with each tool. */
+/** Adds the fields of a refusal. To save tokens, their descriptions are not repeated for each tool. */
 const orRefused = ({ properties, ...outlined }: JsonSchema): JsonSchema => ({
   ...outlined,
   properties: {
@@ -134,7 +134,7 @@ const schemas = new Map(
 export type Exchange = {
   request: Request
   body: unknown
-  /** The client takes no stream. */
+  /** The client does not accept a stream. */
   inJson: boolean
   callerOf: (input: Arguments, signal: AbortSignal) => Caller
 }
@@ -149,18 +149,18 @@ const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf'])
   })
 }
 
-/** Subscribed clients wait for changes of the list of tools, which never changes: a few streams are enough. */
+/** Clients can subscribe to changes of the list of tools, which never changes, so a few streams are enough. */
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void) => {
   const exchanges = new WeakMap<Request, Exchange>()
-  /** Each request has a server of its own, with only the tool that it calls. */
+  /** Creates a separate server for each request, with only the tool that it calls. */
   const serverFor = (request: Request | undefined): McpServer => {
     const exchange = request && exchanges.get(request)
     if (!exchange) throw new Error('a request of the protocol has no caller')
     const info = { name: 'payments-service', version }
     const server = new McpServer(info, { instructions, capabilities: { tools: { listChanged: false } } })
-    // The package looks tools up in a plain object, which also has `constructor` and `toString`.
+    // The package looks up tools in a plain object, which would also have `constructor` and `toString`.
     Object.setPrototypeOf(Reflect.get(server, '_registeredTools'), null)
     const called = calledBy(exchange.body)
     for (const tool of called ? [called.tool] : tools) register(server, tool, exchange.callerOf)
@@ -169,8 +169,8 @@ export const createMcpEndpoint = (onError: (error: Error) => void) => {
   const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { maxSubscriptions, onerror: onError })
 
   /**
-   * The package answers older clients with a stream of events. If all routes have answered at once, the answer is JSON instead,
-   * which every client must take. A stream of one event costs more than the call.
+   * The package responds to older clients with an event stream. If no call waits, this method responds with JSON instead, which
+   * every client must accept, because a stream of one event takes longer than the call.
    */
   const answerAtOnce = async ({ request, body }: Exchange): Promise<Response> => {
     const server = serverFor(request)

@@ -14,24 +14,24 @@ export type Caller = {
   signal: AbortSignal
 }
 
-/** The four hints of the protocol help a client decide what to ask its user about. */
+/** The protocol's four hints, which help a client decide when to ask its user. */
 export const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> = {
   name: string
   title: string
   description: string
-  /** The operation whose permission the tool needs; null: any credential is accepted. */
+  /** The operation whose permission the tool requires. Null: any credential is accepted. */
   operation: string | null
   hints: typeof reads
   input: In
   output: Out
   run(input: z.output<In>, caller: Caller): Promise<z.output<Out>>
-  /** The answer to a refusal in the tool's own shape; without it every tool answers alike. `input` is as it came. */
+  /** Converts a refusal to the tool's own output. Default: the same output for all tools. `input`: the unparsed arguments. */
   refused?: (refusal: Refusal, input: Arguments, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** Some clients cannot leave an optional argument out: null and an empty text count as absent. Required ones stay. */
+/** Treats null and an empty text as absent in optional fields, because some clients cannot omit an optional argument. */
 const withoutEmpty = (schema: z.core.$ZodType, value: unknown): unknown => {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return withoutEmpty(schema.def.innerType, value)
   if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((item) => withoutEmpty(schema.element, item))
@@ -50,7 +50,7 @@ const withoutEmpty = (schema: z.core.$ZodType, value: unknown): unknown => {
 export type Arguments = Readonly<Record<string, unknown>>
 export const argumentsFor = ({ input }: Tool, given: unknown): Arguments => (withoutEmpty(input, given ?? {}) ?? {}) as Arguments
 
-/** A call that may take long is answered with a stream, which is kept alive. */
+/** Whether a call may take long. Its response is a stream, which is kept alive. */
 export const mayWait = (input: Arguments): boolean => input.wait_seconds !== undefined && input.wait_seconds !== 0
 
 export const waitInput = {
@@ -60,7 +60,7 @@ export const waitInput = {
 const firstPauseMs = 250
 const longestPauseMs = 2_000
 
-/** Reads a record again until it has ended or the time is up. */
+/** Reads a record repeatedly until it has ended or the time is up. */
 export const settledAfter = async <Read>(
   { signal }: Caller,
   seconds: number,
@@ -78,7 +78,7 @@ export const settledAfter = async <Read>(
   return one
 }
 
-/** Arguments are checked here, not by the protocol's code, so that a wrong argument is a refusal like any other. */
+/** Validates arguments here instead of in the protocol library, so that invalid arguments are refusals like any other. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Tool<In, Out>): Tool => ({
   ...tool,
   run: async (input, caller) => {
@@ -94,7 +94,7 @@ const Envelope = z.object({
   details: z.record(z.string(), z.unknown()).default({}),
 })
 
-/** The body of a successful answer. A refusal by a route is thrown. */
+/** The body of a successful response. A refusal by a route is thrown. */
 export const answered = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
   const { status, body, retryAfterSeconds } = answer
   if (status < 400) return schema.parse(body)
@@ -110,7 +110,7 @@ export const readRoute = async <Schema extends z.ZodType>(
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
-/** Fields without the API document's descriptions: a model reads the list of tools each time. */
+/** Fields without the API document's descriptions, to shorten the list of tools that every model reads. */
 export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
   { shape }: z.ZodObject<Shape>,
   ...names: readonly Name[]
@@ -167,26 +167,26 @@ const findIds: Readonly<Record<string, string>> = {
 }
 const anyId = 'Take IDs from the answers of these tools. Never invent an ID, and never use a name or a phone number.'
 
-/** A conflict stops the agent, because no change of the request solves it. */
+/** A conflict stops the agent, because no change to the request can resolve it. */
 export const stepOf = (code: ErrorCode): Next => {
   if (code === 'conflict') return 'stop'
   const step = errorRow(code).agent ?? 'stop'
   return step === 'new_credential' ? 'ask_a_person' : step
 }
 
-/** An existing record, as a route's refusal describes it. */
+/** An existing record, as described by a route's refusal. */
 const WireExisting = z.object({
   ...{ payment_id: z.string().optional(), payment_batch_id: z.string().optional(), topup_id: z.string().optional() },
   ...{ beneficiary_id: z.string().optional(), status: z.string(), receipt: z.string().nullish() },
   ...{ amount_minor: z.string().nullish(), created_at: z.string(), completed_at: z.string().nullish() },
 })
 
-/** `succeeded at 2026-11-22T…`, `processing since 2026-11-22T…`. */
+/** Formats a status: `succeeded at 2026-11-22T…`, `processing since 2026-11-22T…`. */
 export const statusText = ({ status, created_at, completed_at }: z.output<typeof WireExisting>): string =>
   completed_at ? `${status} at ${completed_at}` : `${status} since ${created_at}`
 
 export const isUsedKey = ({ details }: Refusal): boolean => details?.reason === 'idempotency'
-/** Whether another key or agent has sent the same request. */
+/** Whether another key or agent has already sent the same request. */
 export const isByAnother = (refusal: Refusal): boolean => isUsedKey(refusal) && /another credential/.test(refusal.message)
 
 const afterStatus = (status: string): Next => {
@@ -222,7 +222,7 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
   const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
   const again = next === 'wait' && !repeated ? 'Send the same call again, with the same idempotency_key.' : undefined
-  // The permission is missing in a key or an agent, whatever its person's role is.
+  // The key or agent lacks the permission, whatever its person's role.
   const lacking = required_permission === undefined ? undefined : '/agents'
   const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? adviceOf(code)?.page?.path) : undefined
   return {

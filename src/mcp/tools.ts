@@ -6,7 +6,7 @@ import { batchTools } from './tools/batches.ts'
 import { beneficiaryTools } from './tools/beneficiaries.ts'
 import { paymentTools } from './tools/payments.ts'
 
-/** In a fixed order: a client may keep the list in a model's context. */
+/** In a fixed order, because a client may store the list in a model's context. */
 export const tools: readonly Tool[] = [
   ...accountTools,
   ...beneficiaryTools,
@@ -23,7 +23,7 @@ const Call = z.looseObject({
   params: z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).nullish() }),
 })
 
-/** The tool that a message calls, with its arguments, and the message without empty arguments. */
+/** The tool that a message calls, its arguments, and the message without empty arguments. */
 export const calledBy = (message: unknown) => {
   const { data } = Call.safeParse(message)
   const tool = tools.find(({ name }) => name === data?.params.name)

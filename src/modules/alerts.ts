@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { emitAfterCommit, signal, type Tx } from '../db/client.ts'
 
-/** Events that need a person: the service cannot end them, or money and records disagree. */
+/** Events that need a person: the service cannot resolve them, or its books disagree with the money. */
 const sentences = {
   payment_unknown: 'the outcome of a payment is unknown; its money stays held until the provider or an operator ends it',
   evidence_mismatch: "a provider's report differs from the order that was sent; nothing was booked",
@@ -38,13 +38,13 @@ export const createAlerts = (logger: Logger) => {
       counted[alert] += 1
       logger.error({ alert, ...facts }, sentences[alert])
     },
-    /** How many times each alert has been raised since the process started, for metrics. */
+    /** Number of times each alert was raised since the process started, for metrics. */
     counts: (): Readonly<Record<Alert, number>> => ({ ...counted }),
   }
 }
 
 export const alertCommitted = signal<{ alert: Alert; facts: AlertFacts }>('alert')
 
-/** Raised after the commit of its cause: a transaction that is retried must not raise an alert twice. */
+/** Raises the alert after the commit, so that a retried transaction does not raise it twice. */
 export const alertAfterCommit = (tx: Tx, alert: Alert, facts: AlertFacts): void =>
   emitAfterCommit(tx, alertCommitted, { alert, facts })

@@ -3,10 +3,10 @@ import { keyIsActive } from '../db/credential-life.ts'
 import { conflict } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** `timed`: counts only rows that are active at the transaction's time. */
+/** `timed`: the query counts only rows that are active at the transaction's time. */
 type Bound = { max: number; count: Statement; sentence: string; timed?: true }
 
-/** Maximum numbers per account or workspace. Rows above a new bound stay. Counting stops at the bound. */
+/** Maximum numbers of rows per account or workspace. Lowering a bound removes no rows. A count stops at the bound. */
 const bounds = {
   workspaces: {
     max: 20,
@@ -41,10 +41,10 @@ const bounds = {
   },
 } as const satisfies Record<string, Bound>
 
-/** Taken after all other locks. Without it, two concurrent writes would each miss the other's rows and exceed the bound. */
+/** Taken last in the lock order. Without this lock, two concurrent writes would miss each other's rows and exceed the bound. */
 const lock = statement('bounds.lock')`select pg_advisory_xact_lock(hashtextextended($1, 0))`
 
-/** Refuses `added` more rows if they would exceed the bound. */
+/** Throws if `added` more rows would exceed the bound. */
 export const requireBelowBound = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
   if (added === 0) return
   const { max, count, sentence, ...bound } = bounds[name]

@@ -19,7 +19,7 @@ const findGrant = selectRow('grants.of_maker', grants, ['id'], { connection: 'co
 
 export type Creator = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 
-/** The maker's columns of a new row, which nobody has changed yet. */
+/** Creator columns of a new row. The columns of its last change are null. */
 export const createdBy = ({ accountId, grantId, label }: Creator) => ({
   createdBy: accountId,
   createdByGrantId: grantId,
@@ -35,7 +35,7 @@ export const changedBy = ({ accountId, grantId, label }: Creator) => ({
   changedByLabel: label,
 })
 
-/** The caller as a maker, to be stored, with the label of its grant at this moment. */
+/** Returns the caller as a creator, with the current label of its grant. */
 export const readCreator = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Creator> => ({
   accountId,
   grantId: grant?.id ?? null,

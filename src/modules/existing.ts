@@ -31,7 +31,7 @@ const findBatches = selectAmong('existing.payment_batches', paymentBatches, 'id'
 const findTopups = selectAmong('existing.topups', topups, 'id')
 
 const paybills = alias(payees, 'paybills')
-/** A freeze belongs to the payee, or to its paybill. */
+/** Reads the freeze of the payee and that of its paybill. */
 const findBeneficiaries = prepare('existing.beneficiaries', { ids: 'uuid[]' }, (orm, param) => {
   const { id, workspaceId, createdAt, archivedAt, payeeId } = beneficiaries
   return orm
@@ -79,7 +79,7 @@ const kinds = {
 
 type Names = Readonly<Record<string, unknown>>
 
-/** A denied decision names the earlier payment in its warnings. */
+/** Adds the earlier payment that the warnings of a denied decision name. */
 const namedIn = (details: Names): Names => {
   const { warnings } = (details.decision ?? {}) as { warnings?: { code: string; payment_id?: string }[] }
   const twin = warnings?.find(({ code }) => code === 'possible_duplicate')?.payment_id
@@ -87,7 +87,7 @@ const namedIn = (details: Names): Names => {
 }
 
 /**
- * A refusal that names a record shows the record's current state: a caller that lost an answer learns that the payment was made.
+ * Adds the current state of a record that a refusal names, so that a caller that lost an answer learns that the payment was made.
  * Records that the caller may not read stay hidden.
  */
 export const withExisting = async (db: Db, refusal: Refusal, caller: Principal | null): Promise<Refusal> => {

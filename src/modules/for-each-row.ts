@@ -13,7 +13,7 @@ type Isolated = { logger: Logger; alerts: Alerts }
 /** The dependencies of a sweep. */
 export type SweepDeps = Isolated & { db: Database; clock: Clock }
 
-/** Processes rows one by one: a failure is reported and does not stop the other rows, of any tenant. */
+/** Processes rows, `atOnce` at a time. A failed row is reported and does not stop the rows of this or any other tenant. */
 export const forEachRow = async <Row extends { id: Uuid }>(
   { logger, alerts }: Isolated,
   sweep: string,
@@ -32,14 +32,14 @@ export const forEachRow = async <Row extends { id: Uuid }>(
   for (let from = 0; from < rows.length; from += atOnce) await Promise.all(rows.slice(from, from + atOnce).map(isolated))
 }
 
-/** A sweep's position: after this row, in the order of due times. The time is text, to keep its microseconds. */
+/** The last row that a sweep has read, in the order of due times. `since` is text, because a Date would lose microseconds. */
 export type SweepPosition = { since: string; behind: Uuid }
 
 export const startPosition: SweepPosition = { since: '-infinity', behind: '00000000-0000-0000-0000-000000000000' }
 
 /**
- * Processes all due rows and returns their number. `read` returns at most `batch` rows after a position, in the order of the index
- * on the due time (`dueAfter`). Rows that fail stay due, and never keep later ones from being read.
+ * Processes all due rows and returns their number. `read` returns at most `batch` rows after a position, in the order of the
+ * index on due times (`dueAfter`). Rows that fail stay due and do not prevent later rows from being read.
  */
 export const sweepRows = async <Row extends { id: Uuid; due: string }>(
   deps: Isolated,
@@ -67,16 +67,16 @@ type Values<F extends Fields> = {
 
 type DueRows<F extends Fields> = {
   id: PgColumn
-  /** The column of due times. A partial index covers it and `where`. */
+  /** The due time. A partial index on it covers the rows of `where`. */
   due: PgColumn
   where: readonly SQL[]
-  /** Columns that `work` gets with the id. */
+  /** Columns that `work` receives in addition to the id. */
   fields?: F
   batch?: number
   atOnce?: number
 }
 
-/** Declares a sweep: which rows are due, and the work on each row, which decides again under its locks. */
+/** Declares a sweep over due rows. `work` has to check under its locks whether its row is still due. */
 export const sweepOf = <D extends SweepDeps, F extends Fields = Record<never, never>>(
   sweep: string,
   { id, due, where, fields, batch = 100, atOnce }: DueRows<F>,
@@ -97,7 +97,7 @@ export const sweepOf = <D extends SweepDeps, F extends Fields = Record<never, ne
   }
 }
 
-/** Acts once on each of several rows, in the order of their ids: two requests about the same rows lock them in the same order. */
+/** Acts once on each id, in sorted order, so that two concurrent requests lock the same rows in the same order. */
 export const eachById = async <Done>(ids: readonly Uuid[], act: (id: Uuid) => Promise<Done>): Promise<Done[]> => {
   const done: Done[] = []
   for (const id of [...new Set(ids)].sort()) done.push(await act(id))

@@ -41,7 +41,7 @@ import { createDeliveryWorker, createSendingWorkers } from './sending/workers.ts
 import { claimEarlierReceipts } from './suspense/earlier-receipts-service.ts'
 import { expireTopups } from './topups/outcome.ts'
 
-/** The dependencies of all features' background work, and the feed that wakes it. */
+/** Dependencies of all background work, and the feed that wakes it. */
 export type WorkDeps = { feed: Feed } & Parts & PaymentsDeps
 
 const periodsOf = (config: WorkDeps['config']): readonly Divided[] => [
@@ -50,7 +50,7 @@ const periodsOf = (config: WorkDeps['config']): readonly Divided[] => [
   { table: 'callback_bodies', unit: 'month' },
 ]
 
-/** The sweeps of every feature. A sweep that queries a rail comes before one that gives up. */
+/** Sweeps of all features. A sweep that queries a rail comes before a sweep that gives up. */
 const createSweeps = (deps: WorkDeps): Sweep[] => {
   const { db, clock, config } = deps
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
@@ -113,12 +113,12 @@ const createWork = (deps: WorkDeps): Work => ({
 const wakeAfterMs = 100
 
 /**
- * Starts all work. The process that accepts a payment sends it. The wake-up that every process receives starts the others a
- * moment later, in case the accepting one runs no jobs or is busy. `more`: the sweeps of parts above the features.
+ * Starts all work. The process that accepts a payment sends it. In case that process runs no jobs or is busy, the wake-up that
+ * every process receives starts the others a moment later. `more`: sweeps of parts above the features.
  */
 export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise<void> => {
   await createPeriods(deps.db, periodsOf(deps.config)).catch((error: unknown) => {
-    // Another process creates the periods at the same time, or a dump holds the default part, where rows without a period go.
+    // Another process creates the periods, or a dump holds a lock on the default partition, which has the rows without a period.
     if (sqlState(error) !== '55P03') throw error
     deps.logger.warn({}, 'new partitions could not be created; the job retries within the hour')
   })

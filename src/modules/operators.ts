@@ -8,7 +8,7 @@ import type { Actor } from '../events/audit.ts'
 import { Refusal } from '../lib/errors.ts'
 import { formatId, type Uuid } from '../lib/ids.ts'
 
-/** An administrator over HTTP, a person in a shell on the machine (identified by the user name there), or the daily job. */
+/** An administrator over HTTP, a person in a shell on the machine (by the user name there), or the service's own jobs. */
 export type Operator = Principal | (Extract<Actor, { way: string }> & { accountId: null })
 
 export const shellOperator = (user: string): Operator => ({
@@ -17,10 +17,10 @@ export const shellOperator = (user: string): Operator => ({
   origin: { ip: null, userAgent: `shell:${user}`, requestId: null },
 })
 
-/** The operator of acts that the service does itself at a time of day. */
+/** The operator of acts that the service performs on its own. */
 export const timerOperator: Operator = { accountId: null, way: 'timer', origin: null }
 
-/** A record's name for its operator: an account's id, `shell:` and the user's name, or `timer`. */
+/** An operator's name in a record: an account's id, `shell:` and the user's name, or `timer`. */
 export const nameOfOperator = (operator: Operator): string =>
   operator.accountId === null ? (operator.origin?.userAgent ?? operator.way) : formatId('account', operator.accountId)
 
@@ -60,7 +60,7 @@ export const nameBalances = async (db: Db, ids: readonly Uuid[]): Promise<(id: U
   return (id) => names.get(id) ?? { accountId: id, workspaceId: null }
 }
 
-/** Administrators move no value and lift no limit for themselves, or for a balance of a workspace that they belong to. */
+/** Administrators cannot move value or lift limits for themselves, or for the balance of a workspace that they belong to. */
 export const refuseOwnAccount = async (tx: Tx, { accountId: operatorId }: Operator, holderId: Uuid): Promise<void> => {
   if (operatorId === null) return
   if (operatorId !== holderId && !(await first(tx, memberships, { operatorId, holderId }))) return

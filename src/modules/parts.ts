@@ -18,7 +18,7 @@ import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
 import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from './ports.ts'
 
-/** Dependencies of features: `app.ts` builds each part once. A function that needs one or two of them takes those alone. */
+/** Dependencies of features. `app.ts` builds each part once. A function that needs one or two parts takes only those. */
 export type Parts = {
   config: Config
   db: Database

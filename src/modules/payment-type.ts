@@ -4,7 +4,7 @@ import { railNames } from '../lib/rail-names.ts'
 const pattern = /^[a-z][a-z0-9_]{0,39}$/
 const isRail = (text: string): boolean => railNames.some((rail) => rail === text)
 
-/** The type that the sender probably meant: limits match types exactly, so a second spelling would avoid them. */
+/** Suggests the type that was probably meant. Limits match types exactly, so a second spelling would bypass them. */
 const problem = (text: string): string => {
   const upper = text.trim().toUpperCase()
   if (isRail(upper)) return `is a rail's name: send "${upper}"`
@@ -18,7 +18,7 @@ const problem = (text: string): string => {
   return word === '' ? rule : `${rule}: send "${word}"`
 }
 
-/** A rail's name, or a caller's own word in one spelling. */
+/** A rail's name, or the caller's own word in one spelling. */
 export const PaymentType = bounded(100)
   .superRefine((text, context) => {
     const lookalike = isRail(text.toUpperCase()) && !isRail(text)

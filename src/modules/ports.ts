@@ -4,8 +4,8 @@ import type { Actor } from '../events/audit.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Called in the transaction that revokes grants: sign-in methods end with the grant that linked them. Delegation cannot import
- * sign-in, which imports delegation; `app.ts` connects the two.
+ * Called in the transaction that revokes grants, because sign-in methods end with the grant that linked them. Delegation cannot
+ * import sign-in, which imports delegation, so `app.ts` connects the two.
  */
 export type OnGrantsRevoked = (
   tx: Tx,
@@ -15,13 +15,13 @@ export type OnGrantsRevoked = (
 
 /**
  * Called in the transaction that unlinks a wallet, changes a role, suspends an account or ends a mandate. Ends everything that
- * depended on the lost authority. The calling features cannot import the dependent ones.
+ * depended on the lost authority. The callers cannot import the features that depend on it.
  */
 export type OnAuthorityLost = (tx: Tx, actor: Actor, accountId: Uuid) => Promise<void>
 
 /**
- * Called in the transaction in which an account loses the right to request payments in these workspaces. Its requests there that
- * are not sent yet end.
+ * Called in the transaction in which an account loses the right to request payments in these workspaces. Its unsent payment
+ * requests there end.
  */
 export type OnRequesterLost = (
   tx: Tx,
@@ -29,12 +29,12 @@ export type OnRequesterLost = (
   requester: { accountId: Uuid; workspaceIds: readonly Uuid[] },
 ) => Promise<void>
 
-/** Called in the transaction in which an owner closes an account: features erase the data that they keep for it. */
+/** Called in the transaction in which an owner closes an account. Features erase the data that they store about it. */
 export type OnAccountClosed = (tx: Tx, accountId: Uuid) => Promise<void>
 
 /**
- * The accounts whose money relies on decisions of an account, or on requests by its grants. A transaction that takes its
- * authority away locks them with its first lock.
+ * The accounts whose money relies on another account's decisions, or on requests by its grants. A transaction that takes away
+ * that account's authority locks them first.
  */
 export type OwnersRelyingOn = (db: Db, accountId: Uuid) => Promise<Uuid[]>
 

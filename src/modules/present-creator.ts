@@ -2,7 +2,7 @@ import { formatId, type Uuid } from '../lib/ids.ts'
 import type { Creator } from '../policy/types.ts'
 import type { CreatorOut } from './creators.ts'
 
-// A file of its own, without a schema or a query, because the verifier of receipts includes it.
+// Separate from the schema and its queries, because the receipt verifier includes this file.
 
 export const presentCreator = ({ accountId, grantId, label }: Creator): CreatorOut => ({
   account_id: formatId('account', accountId),

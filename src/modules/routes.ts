@@ -35,7 +35,7 @@ import { registerAdminWorkspaces, registerWorkspaces } from './workspaces/routes
 
 export type RoutesDeps = PaymentsDeps & { feed: Feed; push: Push | null; requestLog: RequestLog }
 
-/** Every feature's routes, in the order of the contract. */
+/** Registers every feature's routes, in the order of the API document. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAccounts(app, deps)
   registerStatements(app, deps)
@@ -65,7 +65,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerApprovals(app, deps)
   registerMandates(app, deps)
   registerTopups(app, deps)
-  // For administrators in person. No other check is needed: the principal already tells administrators apart.
+  // For administrators in person. The principal already identifies administrators, so no other check is needed.
   registerAdminAccounts(app, deps)
   registerAdminWorkspaces(app, deps)
   registerCorrections(app, deps)

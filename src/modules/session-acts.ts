@@ -11,17 +11,17 @@ import { isoTime } from '../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../lib/ids.ts'
 import { policyFieldNames, wireName } from '../policy/fields.ts'
 
-// A session's changes to existing rows (rows that it added carry its id). Ending a stolen session undoes both.
+// Records a session's changes to existing rows, to undo them if it was stolen. Rows that a session added carry its id.
 
 type Act = typeof sessionActs.$inferSelect
 type NewAct = Pick<Act, 'workspaceId' | 'kind' | 'recordId'> & Partial<Pick<Act, 'before' | 'after'>>
 
-/** Skips acts by a key whose session is gone: ending a session could no longer undo them. */
+/** Skips acts by a key whose session is gone, because ending a session could no longer undo them. */
 const isKept = `where x.session_id is distinct from x.grant_id or exists (
   select from grants g join grants a on a.id = any(g.ancestor_ids || g.id)
   where g.id = x.grant_id and (a.derived_from_grant_id is not null or (select true from sessions s where s.id = a.origin_session_id)))`
 
-/** For a key, `sessionId` is the grant's id: acts of a key that was made in a session are found through that key. */
+/** For a key, `sessionId` is the id of its grant, by which the acts of keys that were created in a session are found. */
 export const recordSessionAct = (
   tx: Tx,
   { accountId, originSessionId, originGrantId }: Pick<Principal, 'accountId' | 'originSessionId' | 'originGrantId'>,
@@ -43,14 +43,14 @@ const ofSessions = prepare('session_acts.of_sessions', { ids: 'uuid[]', accountI
 
 export type SessionAct = Pick<Act, 'kind' | 'recordId' | 'workspaceId' | 'before' | 'after' | 'createdAt'>
 
-/** Oldest first. `ids`: ids of sessions and grants. */
+/** Returns acts, oldest first. `ids`: ids of sessions and grants. */
 export const findActs = (db: Db, accountId: Uuid, ids: readonly Uuid[]): Promise<SessionAct[]> =>
   db.run(ofSessions, { ids, accountId })
 
-/** The same expression as in the index. */
+/** The end of a session, in the same expression as in the index. */
 export const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
 
-/** Pruned before the sessions. Acts of a key are pruned with the last session that created the key or one of its parents. */
+/** Pruned before the sessions. A key's acts are pruned with the last session that created the key or one of its parents. */
 export const oldActs = prepareRemoval('session_acts.prune', sessionActs.id, sessionActs.createdAt, {
   only: (before) => sql`${sessionActs.sessionId} = any(array(
     with ended as (select ${sessions.id} from ${sessions} where ${endOfSession} < ${before})
@@ -89,7 +89,7 @@ const fieldsThat = (was: Document, keep: (field: string) => boolean): Document =
 
 const path = '/v1/spending-policies'
 
-/** Null if the terms are as they were. */
+/** Returns the request that restores the earlier terms, or null if they are unchanged. */
 const undoOf = ({ id, name, version, archived, waiting, was, current }: Compared) => {
   const own = `${path}/${formatId('policy', id)}`
   if (archived && was) return { method: 'POST' as const, path, body: { name, ...fieldsThat(was, () => true) } }
@@ -98,7 +98,7 @@ const undoOf = ({ id, name, version, archived, waiting, was, current }: Compared
   return waiting ? { method: 'DELETE' as const, path: `${own}/pending-change`, body: null } : null
 }
 
-/** Policies that are, or will be, looser than before the first of these acts, each with the request that undoes the change. */
+/** Finds policies that are, or will be, looser than before these acts, each with the request that undoes the change. */
 export const findLoosened = async (db: Db, acts: readonly SessionAct[]) => {
   const firsts = new Map<Uuid, SessionAct>()
   for (const act of acts) if (act.kind === 'loosened' && !firsts.has(act.recordId)) firsts.set(act.recordId, act)

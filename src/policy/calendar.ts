@@ -2,10 +2,10 @@ import { lastDays } from '../lib/clock.ts'
 import { memoised } from '../lib/memoised.ts'
 import type { Periods } from './types.ts'
 
-/** A local time, as the milliseconds at which UTC shows the same time, so that local time is plain arithmetic. */
+/** A local time in milliseconds: the instant at which a UTC clock shows that time. Local times then need only arithmetic. */
 type LocalMs = number
 
-/** Cached: creating a formatter takes about a hundred times as long as using one. Bounded, as zone names have many spellings. */
+/** Cached: creating a formatter is about 100 times slower than using it. Bounded, because zone names have many spellings. */
 const formatOf = memoised(
   (timeZone) =>
     new Intl.DateTimeFormat('en-US', {
@@ -23,7 +23,7 @@ const formatOf = memoised(
   600,
 )
 
-/** Offsets are whole seconds, so the milliseconds are the same in every local time. */
+/** Offsets are whole seconds, so a local time has the milliseconds of `at`. */
 export const localMs = (at: number, timeZone: string): LocalMs => {
   const part: Record<string, number> = {}
   for (const { type, value } of formatOf(timeZone).formatToParts(at)) part[type] = Number(value)
@@ -35,7 +35,7 @@ export const offsetMs = (at: number, timeZone: string): number => localMs(at, ti
 
 const hourMs = 3_600_000
 
-/** The offset of a UTC hour, or NaN if it changes within: no zone has two changes in one hour. `hour`: the zone and the hour's number. */
+/** The offset in a UTC hour, or NaN if it changes: no zone changes twice in an hour. `hour`: the zone and the hour's number. */
 const offsetOfHour = memoised((hour) => {
   const [timeZone = '', number] = hour.split(' ')
   const from = Number(number) * hourMs
@@ -43,7 +43,7 @@ const offsetOfHour = memoised((hour) => {
   return offset === offsetMs(from + hourMs, timeZone) ? offset : Number.NaN
 }, 600)
 
-/** "2026-03-04 12:00:00": the time on a local wall clock. An export has two for each payment, mostly of the same hours. */
+/** "2026-03-04 12:00:00": the local time. Caches offsets by hour, because an export has two times for each payment. */
 export const localDateTime = (at: Date, timeZone: string): string => {
   const instant = at.getTime()
   const offset = offsetOfHour(`${timeZone} ${Math.floor(instant / hourMs)}`)
@@ -69,7 +69,7 @@ const month: Unit = {
   name: (local) => `${new Date(local).toISOString().slice(0, 7)}-01`,
 }
 
-/** The first instant after `from`, and up to `to`, with a different offset: found by halving, to the millisecond. */
+/** The first instant after `from`, up to `to`, with a different offset. A binary search, exact to the millisecond. */
 const offsetChange = (from: number, to: number, timeZone: string): number => {
   const before = offsetMs(from, timeZone)
   let same = from
@@ -83,8 +83,8 @@ const offsetChange = (from: number, to: number, timeZone: string): number => {
 }
 
 /**
- * The first instant with a different local date (or month). The local time right after a change of offset decides: such a change
- * may skip midnight (Cairo) or a whole day (Apia), or return to the old day (São Paulo).
+ * The first instant with a different local date or month. Checks the local time after each change of offset, which may skip
+ * midnight (Cairo) or a whole day (Apia), or return to the old day (São Paulo).
  */
 const endOf = (unit: Unit, at: number, timeZone: string): number => {
   const current = unit.name(localMs(at, timeZone))
@@ -99,7 +99,7 @@ const endOf = (unit: Unit, at: number, timeZone: string): number => {
   }
 }
 
-/** A zone's last two answers, kept until their days end: nearly every call is about today or tomorrow. */
+/** Cache of a zone's last two results, valid until their days end. Nearly every call is about today or tomorrow. */
 type Known = { from: number; periods: Periods }
 const latest = new Map<string, readonly Known[]>()
 
@@ -121,13 +121,13 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
   return periods
 }
 
-/** The first instant of a local date ("2026-03-01"); for a date that a zone skipped, the first instant after it. */
+/** The first instant of a local date ("2026-03-01"). If the zone skipped that date, the first instant after it. */
 export const startOfDate = (date: string, timeZone: string): Date => {
   const noonBefore = Date.parse(`${date}T12:00:00Z`) - 86_400_000
   return new Date(endOf(day, noonBefore - offsetMs(noonBefore, timeZone), timeZone))
 }
 
-/** Names in the IANA database, in any case as ECMA-402 allows. A bare offset is not a zone: it has no changes. */
+/** Accepts IANA names in any letter case, as ECMA-402 does. A bare offset is not a time zone, because it never changes. */
 export const isTimeZone = (text: string): boolean => {
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return false
   try {
@@ -146,7 +146,7 @@ export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: 
 
 type ZoneFrom = { readonly timeZone: string; readonly fromAt: Date }
 
-/** The first zone, and every one that followed it. */
+/** The first zone and all later changes. */
 export type Zones = { timeZone: string; changes: readonly ZoneFrom[] }
 
 /** `kept`: the rows of `workspace_time_zones`, oldest first. The last row has the schedule's zone. */
@@ -159,7 +159,7 @@ export const zonesOf = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedu
 export const timeZoneAt = ({ timeZone, changes }: Zones, at: Date): string =>
   changes.findLast(({ fromAt }) => fromAt <= at)?.timeZone ?? timeZone
 
-/** A date that began before a change keeps its beginning: sums up to there stay the same. */
+/** A date that began before a zone change keeps its start, so that sums up to that start do not change. */
 export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date => {
   let start = startOfDate(date, timeZone)
   for (const change of changes) {
@@ -169,13 +169,13 @@ export const startOfDateIn = ({ timeZone, changes }: Zones, date: string): Date 
   return start
 }
 
-/** The last days up to today, and the beginning of each. */
+/** The last `count` days including today, and the start of each. */
 export const lastDaysIn = (zones: Zones, at: Date, count: number): { dates: readonly string[]; starts: readonly Date[] } => {
   const dates = lastDays(periodsAt(at, timeZoneAt(zones, at)).day, count)
   return { dates, starts: dates.map((date) => startOfDateIn(zones, date)) }
 }
 
-/** The time when the next month has begun in both zones: the date never returns to an ended month, and no month counts twice. */
+/** When the next month has begun in both zones: the date never returns to an ended month, and no month counts twice. */
 export const zoneChangesAt = (at: Date, from: string, to: string): Date => {
   const old = periodsAt(at, from)
   const there = periodsAt(old.monthResetsAt, to)

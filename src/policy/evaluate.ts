@@ -35,7 +35,7 @@ const signerMayApprove = (
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
   !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
 
-/** The end of the trace: whether the signer may approve, and whether enough people can give the remaining approvals. */
+/** The last trace entries: whether the mandate's signer may approve, and whether enough people can give the other approvals. */
 const quorumEntries = (
   { mandate, payment, approvers }: Evaluation,
   quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof' | 'approverIds'>,
@@ -46,7 +46,7 @@ const quorumEntries = (
   const { approverIds: only } = quorum
   const eligible = isSigned ? approvers.signingAccountIds : approvers.eligibleAccountIds
   const able = new Set(only ? eligible.filter((id) => only.includes(id)) : eligible)
-  // A payment by an API key or an agent counts as its account's own, and the signer has already counted once.
+  // A payment by an API key or an agent counts as its account's own, and the mandate's signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.approvalsByMandate > 0) able.delete(mandate.signerAccountId)
   const needed = quorum.requiredApprovals - quorum.approvalsByMandate
@@ -68,7 +68,7 @@ const quorumEntries = (
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
 
-/** Decides by every rule, without skipping one; the strictest verdict decides (README). Usage excludes this payment. */
+/** Evaluates every rule, without skipping any; the strictest verdict decides (README). Usage excludes this payment. */
 export const evaluate = (input: Evaluation): Decision => {
   const { payment, grants, mandate } = input
   const amount = payment.amountMinor
@@ -119,18 +119,18 @@ export const evaluate = (input: Evaluation): Decision => {
     trace: trace.map((entry) => (entry.outcome === outcome ? { ...entry, decisive: true } : entry)),
     remedy: remedyFor(input, findings, {
       approvalsGiven: mayApprove ? 1 : 0,
-      // A past payment's remedy is in its receipt, which is evaluated again and must not change.
+      // A receipt contains the remedy and can be evaluated again, so the remedy of a past payment must not change.
       canBeApproved: (minor) =>
         outcome !== 'deny' || quorumEntries(input, quorumFor(minor), mayApprove).every((entry) => entry.outcome !== 'deny'),
     }),
   }
 }
 
-/** Whether a payment made or due at this time is part of a total. */
+/** Whether a payment made or due at this time counts in a total. */
 export const countsInTotal = ({ totalCountedSince: since }: { totalCountedSince: Date | null }, madeAt: Date): boolean =>
   since !== null && madeAt >= since
 
-/** Charges with or without limits, sorted: every writer uses one order. `madeAt`: creation, or a scheduled payment's due time. */
+/** Charges with or without limits, in one order for all writers. `madeAt`: creation time, or due time of a scheduled payment. */
 export const chargesFor = (input: Evaluation, madeAt = input.payment.at): Charge[] => {
   const { grants, mandate, periods } = input
   const chargesTo = (subject: Charge['subject'], rules: { id: string; totalCountedSince: Date | null }): Charge[] => [

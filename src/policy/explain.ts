@@ -36,7 +36,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
   })
 }
 
-/** One sentence for a person: the first decisive rule of the trace, or else the rule that requires the most approvals. */
+/** One sentence for a person. A denial gives its first decisive rule; otherwise, the rule that requires the most approvals. */
 export const explain = (decision: Decision, currency: string): string => {
   if (decision.outcome === 'allow') return 'No policy blocks this.'
   const decisive = decision.trace.filter((entry) => entry.outcome === decision.outcome)
@@ -47,10 +47,10 @@ export const explain = (decision: Decision, currency: string): string => {
   return signed ? `${reason} Only an approval by passkey or wallet counts.` : reason
 }
 
-/** `approvalsGiven`: by the mandate, once it fits or is changed to fit. `canBeApproved`: whether people can give the others. */
+/** `approvalsGiven`: by the mandate, if it fits or is changed to fit. `canBeApproved`: whether people can give the others. */
 type Approvable = { approvalsGiven: number; canBeApproved: (amount: Minor) => boolean }
 
-/** The largest allowed amount, in whole units of the rail. A threshold on the requested amount also applies to this one. */
+/** The largest allowed amount, in whole units of the rail. Null if it would evade an approval that the requested one needs. */
 const largestAllowed = (
   { payment: { amountMinor }, unitMinor }: Evaluation,
   findings: readonly Finding[],
@@ -67,7 +67,7 @@ const largestAllowed = (
 const passesAt = (finding: Finding, amount: Minor): Date | undefined =>
   finding.kind !== 'cap' || finding.limitMinor >= amount ? finding.resetsAt : undefined
 
-/** At a month's end its last day ends too: the latest reset also resets all others. */
+/** Null if waiting does not help. The latest reset suffices, because the last day of a month ends with the month. */
 const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Finding[]): Date | null => {
   const resets = blocking.flatMap((finding) => passesAt(finding, payment.amountMinor) ?? [])
   if (resets.length === 0 || resets.length < blocking.length) return null
@@ -77,7 +77,7 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
 
 const settledByCount: ReadonlySet<string> = new Set(['possible_duplicate', 'unconfirmed_payee', 'payee_verification'])
 
-/** These rules require as many approvals as their policy; by default one, which a mandate gives. */
+/** Such rules require as many approvals as their policy or, by default, one, which a mandate gives. */
 const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approvalsGiven: number): boolean =>
   settledByCount.has(finding.rule) &&
   finding.kind === 'ask' &&
@@ -85,8 +85,8 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
 
 /**
- * The smallest change that would have allowed the payment without an approval. Every blocking rule blocks alone, so each must
- * change. More approvers are never the remedy: they turn a denial into a wait, and rules that require them are listed anyway.
+ * The smallest change that would have allowed the payment without an approval. Each blocking rule must change, because it blocks
+ * alone. More approvers are never the remedy: they turn a denial into a wait, and rules that require them are listed anyway.
  */
 export const remedyFor = (
   input: Evaluation,

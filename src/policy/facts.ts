@@ -15,9 +15,9 @@ import {
 import { formatMinor, type Minor } from '../lib/money.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
 
-// The facts of an approval, from the warnings of its decisions: a warning without a type does not compile.
+// Derives the facts of an approval from the warnings of its decisions. A warning without a fact type does not compile.
 
-/** A payment that is decided, alone or in a batch. */
+/** A payment to decide, alone or in a batch. */
 export type FactLine = {
   beneficiaryId: string
   payeeId: string
@@ -44,7 +44,7 @@ export type NamedLine = Pick<FactLine, 'beneficiaryId' | 'payeeName' | 'amountMi
 
 const maxItems = 10
 
-/** A fact about all rows of a batch is not a deviation, unless it is dangerous. */
+/** A warning about all rows of a batch is not unusual and becomes `info`. A danger keeps its level. */
 export const levelOf = (type: FactType, count: number, of: number): FactLevel =>
   levels[type] === 'warning' && of > 1 && count >= of ? 'info' : levels[type]
 
@@ -53,13 +53,13 @@ type Line = Pick<FactLine, 'payeeName' | 'amountMinor'>
 const item = ({ payeeName, amountMinor }: Line, index: number | null, about?: FactDetails): FactItem =>
   factItem({ beneficiary: payeeName, amount_minor: formatMinor(amountMinor) }, index, about)
 
-/** Facts about the name come from the rail's report, with or without a policy (`ofName`). */
+/** Omits name mismatches: facts about names come from the name check, with or without a policy (`ofName`). */
 const found = (warnings: readonly WireWarning[]): FoundFact[] =>
   warnings.filter(({ code }) => code !== 'name_mismatch').map(factOfWarning)
 
 const sum = (lines: readonly { amountMinor: Minor }[]): Minor => lines.reduce((total, { amountMinor }) => total + amountMinor, 0n)
 
-/** The rail's report of the names, by beneficiary: a batch may pay one several times. */
+/** The facts from name checks, by beneficiary, because a batch may pay one several times. */
 export const nameFacts = (lines: readonly NamedLine[]): Fact[] => {
   const payees = [...Map.groupBy(lines, ({ beneficiaryId }) => beneficiaryId).values()]
   const byType = Map.groupBy(payees, (own) => ofName[own[0]?.verification ?? 'unverified'])
@@ -82,11 +82,11 @@ export const isFarFromLast = ({
 const givenName = ({ payeeName, warnings }: FactLine): string =>
   warnings.flatMap((warning) => (warning.code === 'name_differs' ? [warning.given_name] : []))[0] ?? payeeName
 
-/** Names under which each number is paid: if there are several, a name or the number is another person's. */
+/** Names given for each destination. If there are several, a name or the destination may belong to another person. */
 const namesByNumber = (lines: readonly FactLine[]): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map([...Map.groupBy(lines, ({ payeeId }) => payeeId)].map(([payeeId, own]) => [payeeId, new Set(own.map(givenName))]))
 
-/** Rows of each line, without the rail's report of its name. */
+/** The facts of each line, without the result of its name check. */
 const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[][] => {
   const isBatch = lines.length > 1
   const names = namesByNumber(lines)
@@ -105,7 +105,7 @@ const rowsOf = (lines: readonly FactLine[]): { type: FactType; item: FactItem }[
   })
 }
 
-/** The facts of everything decided together: one payment, or a whole batch. */
+/** The facts of all payments that are decided together: one payment, or a whole batch. */
 export const factsOf = (lines: readonly FactLine[]): Fact[] => {
   const told = [...Map.groupBy(rowsOf(lines).flat(), ({ type }) => type)].map(([type, group]): Fact => {
     const level = levelOf(type, group.length, lines.length)
@@ -114,7 +114,7 @@ export const factsOf = (lines: readonly FactLine[]): Fact[] => {
   return inOrder([...told, ...nameFacts(lines)])
 }
 
-/** The dangerous or unusual facts of each line of a batch, by the rules for the whole batch. */
+/** The dangerous or unusual facts of each line of a batch. Levels depend on the whole batch. */
 export const factsOfLines = (lines: readonly FactLine[]): Fact[][] => {
   const rows = rowsOf(lines)
   const counts = Map.groupBy(rows.flat(), ({ type }) => type)
@@ -127,7 +127,7 @@ export const factsOfLines = (lines: readonly FactLine[]): Fact[][] => {
   })
 }
 
-/** Replaces the names stored with the facts: a rail may have reported a name since. */
+/** Replaces the stored facts about names, because a rail may have reported a name since. */
 export const withNames = (facts: readonly Fact[], names: readonly Fact[]): Fact[] => {
   const replaced = new Set<FactType>(Object.values(ofName))
   return inOrder([...facts.filter(({ type }) => !replaced.has(type)), ...names])

@@ -1,7 +1,7 @@
 import type { Minor } from '../lib/money.ts'
 import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
 
-/** The fields of a policy, except its name. Start here to add a field: `PolicyField` and `PolicyWire` type every list of them. */
+/** The fields of a policy, except its name. To add a field, start here: the compiler then names every other list to extend. */
 export type PolicyFields = {
   paymentTypes: readonly string[]
   beneficiaryIds: readonly string[]
@@ -29,13 +29,13 @@ export type PolicyWireField = SnakeCase<PolicyField>
 
 type OnWire<Value> = Value extends Minor ? string : Value
 
-/** The fields on the wire: amounts are strings of minor units, and ids have their prefix. */
+/** The fields in the API's form: amounts are strings of minor units, and ids have their prefix. */
 export type PolicyWire = { readonly [Field in PolicyField as SnakeCase<Field>]: OnWire<PolicyFields[Field]> }
 
 type Row<Field extends PolicyField> = {
   /** Default value, also for null. */
   absent: PolicyFields[Field]
-  /** Description for the API document and the reference of codes. */
+  /** Description for the API document and the code reference. */
   meaning: string
 }
 

@@ -39,7 +39,7 @@ type RuleOrigin = { source: TraceSource; rule: RuleName }
 type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Usage and amount together may reach the limit, but not exceed it. */
 type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
-/** Applies from the threshold, or always. `usedMinor`: paid to the payee today with fewer approvals: splitting gains nothing. */
+/** Applies from the threshold, or always. `usedMinor`: paid to the payee today with fewer approvals, to prevent splitting. */
 type ApprovalRule = RuleOrigin & {
   kind: 'ask'
   thresholdMinor: Minor | null
@@ -48,7 +48,7 @@ type ApprovalRule = RuleOrigin & {
   resetsAt?: Date
 }
 
-/** A rule with its numbers, before the comparison with an amount. Verdict, trace and remedy all come from it, so they agree. */
+/** A rule with its numbers, not yet compared with an amount. Verdict, trace and remedy derive from it, so they agree. */
 export type Finding = Gate | Cap | ApprovalRule
 
 export const gate = (source: TraceSource, rule: RuleName, passes: boolean): Gate => ({ kind: 'gate', source, rule, passes })
@@ -74,7 +74,7 @@ export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number)
   return approvalsRequired(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
 }
 
-/** The largest amount that the rule allows; null: every amount; 0 or less: none. Amounts below a threshold do not evade it. */
+/** The largest amount that the rule allows; null: no maximum; 0 or less: none. A threshold sets no maximum. */
 export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null => {
   if (finding.kind === 'gate') return finding.passes ? null : 0n
   if (finding.kind === 'cap') return finding.limitMinor - (finding.usedMinor ?? 0n)
@@ -82,7 +82,7 @@ export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null 
   return finding.thresholdMinor === null ? 0n : null
 }
 
-/** The smallest limit or threshold that allows the amount; undefined for a rule without an amount. */
+/** The smallest limit or threshold that would allow the amount; undefined for a rule without an amount. */
 export const leastThatSuffices = (finding: Finding, amount: Minor): Minor | undefined => {
   if (finding.kind === 'cap') return reached(finding, amount)
   if (finding.kind === 'ask' && finding.thresholdMinor !== null) return reached(finding, amount) + 1n
@@ -139,7 +139,7 @@ export const looksForDuplicates = (policy: PolicyRules): boolean =>
 export const duplicateWindow = (input: Evaluation, policy: PolicyRules): number =>
   policy.duplicateWindowSeconds ?? input.duplicateWindowSeconds
 
-/** The time when the earlier payment is too old to matter; undefined if it already is, or there is none. */
+/** When the earlier payment leaves the window; undefined if it already has, or if there is none. */
 export const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): Date | undefined => {
   if (!earlier) return undefined
   const end = new Date(earlier.createdAt.getTime() + windowSeconds * 1000)
@@ -161,7 +161,7 @@ const duplicateFindings = (
   return [{ ...found, resetsAt }]
 }
 
-/** The request's own rule. If the earlier payment's outcome is unknown, a key or an agent may not repeat it: a person decides. */
+/** Rules of the request itself. If an earlier payment's outcome is unknown, a key or an agent needs approval to repeat it. */
 export const requestFindings = (input: Evaluation): Finding[] => {
   const { earlier, onDuplicate, payment } = input
   const asksPerson = earlier?.isUnknown && payment.grantLineage.length > 0
@@ -171,11 +171,11 @@ export const requestFindings = (input: Evaluation): Finding[] => {
   ]
 }
 
-/** Whether a missing confirmation of a duplicate is all that stops the payment. */
+/** Whether only a missing confirmation of a duplicate stops the payment. */
 export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'outcome' | 'trace'>): boolean =>
   outcome === 'deny' && trace.every((entry) => entry.outcome !== 'deny' || entry.rule === 'unconfirmed_duplicate')
 
-/** Whether the rail reports the payee's name. A missing name, or no answer, confirms nothing. */
+/** Whether the rail reports the payee's name or a similar one. A missing name or answer confirms nothing. */
 export const isNameConfirmed = ({ verification }: PayeeFacts): boolean =>
   verification === 'match' || verification === 'close_match'
 
@@ -187,7 +187,7 @@ const newPayeeFindings = (
   approvals: number,
 ): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
 
-/** A mandate covers a new payee, or another name, only if it names the payee. It never covers a repeat of an unknown payment. */
+/** A mandate approves a new payee or an unconfirmed name only if it names the payee, and never a repeat of an unknown payment. */
 export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: Finding): boolean => {
   if (kind !== 'ask') return true
   if (rule === 'earlier_unknown' || rule === 'mandate_unconfirmed') return false
@@ -197,7 +197,7 @@ export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: 
 
 type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Finding[]
 
-/** In the order of the trace. Null: the field selects payments (`appliesTo`), or changes how other rules work. */
+/** Null: the field selects payments (`appliesTo`) or modifies other rules. The trace follows the order of `policyFields`. */
 const finds: Readonly<Record<PolicyField, Finds | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
@@ -205,7 +205,7 @@ const finds: Readonly<Record<PolicyField, Finds | null>> = {
   dailyLimitMinor: null,
   monthlyLimitMinor: null,
   totalLimitMinor: null,
-  // Input refuses a threshold with count 0; if one is stored anyway, it must not lose its effect.
+  // The API rejects a threshold with count 0. If one is stored anyway, it still requires one approval.
   approvalThresholdMinor: (policy, source, input) => {
     const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount } = policy
     if (thresholdMinor === null) return []
@@ -241,7 +241,7 @@ const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
   (policy.paymentTypes.length === 0 || namesType(policy.paymentTypes, payment)) &&
   (policy.beneficiaryIds.length === 0 || namesPayee(policy.beneficiaryIds, payment))
 
-/** The policies that apply to the payment, oldest first (ids are UUIDv7), in whatever order they are passed. */
+/** The policies that apply to the payment, oldest first (ids are UUIDv7), whatever the order in `policies`. */
 export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRules[] =>
   policies.filter((policy) => appliesTo(policy, payment)).sort((a, b) => byText(a.id, b.id))
 
@@ -272,7 +272,7 @@ const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =
     ? payment.initiatorAccountId === mandate.signerAccountId
     : payment.grantLineage.includes(mandate.grantId)
 
-/** Denies a payment that does not fit: without the mandate it would leave the signed terms that its caller relies on. */
+/** Denies a payment outside the mandate. Ignoring the mandate instead would evade the signed terms that the caller relies on. */
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
   const source = sourceOf('mandate', mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate

@@ -4,7 +4,7 @@ import { applicablePolicies } from './findings.ts'
 import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 
 // The inputs of a decision, as JSON. Amounts and times are tagged: `{"minor": "250"}`, `{"time": "2026-01-31T21:00:00.000Z"}`.
-// The text of a policy is kept once for each version.
+// Policies are stored by id and version, and their text once for each version.
 
 export type PackedInputs = Readonly<Record<string, unknown>>
 export type PolicyDocument = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ const pack = (value: unknown): unknown => {
   if (value instanceof Date) return { time: value.toISOString() }
   if (Array.isArray(value)) return value.map(pack)
   if (typeof value !== 'object' || value === null) return value
-  // Runs for every payment: arrays of entries would be a seventh of the payment's garbage.
+  // Runs for every payment: arrays of entries would make up a seventh of the payment's garbage.
   const fields = value as Readonly<Record<string, unknown>>
   const packed: Record<string, unknown> = {}
   for (const name of Object.keys(fields)) packed[name] = pack(fields[name])
@@ -31,7 +31,7 @@ const unpack = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, one]) => [key, unpack(one)]))
 }
 
-/** Keeps only the payee's beneficiaries that a list names: there may be thousands, and the others decide nothing. */
+/** Keeps only the payee's beneficiaries that a list names. There may be thousands, and the others do not affect the decision. */
 const namedPayee = ({ payment, grants, mandate }: Evaluation, policies: readonly PolicyRules[]): PaymentFacts => {
   const named = new Set(
     [...policies, ...grants, ...(mandate ? [mandate] : [])].flatMap(({ beneficiaryIds }) => beneficiaryIds ?? []),
@@ -56,7 +56,7 @@ const uuidOf = (id: unknown): string => {
   return uuid
 }
 
-/** A document from before a field existed means the same as a policy without the field. */
+/** A document that is older than a field is read as a policy without the field. */
 const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
   const value = document[wireName(field)]
   if (value === undefined) return policyFields[field].absent

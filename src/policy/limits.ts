@@ -7,7 +7,7 @@ import type { Limits, Usage } from './types.ts'
 const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
-/** `under`: path of the object with the rules. A threshold above the limits is allowed: it applies once they are raised. */
+/** `under`: prefix of the rules' paths. A threshold above the limits is allowed: it applies once they are raised. */
 export const contradictions = (
   rules: Omit<Limits, 'totalLimitMinor'> & { requiredApprovalCount?: number },
   under = '',
@@ -29,7 +29,7 @@ type Controls = Omit<Limits, 'totalLimitMinor'> & {
   beneficiaryIds: readonly string[] | null
 }
 
-/** For a grant's controls, whose lists are allow-lists: an empty one would allow nothing. */
+/** For spending controls of a grant, whose lists are allow lists: an empty one would allow nothing. */
 export const controlContradictions = (controls: Controls, under = ''): FieldError[] => {
   const message = 'must name at least one, or be left out to allow all'
   return [
@@ -52,7 +52,7 @@ export type Headroom = {
   totalMinor: Minor | null
 }
 
-/** Null without a limit; never below 0, although usage may already exceed a lowered limit. */
+/** The smallest amount; null without a limit. Never below 0, although usage may exceed a lowered limit. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
   const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
   return smallest === undefined ? null : smallest < 0n ? 0n : smallest
@@ -74,7 +74,7 @@ export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMin
 export const isHigher = (before: Minor | null, after: Minor | null): boolean =>
   before !== null && (after === null || after > before)
 
-/** Whether an answer, in a list from mild to strict, became milder. `silent`: the answer that null stands for. */
+/** Whether an answer became milder. `from`: the answers from mild to strict. `silent`: the meaning of null. */
 export const isMilder = <Answer>(from: readonly Answer[], before: Answer | null, after: Answer | null, silent: Answer): boolean =>
   from.indexOf(after ?? silent) < from.indexOf(before ?? silent)
 
@@ -101,7 +101,7 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
   approvalProof: (before, after) => isMilder(approvalProofs, before.approvalProof, after.approvalProof, 'any'),
   approverIds: ({ approverIds: before }, { approverIds: after }) =>
     before !== null && (after === null || after.some((id) => !before.includes(id))),
-  // Null stands for the service's own window, which may be shorter or longer than a named one.
+  // Null means the service's own window, which may be shorter or longer than an explicit one.
   duplicateWindowSeconds: (before, { duplicateWindowSeconds: now }) => {
     const { duplicateWindowSeconds: old, onDuplicate } = before
     return onDuplicate !== null && onDuplicate !== 'warn' && old !== now && (old === null || now === null || now < old)
@@ -112,6 +112,6 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
     isMilder(payeeVerificationAnswers, before.payeeVerification, after.payeeVerification, 'warn'),
 }
 
-/** Whether the new rules may allow a payment that the old ones refused or asked about. Incomparable rules do. */
+/** Whether the new rules may allow a payment that the old ones refused or held for approval. True if they are incomparable. */
 export const loosens = (before: PolicyFields, after: PolicyFields): boolean =>
   policyFieldNames.some((field) => loosened[field](before, after))

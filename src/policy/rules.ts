@@ -7,23 +7,23 @@ type RuleWords = {
   used: string
   requested: string
   resets: string
-  /** Approvals that the rule requires, or that are missing (`eligible_approvers`). */
+  /** Number of approvals that the rule requires, or that are missing (`eligible_approvers`). */
   needed: number
-  /** People who may give these approvals. */
+  /** Number of people who can give these approvals. */
   able: number
-  /** A policy's only approvers (`eligible_approvers`); empty: it names none. */
+  /** The only approvers that policies name (`eligible_approvers`); empty if none are named. */
   named: readonly string[]
-  /** Only approvals by passkey or wallet count (`eligible_approvers`). */
+  /** Whether only approvals by passkey or wallet count (`eligible_approvers`). */
   signed: boolean
 }
 type Sentence = (words: RuleWords) => string
 
 type Row = {
-  /** The reason against the payment. */
+  /** The reason why the rule stops a payment. */
   stops: Sentence
-  /** The limit above which amounts are refused, or the threshold from which approvals are needed. Absent if no amount matters. */
+  /** `limit`: higher amounts are refused. `threshold`: amounts from it on need approvals. Absent for rules without an amount. */
   bound?: 'limit' | 'threshold'
-  /** Name of the bound, if a person may raise it. A signed mandate does not change. */
+  /** Name of the bound, if a person can raise it. A signed mandate cannot change. */
   raise?: string
 }
 
@@ -134,7 +134,7 @@ export type RuleName = keyof typeof engineRules
 
 const unmet = (stopped: string): Row => ({ stops: () => stopped })
 
-/** Checks before the engine: by a refusal's code, or by the request field that a rail refuses. */
+/** Checks before the engine, by error code or by the request field that a rail refuses. */
 const preconditionRules = {
   workspace_frozen: unmet('The workspace is frozen.'),
   account_frozen: unmet('The account is frozen.'),
@@ -151,7 +151,7 @@ const preconditionRules = {
   payment_type: unmet("The payment type is another payment method than the beneficiary's."),
 } satisfies Partial<Record<ErrorCode | 'available_balance' | 'amount_minor' | 'account_reference' | 'payment_type', Row>>
 
-/** `texts/rule-meanings.en.json` has the meaning of each rule: sentences that are true of a payment that passes. */
+/** `texts/rule-meanings.en.json` explains each rule in a sentence that is true of a payment that passes it. */
 export type AnyRule = RuleName | keyof typeof preconditionRules
 
 /** Every rule that a decision's trace may name, the engine's first. */
@@ -159,7 +159,7 @@ export const rules: Readonly<Record<string, Row>> = { ...engineRules, ...precond
 
 export const ruleNames = Object.keys(engineRules) as RuleName[]
 
-/** A rail's rule that is not in the list is known only by its name. */
+/** A rail's rule that is missing from `rules` is described only by its name. */
 export const ruleOf = (name: string): Row =>
   rules[name] ?? {
     stops: ({ source }) => `The rule ${name} of ${source} stops this payment.`,

@@ -1,6 +1,6 @@
 /**
- * SQL for the rule of `policy/scope.ts`; a test compares the two. `policy` has `payment_types`, `beneficiary_ids` and
- * `binds_grant_id`; `payment` has `payment_type`, `rail`, `payee_id` and `grant_id`.
+ * SQL condition: `policy` applies to `payment`, as in `policy/scope.ts`; a test compares the two. `policy` has `payment_types`,
+ * `beneficiary_ids` and `binds_grant_id`; `payment` has `payment_type`, `rail`, `payee_id` and `grant_id`.
  */
 export const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
@@ -10,31 +10,31 @@ export const policyApplies = (policy: string, payment: string): string =>
    and (${policy}.binds_grant_id is null or ${policy}.binds_grant_id = any(
      (select g.ancestor_ids || g.id from grants g where g.id = ${payment}.grant_id)::uuid[]))`
 
-/** The period start of a total, which has no period: every counter then has the same kind of key. */
+/** The period start of a total, which has no period, so that all counters have the same kind of key. */
 export const totalStart = '0001-01-01'
 
 /** Whether a payment is part of a policy's total (`countsInTotal`). */
 export const isInTotal = (policy: string, payment: string): string =>
   `coalesce(coalesce(${payment}.execute_at, ${payment}.created_at) >= ${policy}.total_counted_since, false)`
 
-/** In `spending_totals`, instead of a grant: paid by a person. */
+/** In `spending_totals`: the grant of payments by a person. */
 export const noGrant = '00000000-0000-0000-0000-000000000000'
 
-/** In `spending_totals`, for all payees of a workspace together. */
+/** In `spending_totals`: the payee of rows that sum all payees of a workspace. */
 export const everyPayee = '00000000-0000-0000-0000-000000000000'
 
-/** The rows of the payees that a policy names, or the row for all payees. */
+/** Selects the rows of the payees that a policy names, or the row for all payees. */
 export const totalApplies = (policy: string, total: string): string =>
   `(cardinality(${policy}.beneficiary_ids) > 0 or ${total}.payee_id = '${everyPayee}') and ${policyApplies(policy, total)}`
 
-/** Together with the workspace and the month, selects only the needed rows, however many payees there are. */
+/** With the workspace and the month, reads only the needed rows, however many payees there are. */
 const payeesOfTotals = (beneficiaryIds: string): string =>
   `array(select payee_id from beneficiaries where id = any(${beneficiaryIds})
      union all select y.id from beneficiaries b join payees y on y.paybill_id = b.payee_id where b.id = any(${beneficiaryIds})
      union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
 
 /**
- * The totals of a month that a policy counts, as `t`. $2: the month's first day. $3: the workspace. $4 to $6: the policy's
+ * Totals of a month that count under a policy, as `t`. $2: the month's first day. $3: the workspace. $4 to $6: the policy's
  * payment types, beneficiaries and grant.
  */
 export const countedTotals = `spending_totals t cross join (
@@ -43,8 +43,8 @@ export const countedTotals = `spending_totals t cross join (
     and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${totalApplies('s', 't')}`
 
 /**
- * The active policies that may apply to a payment to one of these beneficiaries (`ids` of `given`'s only row), each once. A
- * policy that names one beneficiary is found by it. (`offset 0`: a plan for an empty table would read all policies.)
+ * Active policies that may apply to a payment to one of these beneficiaries (`ids` of `given`'s only row), each once. An index
+ * finds policies that name one beneficiary. `offset 0`: a plan for an empty table would read all policies.
  */
 export const mayApplyTo = (given: string, workspaceIds: string): string =>
   `(select p.* from ${given}, unnest(${given}.ids) as named(id) cross join lateral (
@@ -54,7 +54,7 @@ export const mayApplyTo = (given: string, workspaceIds: string): string =>
      select p.* from ${given}, spending_policies p where p.workspace_id = any(${workspaceIds}) and p.archived_at is null
        and cardinality(p.beneficiary_ids) <> 1 and (cardinality(p.beneficiary_ids) = 0 or p.beneficiary_ids && ${given}.ids))`
 
-/** The active policies that apply to one payment; a policy that names one payee is found by it, as above. */
+/** Active policies that apply to one payment, with the same lookup of policies that name one beneficiary. */
 export const policiesOf = (payment: string): string =>
   `(select s.* from (
        select one.* from payees paid
@@ -70,12 +70,12 @@ export const policiesOf = (payment: string): string =>
 const withApprovers = (policyIds: string): string =>
   `spending_policies s where s.id = any(${policyIds}) and s.archived_at is null and cardinality(s.approver_ids) > 0`
 
-/** The accounts named by each of these policies with a list (`onlyApprovers`); null if none has a list. */
+/** Accounts named by all of these policies that have a list (as in `onlyApprovers`); null if none has a list. */
 export const namedApproversSql = (policyIds: string): string =>
   `(select case when exists (select from ${withApprovers(policyIds)}) then array(
      select named.id from (select unnest(s.approver_ids) as id from ${withApprovers(policyIds)}) as named
      group by named.id having count(*) = (select count(*) from ${withApprovers(policyIds)}) order by named.id) end)`
 
-/** The applying policies that separate duties. */
+/** Policies that apply to the payment and separate duties. */
 export const separatingPoliciesOf = (payment: string): string =>
   `(select * from ${policiesOf(payment)} as s where s.separation_of_duties)`

@@ -6,24 +6,24 @@ import type { Evaluation, PaymentFacts, Unapproved } from './types.ts'
 export const namesType = (list: readonly string[], payment: Pick<PaymentFacts, 'paymentType' | 'rail'>): boolean =>
   list.includes(payment.paymentType) || list.includes(payment.rail)
 
-/** Any beneficiary with the same destination, and the paybill of an account: re-creating a payee does not avoid a policy. */
+/** Any beneficiary with the same destination, or the paybill of an account, so recreating a payee does not evade a policy. */
 export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   [...payment.payeeBeneficiaryIds, ...payment.paybillBeneficiaryIds].some((id) => list.includes(id))
 
-/** No list can name the payee of a payment that itself names the account at a paybill. */
+/** False if the payment itself names the account at a paybill, because no list can name such a payee. */
 export const allowsPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   payment.payeeIsFixed && payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
-/** Everyone, or only a grant and its descendants. */
+/** Whether the policy binds the payer: everyone, or only a grant and its descendants. */
 export const bindsPayer = (
   { bindsGrantId }: { bindsGrantId: string | null },
   { grantLineage }: { grantLineage: readonly string[] },
 ): boolean => bindsGrantId === null || grantLineage.includes(bindsGrantId)
 
-/** By code unit: a locale's order would differ between machines. */
+/** Compares by code unit, because a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Types that initiators choose: by naming another type they can avoid the rule. */
+/** Whether a list has only custom types. Initiators choose these, so they can avoid the rule with another type. */
 export const namesCustomTypesOnly = (types: readonly string[]): boolean =>
   types.length > 0 && !types.some((type) => railNames.some((rail) => rail === type))
 
@@ -34,7 +34,7 @@ const isAlike = (a: Unapproved, b: Unapproved): boolean =>
   a.grantLineage.length === b.grantLineage.length &&
   a.grantLineage.every((id, index) => id === b.grantLineage[index])
 
-/** Payments that no rule tells apart become one row: a thousand a day to one payee stay few. */
+/** Merges payments that no rule distinguishes, so that a thousand a day to one payee remain a few rows. */
 export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): readonly Unapproved[] => {
   const index = rows.findIndex((other) => isAlike(other, row))
   const alike = rows[index]
@@ -43,8 +43,8 @@ export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): re
 
 const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amountMinor }) => total + amountMinor, 0n)
 
-// A rule that asks for several people counts payments that fewer have approved. If a sum is split, one part always needs as many
-// people as the whole: otherwise all parts would count, and together they reach the threshold.
+// A rule that requires several approvals counts earlier payments with fewer approvals toward its threshold. Parts of a split
+// amount thus add up to the threshold, and one part needs as many approvals as the whole.
 
 export const unapprovedUnderPolicy = (
   { unapproved }: Evaluation,
@@ -60,11 +60,11 @@ export const unapprovedUnderPolicy = (
     ),
   )
 
-/** A grant asks for one approval. */
+/** Counts payments without an approval, because a grant's threshold requires one. */
 export const unapprovedUnderGrant = ({ unapproved }: Evaluation, grantId: string): Minor =>
   sum(unapproved.filter(({ approvals, grantLineage }) => approvals < 1 && grantLineage.includes(grantId)))
 
-/** The larger of two: paid today without enough approvals, or the batch's other items: many small items ask for their total. */
+/** The larger of two: paid today with too few approvals, or the batch's other items, so that many small items count as one. */
 export const towardsThreshold = ({ listTotals, payment }: Evaluation, ruleId: string, usedMinor: Minor): Minor => {
   const others = (listTotals?.[ruleId] ?? 0n) - payment.amountMinor
   return others > usedMinor ? others : usedMinor

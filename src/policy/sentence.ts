@@ -1,17 +1,17 @@
 import type { PolicyField, PolicyWire } from './fields.ts'
 
-/** How the reader names amounts (minor units), beneficiaries (by id) and payment types. */
+/** Formats amounts (minor units), beneficiaries (by id) and payment types for the reader. */
 export type Names = {
   money: (minor: string) => string
   nameOf: (beneficiaryId: string) => string
   typeName: (type: string) => string
-  /** The only key or agent whose payments the policy binds; null: everyone's. */
+  /** Name of the only key or agent whose payments the policy binds; null: everyone's. */
   boundTo: string | null
 }
 
 type Say = (terms: PolicyWire, names: Names) => string | null
 
-/** A field's place in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
+/** A field's position in the sentence: "Every payment [by …] [of type …] [to …] is limited to [limit], [limit], and [clause]." */
 type Slot = 'type' | 'payee' | 'limit' | 'clause'
 const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
@@ -102,7 +102,7 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
   approvalThresholdMinor: { slot: 'clause', say: approvalClause },
   requiredApprovalCount: { saidWith: 'approvalThresholdMinor' },
   separationOfDuties: {
-    // If the policy itself asks for an approval, that clause says it.
+    // If the policy itself requires an approval, the approval clause includes these requirements.
     slot: 'clause',
     say: (terms) =>
       who(1, terms) !== '' && !asksForApproval(terms)
@@ -121,7 +121,7 @@ const parts: { readonly [Field in PolicyField]: { slot: Slot; say: Say } | { sai
   payeeVerification: { slot: 'clause', say: verificationClause },
 }
 
-/** A sentence with all fields of a policy, shown on the dashboard. */
+/** A sentence about all fields of a policy, shown on the dashboard. */
 export const policySentence = (terms: PolicyWire, names: Names): string => {
   const said = (slot: Slot): string[] =>
     Object.values(parts).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))

@@ -8,7 +8,7 @@ export type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAns
 
 export type Words = Omit<Names, 'boundTo'> & { personOf: (accountId: string) => string }
 
-/** `value`: null if the policy has no such rule, which `absent` then says. `other`: the terms compared with. */
+/** `value`: the value in words; null if the policy has no such rule, shown as `absent`. `other`: the terms to compare with. */
 type Row = {
   label: string
   absent: string
@@ -17,7 +17,7 @@ type Row = {
 
 const maxNamed = 10
 
-/** Entries missing in the other list come first, so that a long list leaves out no change. */
+/** Entries missing from the other list come first, so that shortening a long list hides no change. */
 const entries = (own: readonly string[], other: readonly string[], nameOf: (entry: string) => string): string | null => {
   if (own.length === 0) return null
   const sorted = own.length > maxNamed ? own.toSorted((a, b) => Number(other.includes(a)) - Number(other.includes(b))) : own
@@ -94,7 +94,7 @@ const rows: { readonly [Field in PolicyField]: Row } = {
   },
 }
 
-/** The names and values of the rules that a policy has. */
+/** Labels and values of the rules that a policy sets. */
 export const termsInWords = (terms: PolicyWire, words: Words): Record<string, string> =>
   Object.fromEntries(
     Object.values(rows).flatMap(({ label, value }) => {
@@ -105,7 +105,7 @@ export const termsInWords = (terms: PolicyWire, words: Words): Record<string, st
 
 export type ChangedTerm = { label: string; before: string; after: string }
 
-/** Every field that differs, before and after. Compares values, not words: two beneficiaries may have the same name. */
+/** Every changed field, before and after. Compares values instead of words: two beneficiaries may have the same name. */
 export const changedTerms = (before: PolicyWire, after: PolicyWire, words: Words): ChangedTerm[] => {
   const stored = (terms: object, field: PolicyField) => canonicalJson(Reflect.get(terms, wireName(field)))
   return policyFieldNames
@@ -116,7 +116,7 @@ export const changedTerms = (before: PolicyWire, after: PolicyWire, words: Words
     })
 }
 
-/** Number of approvals for an ordinary payment under these terms. Null: the policy is archived. */
+/** Describes the approvals that an ordinary payment needs under these terms. Null: the policy is archived. */
 export const ordinaryApprovals = (terms: PolicyWire | null, { money }: Pick<Words, 'money'>): string => {
   const none = 'no approval under this policy'
   if (terms === null) return none

@@ -3,15 +3,15 @@ import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, Outcome } from '..
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 
-/** Usage in the current day and month of the workspace's time zone, and in all, without the payment itself. */
+/** Usage in the current day and month of the workspace's time zone, and in total. Excludes the payment itself. */
 export type Usage = { dayMinor: Minor; monthMinor: Minor; totalMinor: Minor }
 
-/** The first local dates of the current day and month (YYYY-MM-DD, the keys of counters), and the ends of both. */
+/** Local start dates of the current day and month (YYYY-MM-DD, the keys of counters), and the times at which both end. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
 /**
  * The requested payment. `payeeBeneficiaryIds`: every beneficiary with the same payee. `paybillBeneficiaryIds`: those of the
- * whole paybill, or of this account if the payment itself names it; `payeeIsFixed` is then false. The amount is above 0.
+ * paybill, if the payee is an account at one. `payeeIsFixed`: false if each payment names the account. The amount is above 0.
  */
 export type PaymentFacts = {
   amountMinor: Minor
@@ -22,7 +22,7 @@ export type PaymentFacts = {
   paybillBeneficiaryIds: readonly string[]
   payeeIsFixed: boolean
   payee: PayeeFacts
-  /** Set if the uploaded row's name for the payee differs from the stored one. */
+  /** Set if the batch item's name for the payee differs from the stored one. */
   otherName?: { name: string; givenName: string }
   workspaceId: string
   initiatorAccountId: string
@@ -31,19 +31,19 @@ export type PaymentFacts = {
   at: Date
 }
 
-/** A person, or with `grantId` a key or agent of that person, with its label at that time. */
+/** A person or, with `grantId`, a key or agent of that person, with its label at that time. */
 export type Creator = { accountId: string; grantId: string | null; label: string | null }
 
-/** `confirmed`: by a person. `change`: the last change of the payee's name, unless a person has confirmed it since. */
+/** `confirmed`: whether a person has. `change`: the last change of the payee's name, unless a person has confirmed it since. */
 export type PayeeFacts = {
   confirmed: boolean
   createdBy: Creator
   createdAt: Date
   change: { by: Creator; at: Date } | null
-  /** The rail's name for the number, and whether it matches the payee's. */
+  /** Result of comparing the payee's name with `reportedName`, the rail's name for the number. */
   verification: VerificationStatus
   reportedName: string | null
-  /** Another payee with a similar name that was paid before, while this one never was. */
+  /** A paid payee with a similar name, if this payee was never paid. */
   similarTo: { beneficiaryId: string; name: string } | null
   /** The payee's usual amount (`typicalAmount`). */
   typicalAmountMinor: Minor | null
@@ -53,23 +53,23 @@ export type Limits = {
   perPaymentLimitMinor: Minor | null
   dailyLimitMinor: Minor | null
   monthlyLimitMinor: Minor | null
-  /** Limit of all payments, ever. Missing in decisions stored before the limit existed. */
+  /** Limit of the total of all payments. Missing in decisions stored before the limit existed. */
   totalLimitMinor: Minor | null
   approvalThresholdMinor: Minor | null
 }
 
-/** The lists select the payments that the policy applies to; empty = all. `bindsGrantId`: only this grant and its descendants. */
+/** The lists select the payments that the policy applies to; empty: all. `bindsGrantId`: only this grant and its descendants. */
 export type PolicyRules = PolicyFields & {
   id: string
   name: string
   version: number
   bindsGrantId: string | null
-  /** Time from which payments count in the policy's total; null: none does. */
+  /** Time from which payments count toward the policy's total; null: none do. */
   totalCountedSince: Date | null
   usage: Usage
 }
 
-/** The newest counted payment with the same payee, amount and reference. `isUnknown`: nobody knows whether its money moved. */
+/** The newest counted payment with the same payee, amount and reference. `isUnknown`: its outcome is unknown. */
 export type EarlierPayment = {
   paymentId: string
   createdAt: Date
@@ -80,7 +80,7 @@ export type EarlierPayment = {
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
 /**
  * Amounts paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant and number of approvals. A
- * mandate gives one approval. A rule counts amounts with fewer approvals than it asks for.
+ * mandate gives one approval. A rule counts amounts with fewer approvals than it requires.
  */
 export type Unapproved = {
   paymentType: string
@@ -113,7 +113,7 @@ export type GrantRules = Limits & {
   usage: Usage
 }
 
-/** Whether the wallet's signature still counts. A key's always does; a contract's chain is asked, as owners may change. */
+/** Whether the signature still counts. A key's always does; a contract's chain is queried, because its owners may change. */
 export const mandateSignatureStatuses = ['holds', 'unanswered', 'refused'] as const
 export type MandateSignatureStatus = (typeof mandateSignatureStatuses)[number]
 
@@ -138,31 +138,31 @@ export type MandateRules = {
 }
 
 /**
- * The active accounts that may decide an approval of the workspace. `signingAccountIds`: the accounts among them that have a
- * passkey or a wallet to sign with; read only if a policy asks for signatures.
+ * The active accounts that may decide an approval of the workspace. `signingAccountIds`: accounts among them with a passkey or a
+ * wallet, read only if a policy requires signatures.
  */
 export type Approvers = { eligibleAccountIds: readonly string[]; signingAccountIds: readonly string[] }
 
 export type Evaluation = {
   payment: PaymentFacts
   policies: readonly PolicyRules[]
-  /** Root first. */
+  /** The grants of the lineage, root first. */
   grants: readonly GrantRules[]
   mandate: MandateRules | null
   approvers: Approvers
   periods: Periods
   capabilities: { payments: boolean }
   earlier: EarlierPayment | null
-  /** Whether the request says that a second payment is meant. */
+  /** Whether the request confirms that a second payment is intended. */
   duplicateIsIntended: boolean
-  /** The request's own answer to a possible duplicate. */
+  /** The outcome that the request chose for a possible duplicate. */
   onDuplicate: DuplicateAnswer | null
   unapproved: readonly Unapproved[]
   /** For a batch item: the batch's total under each policy and grant that applies to it, by id. */
   listTotals?: Readonly<Record<string, Minor>>
-  /** Unit of the rail's amounts: all are multiples of it. */
+  /** Smallest unit of the rail: all of its amounts are multiples of it. */
   unitMinor: Minor
-  /** The deployment's window, if no applicable policy has its own. */
+  /** The service's window, for policies without their own. */
   duplicateWindowSeconds: number
 }
 
@@ -183,9 +183,9 @@ export type TraceEntry = {
   eligibleApprovers?: number
   /** The only accounts whose approvals count (eligible_approvers). */
   approverIds?: readonly string[]
-  /** Only signed approvals count, and only from accounts that can sign (eligible_approvers). */
+  /** Set if only signed approvals count; `eligibleApprovers` then counts only accounts that can sign. */
   approvalProof?: 'signature'
-  /** Whether the rule decided the outcome: it is as strict as the decision. */
+  /** Whether the rule decided: its outcome equals that of the decision. */
   decisive?: boolean
 }
 
@@ -193,10 +193,10 @@ export type TraceEntry = {
 export type Remedy = {
   /**
    * The largest amount that would not be denied now if nothing else changed, in whole units of the rail. Null if no amount
-   * qualifies, or only one below a threshold that asks about the requested amount.
+   * qualifies, or only one below an approval threshold that the requested amount reaches.
    */
   maxAmountMinor: Minor | null
-  /** Every limit that must change, with its minimum; together they suffice. `toMinor` is absent for a rule without an amount. */
+  /** The rules that must change; the changes suffice together. `toMinor`: minimum limit, absent for a rule without amount. */
   changes: { source: TraceSource; rule: string; toMinor?: Minor }[]
   /** Time from which the same payment is allowed without another change, or null for never. */
   passesAt: Date | null
@@ -212,7 +212,7 @@ export type Decision = {
   approverIds?: readonly string[]
   /** Approvals that the mandate gives: 0 or 1; 0 if none is needed. */
   approvalsByMandate: number
-  /** The account that approves by the mandate: its own decision does not count a second time. */
+  /** The account that approves through the mandate: its own decision does not count a second time. */
   mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
   warnings: Warning[]

@@ -5,7 +5,7 @@ import type { Evaluation, PolicyRules, Warning } from './types.ts'
 
 // The warnings of a decision, which never change its outcome.
 
-/** Uses the widest window of the policies that have one, else the deployment's. */
+/** Uses the widest window of the policies and the request that look for duplicates, otherwise the service's own. */
 const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const asked = input.onDuplicate === null ? [] : [input.duplicateWindowSeconds]
   const windows = [...policies.filter(looksForDuplicates).map((policy) => duplicateWindow(input, policy)), ...asked]
@@ -17,7 +17,7 @@ const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]):
 
 const recentMs = 7 * 86_400_000
 
-/** A person's own change needs no warning to that person. */
+/** A person needs no warning about their own change. */
 const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage } }: Evaluation): Warning[] => {
   const { change } = payee
   const own = change?.by.accountId === initiatorAccountId && change.by.grantId === null && grantLineage.length === 0
@@ -26,14 +26,14 @@ const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage 
   return payee.confirmed ? [] : [{ code: 'new_payee', by: payee.createdBy, at: payee.createdAt }]
 }
 
-/** By default only a different name warns. A policy may require a name, or switch these warnings off. */
+/** By default, only a different name causes a warning. A policy may require a confirmed name, or disable these warnings. */
 const nameWarnings = ({ payment: { payee } }: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const strictest = payeeVerificationAnswers.findLast((answer) => policies.some((policy) => policy.payeeVerification === answer))
   const warns = strictest === undefined ? payee.verification === 'no_match' : strictest !== 'off' && !isNameConfirmed(payee)
   return warns ? [{ code: 'name_mismatch', verification: payee.verification, name: payee.reportedName }] : []
 }
 
-/** Maximum of remembered payments to a payee. The usual amount is their median, so one unusual payment does not move it. */
+/** The number of past payments considered. Their median is the usual amount, so one unusual payment does not change it. */
 export const maxRemembered = 9
 const leastRemembered = 3
 
@@ -44,7 +44,7 @@ export const typicalAmount = (lastPaid: readonly Minor[]): Minor | null => {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }
 
-/** Factor of the usual amount from which an amount is unusual. */
+/** An amount above this multiple of the usual amount is unusual. */
 const unusualFactor = 5n
 
 export const unusualAmount = (
@@ -61,7 +61,7 @@ export const warningsOf = (input: Evaluation, policies: readonly PolicyRules[]):
     ...duplicateWarnings(input, policies),
     ...(otherName ? [{ code: 'name_differs' as const, ...otherName }] : []),
     ...payeeWarnings(input),
-    // A never-paid payee has the name of a paid one.
+    // The name of a payee that was never paid resembles a paid one's.
     ...(payee.similarTo === null ? [] : [{ code: 'similar_name' as const, ...payee.similarTo }]),
     ...nameWarnings(input, policies),
     ...unusualAmount(amountMinor, payee.typicalAmountMinor),

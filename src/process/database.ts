@@ -10,10 +10,10 @@ import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/errors.ts'
 
-/** `stop` ends the server if this process started it. `where` is for people and contains no password. */
+/** `stop` ends the server if this process started it. `where` describes the database to people, without its password. */
 export type RunningDatabase = {
   url: string
-  /** The address of Postgres itself, even if `url` leads to a pooler. */
+  /** The URL of Postgres itself, even if `url` leads to a pooler. */
   directUrl: string
   pooler: Pooler | undefined
   where: string
@@ -25,7 +25,7 @@ const oldestMajor = 15
 const patienceMs = 30_000
 const pauseMs = 200
 
-/** A server that is starting, or that reset a connection, will soon be ready. Every other error needs the operator. */
+/** Retries while a server is starting or resets connections. All other errors require the operator. */
 const untilReady = async <T>(work: () => Promise<T>): Promise<T> => {
   const giveUpAt = performance.now() + patienceMs
   for (;;) {
@@ -38,7 +38,7 @@ const untilReady = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** The configured database, or a Postgres of our own under DATA_DIR; never both. */
+/** Opens the configured database, or else an embedded Postgres in DATA_DIR. */
 export const openDatabase = async (config: Config, logger: Logger): Promise<RunningDatabase> => {
   const database =
     config.DATABASE_URL === undefined
@@ -80,7 +80,7 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
   const directUrl = config.DATABASE_DIRECT_URL
   const { server, database } = parseDatabaseAddress(url)
   const where = `the database ${database} at ${server}`
-  // Refuses options that the service fixes, before they take effect.
+  // Rejects options that the service sets itself, before they can take effect.
   addressed(url)
   try {
     const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))

@@ -4,7 +4,7 @@ import { StartupError } from '../lib/errors.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** A secret file usually ends with a line break that is not part of the secret. */
+/** A secret file usually ends with a newline that is not part of the secret. */
 const readSecret = (name: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -14,7 +14,7 @@ const readSecret = (name: string, path: string): string => {
   }
 }
 
-/** Reads settings from files, as containers provide secrets: NAME_FILE is NAME's path. A document may be `@` and a path. */
+/** Reads settings from files, as containers provide secrets: NAME_FILE is the path for NAME. A document may be `@` and a path. */
 export const withFiles = (variables: Variables): Record<string, string | undefined> => {
   const filled: Record<string, string | undefined> = { ...variables }
   for (const name of documentNames)
@@ -25,12 +25,12 @@ export const withFiles = (variables: Variables): Record<string, string | undefin
     if (variables[name]) throw new StartupError(`${name} and ${name}_FILE are both set: remove one.`)
     filled[name] = readSecret(`${name}_FILE`, path)
   }
-  // Node only warns, and every call to a provider would fail later.
+  // Node would only print a warning, and every call to a provider would fail later.
   if (variables.NODE_EXTRA_CA_CERTS) readSecret('NODE_EXTRA_CA_CERTS', variables.NODE_EXTRA_CA_CERTS)
   return filled
 }
 
-/** The environment, with missing variables from `.env` in the working folder. */
+/** Environment variables, with missing ones from `.env` in the working directory. */
 export const readEnvironment = (): Record<string, string | undefined> => {
   try {
     process.loadEnvFile('.env')

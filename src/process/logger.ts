@@ -6,15 +6,15 @@ import { traceFields } from '../lib/tracing.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The kind of id behind `payments.MPESA_B2C`, `policies.change` or `payment`. */
+/** The kind of id that `payments.MPESA_B2C`, `policies.change` or `payment` refers to. */
 const kindOf = (text: unknown): IdKind | undefined => {
   const [name = ''] = typeof text === 'string' ? text.split('.') : []
   return [name, name.replace(/s$/, ''), name.replace(/ies$/, 'y')].find(isIdKind)
 }
 
 /**
- * Ids in the API's form, so that one search for `pay_…` finds a payment's request, sends and deliveries. A field is named after
- * its kind, or is the `id` or `key` of the kind in `subject`, `sweep` or `worker`. Other ids (attempts, deliveries) stay.
+ * Converts ids to the API's form, so that one search for `pay_…` finds a payment's request, sends and callbacks. The kind of an
+ * id is the name of its field or, for `id` and `key`, the kind in `subject`, `sweep` or `worker`. Other ids are unchanged.
  */
 const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown> => {
   const subject = kindOf(fields.subject) ?? kindOf(fields.sweep) ?? kindOf(fields.worker)
@@ -28,15 +28,15 @@ const withPublicIds = (fields: Record<string, unknown>): Record<string, unknown>
 
 export const logOptions = { mixin: traceFields, serializers: { err: describeError }, formatters: { log: withPublicIds } }
 
-/** Warnings and errors on standard error, for programs whose output is their result. */
+/** Logs warnings and errors to standard error, for programs whose standard output is their result. */
 export const warningLogger = (): Logger => pino({ level: 'warn', base: null, ...logOptions }, destination(2))
 
-/** The most that waits in memory while standard output takes no line. */
+/** Maximum buffer while standard output accepts no lines. */
 const maxWaitingBytes = 1_048_576
 
 /**
- * JSON lines. In development at a terminal, in colour if pino-pretty is installed. Without room on the disk of standard output the
- * service continues: lines wait, further ones are lost and counted. pino alone would end the process, and `flushSync` would never return.
+ * Logs JSON lines, or coloured text at a development terminal with pino-pretty. If the disk behind standard output is full, the
+ * service continues: lines are buffered, further ones dropped and counted. pino alone would exit or hang in `flushSync`.
  */
 export const createLogger = async (config: Config): Promise<Logger> => {
   const options = { level: config.LOG_LEVEL, base: null, ...logOptions }

@@ -30,7 +30,7 @@ export const operatorListener = ({ OPERATOR_HOST: host, OPERATOR_PORT: port }: C
   prefix: 'OPERATOR_',
 })
 
-/** For port 0, picks a port below the system's range, so that no outgoing connection takes it before the service listens. */
+/** Picks a port below the ephemeral range for port 0, so that no outgoing connection takes it before the service listens. */
 const probe = (listener: Listener): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -47,7 +47,7 @@ const probe = (listener: Listener): Promise<Server> =>
 
 const portOf = (server: Server) => String((server.address() as AddressInfo).port)
 
-/** Picks a free port for each port 0: public URLs need real ports. Detects a port in use before a database is started. */
+/** Replaces each port 0 with a free port, because public URLs need it, and detects used ports before a database is started. */
 export const loadConfigWithPorts = async (variables: Record<string, string | undefined>): Promise<Config> => {
   const requested = loadConfig(variables)
   const open: Server[] = []

@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { StartupError } from '../lib/errors.ts'
 
 const maxProcesses = 64
-/** Limits restarts of a worker that cannot start. */
+/** Limits how often a worker that cannot start is restarted. */
 const restartPauseMs = 1_000
 
 const countOf = (asked: string): number => {
@@ -33,7 +33,7 @@ export const isWorker = cluster.isWorker
 const close = 'close'
 const ready = 'ready'
 
-/** In a worker: ends it when the first process asks for it, or is gone. */
+/** Ends a worker process when the first process requests it or has exited. */
 export const endWithFirst = (end: () => void): void => {
   process.on('message', (message) => {
     if (message === close) end()
@@ -51,7 +51,7 @@ const untilReady = (worker: Worker): Promise<void> =>
     worker.once('exit', () => reject(new StartupError('A process did not start; its error is printed above.')))
   })
 
-/** Starts workers behind the same two ports and replaces any that dies. They share only the database (and Redis). Ends all. */
+/** Starts worker processes on the same two ports and replaces any that crash. Returns a function that stops all of them. */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger) => {
   let closing = false
   const running = new Set<Worker>()

@@ -18,7 +18,7 @@ const requestJson = async (url: string, init: RequestInit = {}): Promise<unknown
   return response.json()
 }
 
-/** The emulator does not know its own address. */
+/** The emulator does not know its own URL. */
 type Options = { [P in keyof RailOptions]: Omit<RailOptions[P], 'baseUrl'> }
 
 const readOptions = async (url: string): Promise<Options> => {
@@ -48,7 +48,7 @@ const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_D
 
 const urlOf = (address: string): string => address.replace(/\/+$/, '')
 
-/** For a command beside the service: the system's time, or that of the service's sandbox. */
+/** For commands beside the service: the system's time, or the time of the service's sandbox. */
 export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SANDBOX_URL'>): Promise<Clock> => {
   const clock = createMovableClock()
   if (!usesSandbox(config)) return clock
@@ -86,7 +86,7 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
   }
 }
 
-/** Connects to a shared sandbox. Several services use its credentials and its time. */
+/** Connects to a shared sandbox, whose credentials and time several services use. */
 const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, address: string): Promise<RunningRails> => {
   const url = urlOf(address)
   const read = await readOptions(url)
@@ -111,7 +111,7 @@ const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, 
   }
 }
 
-/** Real providers, or their emulator: a running one (SANDBOX_URL), or one in this process. */
+/** Opens the real providers or their emulator, which is either running elsewhere (SANDBOX_URL) or started in this process. */
 export const openRails = (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
   if (!usesSandbox(config)) {
     return Promise.resolve({ rails: realRails(config, clock), sandbox: null, stop: async () => undefined })

@@ -5,7 +5,7 @@ import { StartupError } from '../lib/errors.ts'
 import { localUrl } from './ports.ts'
 import { usesSandbox } from './rails.ts'
 
-/** Removes an earlier start's file, so that a waiting program does not read it. */
+/** Removes the file of an earlier start, so that a waiting program does not read it. */
 export const prepareReadyFile = async (file: string, config: Config): Promise<void> => {
   if (!usesSandbox(config))
     throw new StartupError('--ready-file creates an account with money and an API key: it needs RAILS=sandbox.')
@@ -14,7 +14,7 @@ export const prepareReadyFile = async (file: string, config: Config): Promise<vo
   })
 }
 
-/** Written atomically, and readable by this user only: it has a key. */
+/** Written atomically and readable only by this user, because it contains a key. */
 export const writeReadyFile = async (file: string, config: Config, account: FundedAccount): Promise<void> => {
   const control_url = `${localUrl(config.OPERATOR_HOST, config.OPERATOR_PORT)}/sandbox`
   const facts = { url: config.publicUrl, control_url, control_token: config.SANDBOX_TOKEN ?? null, pid: process.pid, ...account }

@@ -15,21 +15,21 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { isRunning, reason } from '../lib/operating-system.ts'
 import type { SendLog } from '../lib/send-log.ts'
 
-/** One file at a time: first a block with the recovery point, rewritten with each commit, then a line before each attempt. */
+/** A file begins with a block that contains the recovery point, rewritten at each commit. A line per attempt follows. */
 export type SendLogFile = RecoveryPointFile & SendLog
 
 const blockBytes = 4_096
-/** The maximum of lines. Then a new file begins, under a new sender's id. */
+/** Maximum number of lines, after which a new file with a new sender id is used. */
 const maxLines = 20_000
-/** Longer than any attempt waits for its process to come back. */
+/** Longer than any attempt waits for its process to restart. */
 const keepMs = 2 * 86_400_000
-/** The newest files include the newest of every process. */
+/** Among the newest files is the newest file of every process. */
 const maxFiles = 32
 const lookedName = 'looked'
-/** Half a minute between the tries to begin a new file on a disk that was full. */
+/** Number of renewals (half a minute) between attempts to create a new file on a full disk. */
 const renewalsBeforeRetry = 15
 
-/** `boot`: the machine's boot id; null if the system has none. Lines are not flushed: they do not outlive the machine. */
+/** `boot`: the machine's boot id. Null if it has none. Lines are not flushed to disk, so they do not survive a reboot. */
 type Block = {
   boot: string | null
   pid: number
@@ -50,7 +50,7 @@ const parseBlock = (text: string): Block | undefined => {
   }
 }
 
-/** Lines such as `0192f0c4-… 1763862000000`. A truncated line is left out. */
+/** Parses lines such as `0192f0c4-… 1763862000000`. A truncated line is ignored. */
 const parseSent = (text: string): TrackedWrite[] =>
   text
     .slice(blockBytes)
@@ -60,7 +60,7 @@ const parseSent = (text: string): TrackedWrite[] =>
       return /^\d{13}$/.test(at) ? [{ kind: 'sent' as const, id, atMs: Number(at) }] : []
     })
 
-/** Logs of ended processes, with file names. In a container, a new process may reuse an old number. Removes old files. */
+/** Reads logs of ended processes, and deletes old files. A log with this process's pid has ended: containers reuse pids. */
 const readSaved = async (folder: string, boot: string | null): Promise<{ saved: SavedRecoveryPoint[]; found: string[] }> => {
   const nowMs = systemClock.now().getTime()
   const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
@@ -83,15 +83,15 @@ const readSaved = async (folder: string, boot: string | null): Promise<{ saved: 
     const writes = [...marked, ...parseSent(text)].filter(
       ({ kind, atMs }) => recoveryPointKinds.includes(kind) && atMs > lookedMs,
     )
-    // Nothing was noted since a person last reconciled.
+    // Nothing was recorded since an operator last reconciled.
     return writes.length === 0 ? [] : [{ serverPosition: place && { ...place, position: BigInt(place.position) }, writes }]
   })
   return { saved, found: ended.map(({ file }) => basename(file)).filter((name) => /^[0-9a-f-]{36}$/.test(name)) }
 }
 
 /**
- * An attempt that its file does not name was never sent. Once the time to send has passed, any process on the machine can report it as unsent.
- * `installation` separates the data of two databases. Undefined, with a warning, if nothing can be written.
+ * Opens the send log. An attempt missing from its file was never sent, which any process on the machine can report after the
+ * attempt's time. `installation` separates the files of two databases. Undefined, with a warning, if no file can be written.
  */
 export const openSendLog = async (
   dataDir: string,
@@ -152,7 +152,7 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
   const full: ReturnType<typeof openFile>[] = []
   let next: ReturnType<typeof openFile> | undefined
   let renewalsWithout = 0
-  /** The noted work is already committed: a full disk must not make it fail. */
+  /** The recorded work is already committed, so a full disk must not make it fail. */
   const broken = (error: unknown) => {
     if (file) logger.error({ reason: reason(error) }, 'the send log cannot be written; the service continues without it')
     file = next = undefined
@@ -177,7 +177,7 @@ const open = ({ folder, saved, found, boot, clock, logger }: Opening): SendLogFi
     },
     confirm: () => {
       if (!next) return
-      // Sends that got their permission under the earlier name may still write to it.
+      // Sends that received their permission under the earlier file may still write to it.
       if (file) full.push(file)
       else logger.info('the send log is written again')
       if (full.length > 2) full.shift()?.close()

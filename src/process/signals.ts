@@ -3,14 +3,14 @@ import { constants } from 'node:os'
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Name = (typeof names)[number]
 
-/** A supervisor may kill a process ten seconds after its signal and its delay. */
+/** A supervisor may kill a process ten seconds after its signal, plus its delay. */
 const deadlineMs = 9_500
-/** npm passes a terminal's signal on, so one Ctrl-C arrives twice. */
+/** npm forwards a terminal's signals, so one Ctrl-C arrives twice. */
 const sameSignalMs = 500
 
 const exitCode = (name: Name) => 128 + constants.signals[name]
 
-/** The first signal shuts down in order, the second one ends at once. */
+/** The first signal shuts the process down cleanly, the second one exits immediately. */
 export const handleSignals = (say: (sentence: string) => void) => {
   let close: (() => Promise<void>) | undefined
   let patienceMs = deadlineMs
@@ -36,15 +36,15 @@ export const handleSignals = (say: (sentence: string) => void) => {
     )
   }
   for (const name of names) process.on(name, stop)
-  // Tools that rotate logs send these. Node answers SIGUSR1 with a debugger that every user of the machine may open, and SIGUSR2 ends a process.
+  // Sent by log rotation tools. By default, SIGUSR1 opens a debugger to all local users, and SIGUSR2 kills the process.
   for (const name of ['SIGUSR1', 'SIGUSR2'] as const) process.on(name, () => undefined)
   return {
-    /** Until this call, a signal only ends the process. `delayMs`: how long `closer` continues to serve first. */
+    /** Before this call, a signal just exits. `delayMs`: how long `closer` keeps serving before it closes. */
     closeWith: (closer: () => Promise<void>, delayMs: number): void => {
       close = closer
       patienceMs = deadlineMs + delayMs
     },
-    /** Begins the shutdown, unless a signal already did. */
+    /** Starts the shutdown unless a signal has already started it. */
     begin: (): void => {
       if (!first) stop('SIGTERM')
     },

@@ -5,11 +5,11 @@ import { providerLabels } from '../rails/texts.ts'
 export type Facts = {
   config: Config
   processes: number
-  /** The address without a password. */
+  /** The URL without its password. */
   database: string
   keysFile: string | null
   keysMade: boolean
-  /** The address of the providers' emulator. Null with real providers. */
+  /** The URL of the providers' emulator. Null with real providers. */
   sandboxUrl: string | null
   seconds: number
 }

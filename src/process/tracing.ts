@@ -10,14 +10,14 @@ import { installTracing } from '../lib/tracing.ts'
 type Tracing = { endpoint: string; serviceName: string; logger: Pick<Logger, 'warn'> }
 type RunningTracing = { flush: () => Promise<void>; stop: () => Promise<void> }
 
-/** Traces by OTLP over HTTP. Loaded only if an endpoint is configured: it costs memory and time. */
+/** Exports traces by OTLP over HTTP. Loaded only if an endpoint is configured, because the SDK costs memory and time. */
 export const startTracing = ({ endpoint, serviceName, logger }: Tracing): RunningTracing => {
   let said = false
   const report = () => {
     if (!said) logger.warn({ endpoint }, 'the collector of OTEL_EXPORTER_OTLP_ENDPOINT takes no traces: nothing else is affected')
     said = true
   }
-  // The library's own text may contain the collector's whole answer.
+  // The library's messages may contain the collector's entire response.
   const ignore = () => undefined
   diag.setLogger({ error: report, warn: ignore, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.ERROR)
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
@@ -29,7 +29,7 @@ export const startTracing = ({ endpoint, serviceName, logger }: Tracing): Runnin
   installTracing(async (app) => {
     const requests = new FastifyOtelInstrumentation({
       instrumentHooks: false,
-      // The route replaces the address, which contains ids, typed codes and search terms.
+      // Records the route instead of the URL, which contains ids, device codes and search terms.
       requestHook: (active: Span, request: FastifyRequest) => {
         const { config, url } = request.routeOptions
         const { operation } = config
@@ -46,7 +46,7 @@ export const startTracing = ({ endpoint, serviceName, logger }: Tracing): Runnin
     flush: () => provider.forceFlush(),
     stop: async () => {
       installTracing(undefined)
-      // Spans that the collector does not take any more must not make an orderly end fail.
+      // Ignores spans that the collector no longer accepts, so that the shutdown still succeeds.
       await provider.shutdown().catch(report)
       trace.disable()
       diag.disable()

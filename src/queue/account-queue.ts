@@ -4,7 +4,7 @@ import { Refusal, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts in groups: one transaction for many accounts. The entries of an account form a line, in one of four states:
+ * Processes work on accounts in groups: one transaction for many accounts. An account's entries form a line with four states:
  *
  *     submit ──▶ open ──── a shared group has a place ────▶ shared
  *                 ▲                                           │
@@ -15,15 +15,15 @@ import type { Uuid } from '../lib/ids.ts'
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
- * - open: entries go with the next shared group. Lines take turns, one entry each, so a busy account fills only spare places.
- * - shared: some entries are in a shared group, which locks the free accounts and waits for none. If another transaction holds
- *   the account, its entries come back.
- * - contended, waiting: the line has its own group, which waits for the lock. That takes a transaction and a connection for one
- *   account, so few wait at a time. An entry submitted to go alone has its own line, which begins here.
+ * - open: entries join the next shared group. Lines take turns, one entry each, so a busy account fills only spare places.
+ * - shared: some entries are in a shared group, which locks the free accounts and waits for none. If another transaction has
+ *   locked the account, its entries return to the line.
+ * - contended, waiting: the line has its own group, which waits for the lock. Such a group needs a transaction and a connection
+ *   for a single account, so only a few can wait. An entry that is submitted alone has its own line, which starts here.
  *
- * One account is never in two groups: entries are done in order of arrival, except those that go alone or whose group failed. A
- * failed group is repeated in halves, one after the other, so that only the entry at fault fails. A group that met an unavailable
- * database may have been committed, so it is not repeated: all of its entries fail.
+ * An account is never in two groups, so its entries are processed in order, except those submitted alone or in a failed group. A
+ * failed group is repeated in halves, one after the other, so that only the entry at fault fails. If the database was
+ * unavailable, the group may have been committed: it is not repeated, and all of its entries fail.
  */
 export type AccountQueue<Entry, Result> = ReturnType<typeof createAccountQueue<Entry, Result>>
 
@@ -31,26 +31,26 @@ export const contended = Symbol('contended')
 export type Outcome<Result> = Result | Error | typeof contended
 
 export type AccountQueueOptions<Entry, Result> = {
-  /** Name in the log. */
+  /** Name for the log. */
   name: string
   logger: Pick<Logger, 'warn'>
-  /** Runs in one transaction; an outcome for each entry, in order. With `wait`, it waits for its only line's lock. */
+  /** Runs in one transaction and returns an outcome per entry, in order. With `wait`, it waits for the lock of its only line. */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
-  /** Shared groups at once. A second one is prepared while the first runs, if as many entries wait. A third gains nothing. */
+  /** Maximum number of concurrent shared groups. The second is prepared while the first runs. A third gains nothing. */
   maxShared: number
   maxWaiting: number
-  /** Default: no limit. More entries are refused at once, because their callers would not wait that long. */
+  /** Default: no limit. Further entries are refused at once, because their callers would not wait that long. */
   maxQueued?: number
 }
 
-/** A larger group is not faster. */
+/** Larger groups are not faster. */
 export const maxInGroup = 64
-/** How often a lock may be contended in a row before its line waits for it. */
+/** After this many consecutive contentions, a line waits for its lock. */
 const maxPassed = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }
 type Line<Entry, Result> = {
-  /** Null for the line of an entry that goes alone. */
+  /** Null for the line of an entry that was submitted alone. */
   account: Uuid | null
   state: 'open' | 'shared' | 'contended' | 'waiting'
   waiters: Waiter<Entry, Result>[]
@@ -62,7 +62,7 @@ const isUnavailable = (error: Error): boolean => error instanceof Refusal && err
 const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
   parts.reduce((sum, { taken }) => sum + taken.length, 0)
 
-/** One entry of each line in turn. */
+/** Takes one entry from each line in turn. */
 const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
   const counts = new Map<Line<Entry, Result>, number>()
   let places = maxInGroup
@@ -118,7 +118,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     line.waiters.unshift(...back)
     line.passed = back.length > 0 ? line.passed + 1 : 0
     line.state = line.passed >= maxPassed ? 'contended' : 'open'
-    // The line goes behind the others: with more lines than places, each gets its turn.
+    // Moves the line to the end, so that with more lines than places each gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)
     else if (line.account) byAccount.delete(line.account)
@@ -154,7 +154,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     for (const line of linesIn('contended').slice(0, places.waiting))
       void begin([{ line, taken: line.waiters.splice(0, maxInGroup) }], 'waiting')
   }
-  /** All entries that arrive in one turn of the event loop go together. */
+  /** Groups all entries that arrive in one turn of the event loop. */
   const schedule = (): void => {
     if (scheduled || queued === 0) return
     scheduled = true
@@ -171,7 +171,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   }
 
   return {
-    /** Resolves with the result of `work` for this entry. `alone`: in its own group, for an entry that failed before. */
+    /** Resolves with the result of `work` for this entry. `alone`: in a separate group, for an entry that failed before. */
     submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
         if (queued >= maxQueued)
@@ -180,9 +180,9 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
         queued += 1
         schedule()
       }),
-    /** Resolves once a shared group may begin: a reader that then looks finds all entries from during the last one. */
+    /** Resolves when a shared group may begin. Readers that look then find all entries that arrived during the last group. */
     ready: (): Promise<void> => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
-    /** Accounts whose locks were contended so often that their lines wait. */
+    /** Accounts whose lines wait, because their locks were contended too often. */
     contended: (): Uuid[] =>
       [...byAccount.values()].flatMap(({ account, state }) =>
         account && (state === 'contended' || state === 'waiting') ? [account] : [],

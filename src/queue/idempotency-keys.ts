@@ -8,28 +8,28 @@ import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, type ErrorDetails, type Refusal, writesMayBeLost } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 
-/** The owning account and the workspace of a key. */
+/** The owning account and the workspace to which a key belongs. */
 export type KeyScope = { accountId: Uuid; workspaceId: Uuid }
 
-/** `bodyHash`: the body of the key's first use. */
+/** `bodyHash`: hash of the body at the key's first use. */
 export type Once = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyScope }
 
 export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: Answer }
 
 export type Keys<Answer, Caller = unknown> = {
-  /** The keys that were used before. The caller has locked their scopes' accounts. */
+  /** Finds keys that were used before. The caller has locked the accounts of their scopes. */
   read: (db: Db, all: readonly Once[]) => Promise<UsedKey<Answer>[]>
-  /** The answer to a repeated request; default: the first answer. */
+  /** The response to a repeated request. Default: the first response. */
   again?: (answer: Answer) => Answer
-  /** Stores the used keys, in the transaction of the effect. */
+  /** Stores used keys in the transaction of their effect. */
   keep: (tx: Tx, used: readonly UsedKey<Answer>[]) => Promise<void>
-  /** The reason why this caller does not get the answer. */
+  /** Why this caller must not get the response. Undefined if it may. */
   refusal: (used: { answer: Answer; sameBody: boolean }, caller: Caller, at: Date) => Refusal | undefined
 }
 
 export type StoredAnswer = { status: number; text: string }
 
-/** `secret`: top-level fields of the text that are shown once and never stored. */
+/** `secret`: top-level fields that are returned once and never stored. */
 export type SingleAnswer = StoredAnswer & { secret?: readonly string[] }
 
 const withoutSecrets = ({ status, text, secret }: SingleAnswer): StoredAnswer => {
@@ -53,13 +53,13 @@ const find = prepare('idempotency.read', { scopes: 'bytea[]' }, 'pool', (orm, pa
 export const keyReused = (details?: ErrorDetails): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
 
-/** The beneficiary that the key's first request created. */
+/** The beneficiary that the first request with the key created. */
 const madeBy = ({ text }: StoredAnswer): ErrorDetails | undefined => {
   const { id } = (text === '' ? {} : JSON.parse(text)) as { id?: unknown }
   return typeof id === 'string' && parseId('beneficiary', id) ? { existing_beneficiary_id: id } : undefined
 }
 
-/** Keys of requests that move no money: the scope names the caller, so a repeated key comes from its first user. */
+/** Keys of requests that move no money. Their scope includes the caller, so only the first caller can repeat a key. */
 export const answerKeys: Keys<SingleAnswer> = {
   read: async (db, all) => {
     const rows = all.length === 0 ? [] : await db.run(find, { scopes: all.map(({ scope }) => scope) })
@@ -82,7 +82,7 @@ export const answerKeys: Keys<SingleAnswer> = {
   refusal: ({ sameBody, answer }) => (sameBody ? undefined : keyReused(madeBy(answer))),
 }
 
-/** The keys of one group: those used `before`, and those that the group itself uses. */
+/** The keys of one group: keys used before, and keys that the group itself uses. */
 export const openKeys = <Answer, Caller>(
   keys: Keys<Answer, Caller>,
   before: readonly UsedKey<Answer>[],
@@ -92,11 +92,11 @@ export const openKeys = <Answer, Caller>(
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
   return {
-    /** A refusal if the key was first used for a different request, or by a different caller. */
+    /** Returns a refusal if the key was first used for another request or by another caller. */
     find: (once: Once | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
       if (!once) return undefined
-      // A second effect could be a second payment.
+      // Running the request again could pay twice.
       if (!first) return recoveryPoint.has('key', nameOf(once)) ? writesMayBeLost('the request that used this key') : undefined
       const used = { answer: first.answer, sameBody: first.once.bodyHash.equals(once.bodyHash) }
       return keys.refusal(used, caller, at) ?? first.answer

@@ -9,15 +9,15 @@ import { assertPresent } from '../lib/lists.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type KeyScope, type Keys, keyReused } from './idempotency-keys.ts'
 
-/** The grant that used a key, root of its lineage first; null for a person. */
+/** The lineage of the grant that used a key, root first. Null for a person. */
 export type KeyUser = { lineage: readonly Uuid[]; revokedAt: Date | null; expiresAt: Date | null } | null
 
-/** `text`: the answer at creation. */
+/** `text`: the response at creation. */
 export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
 
 export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
 
-/** The scope is the owning account, the workspace and the path, whatever the credential. */
+/** The scope consists of owning account, workspace and path, independent of the credential. */
 export const recordScope = (path: string, { accountId, workspaceId }: KeyScope, key: string): Buffer =>
   sha256(JSON.stringify([path, accountId, workspaceId, key]))
 
@@ -35,17 +35,17 @@ type Row = {
 
 const isIn = (lineage: readonly Uuid[], id: Uuid | undefined): boolean => id !== undefined && lineage.includes(id)
 
-/** A person, or the key's grant, its ancestors and descendants. After the grant's end, anyone: a new credential replaced it. */
+/** A person, or the key's grant, its ancestors or descendants. After that grant has ended: anyone, such as its replacement. */
 const mayRepeat = (by: KeyUser, { grant }: Principal, at: Date): boolean =>
   grant === null ||
   (by !== null && (isIn(by.lineage, grant.id) || isIn(grant.lineage, by.lineage.at(-1)) || grantLife(by, at) !== 'active'))
 
-/** Kept on the records themselves, forever: a program with a new API key, or resuming after a week, does not pay twice. */
+/** Stored in the records forever, so that a program with a new API key or after a week does not pay twice. */
 export const recordKeys = (
   table: 'payments' | 'payment_batches' | 'topups',
   { path, kind, permission }: { path: string; kind: 'payment' | 'payment_batch' | 'topup'; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
-  // Each row by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
+  // `offset 0` searches for each row separately. A join planned for few rows would read the keys of all workspaces.
   const find = statement(`idempotency.${table}`)`
   select r.id, r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
        r.snapshot as packed, r.grant_id as "grantId", array_remove(g.ancestor_ids || g.id, null) as lineage,
@@ -59,7 +59,7 @@ export const recordKeys = (
     read: async (db, all) => {
       if (all.length === 0) return []
       const rows = await db.query<Row>(find, [all.map(({ place }) => place.workspaceId), all.map(({ key }) => key)])
-      // The key's owner stays, even if the workspace was separated since and another account paid.
+      // The key stays with its owner, even if the workspace was separated since and another account paid.
       const owners = new Map(all.map(({ place }) => [place.workspaceId, place.accountId]))
       return rows.map(({ id, packed, key, bodyHash, grantId, lineage, revokedAt, expiresAt, workspaceId }) => ({
         once: {

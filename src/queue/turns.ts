@@ -1,8 +1,8 @@
 export type SerialRunner = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Work of one name runs one after the other. In parallel, every task that waits for the same database lock would hold a
- * connection: a busy account, or a client that refreshes one grant many times, would take the whole pool.
+ * Runs tasks with the same name one after another. In parallel, every task that waits for the same database lock would occupy a
+ * connection, and a busy account or a client that repeatedly refreshes one grant would exhaust the pool.
  */
 export const createSerialRunner = (): SerialRunner => {
   const last = new Map<string, Promise<unknown>>()

@@ -6,31 +6,31 @@ import { contended, type Outcome } from './account-queue.ts'
 import { type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
- * The only way for a caller to change something: begin → lock → key → caller → decide → write → event, audit, answer → commit.
- * One write and a group of payments go the same way:
+ * The only way for a caller to change anything: begin → lock → key → caller → decide → write → event, audit, response → commit.
+ * Single writes and groups of payments take the same steps:
  *
- * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
- * - The caller is read again behind the locks: nothing passes after an acknowledged freeze, logout or revocation.
- * - A used key gets its first answer, even within one group and while the caller is frozen: a new effect needs an active
- *   caller. With a different body it is a conflict.
- * - A refusal that a decision returns concerns only that request. A refusal that it throws undoes the transaction.
+ * - One statement first locks all accounts. Everything that can block a write is changed under one of these locks.
+ * - The caller is read again under the locks, so that nothing passes after an acknowledged freeze, logout or revocation.
+ * - A used key returns its first response, even within one group and while the caller is frozen, because only a new effect
+ *   requires an active caller. A used key with another body is a conflict.
+ * - A refusal returned by a decision affects only its request. A refusal that is thrown rolls the transaction back.
  *
- * Reads are sent together with the locks and see the commits of the former holders. A group that reads everything in `read` and
- * defers its writes takes two round trips. Nothing here knows HTTP.
+ * Reads are sent together with the locks and see the commits of previous holders. If a group reads everything in `read` and
+ * defers its writes, it takes two round trips. This module does not depend on HTTP.
  */
 export type WriteRequest<Caller = Principal | null> = {
   locks: AccountLocks
   once: Once | null
   /** Throws a Refusal if the caller would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
-  /** Throws a Refusal if the caller may not start anything new: a freeze. */
+  /** Throws a Refusal if the caller may not start anything new, because of a freeze. */
   admit?: (caller: Caller) => void
 }
 
 export type Act<Request, Caller, State, Answer> = {
   keys: Keys<Answer, Caller>
   read: (tx: Tx) => Promise<State>
-  /** Decides requests in turn. A returned refusal has written only its audit row; a `CommitThenThrow` commits with the group. */
+  /** Decides requests in order. A returned refusal wrote only its audit row. A `CommitThenThrow` commits with the group. */
   decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>
   write: (tx: Tx, state: State) => Promise<void>
 }
@@ -92,7 +92,7 @@ export type SingleWrite<Caller = Principal | null, Answer = SingleAnswer> = Writ
   work: (tx: Tx) => Promise<Answer>
 }
 
-/** One write in its own transaction, which waits for its locks. */
+/** Runs one write in its own transaction, which waits for its locks. */
 export const writeOnce = <Caller, Answer>(
   db: Database,
   keys: Keys<Answer, Caller>,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Banks' titles for the columns of a statement, the likeliest first. Two columns of one meaning are never added up. */
+/** Titles that banks use for statement columns, most likely first. Two columns with the same meaning are never added up. */
 export const bankColumns = {
   date: [
     ...[
@@ -128,7 +128,7 @@ const known = z.strictObject(
 )
 const form = `must be JSON such as {"date": "Posted", "debit": "Money Gone"}: the bank's titles of ${bankColumnNames.join(', ')}, each one title or an array of titles`
 
-/** A bank's own titles, if the ones above do not match. */
+/** Titles of an operator's own bank, if the titles above do not match. */
 export const statementColumns = z.string().transform((text, context): z.output<typeof known> => {
   try {
     return known.parse(JSON.parse(text))

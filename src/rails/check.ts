@@ -5,7 +5,7 @@ import type { PayoutAdapter, PayoutInstruction, RailCheck } from './rail.ts'
 
 const maxSkewSeconds = 120
 
-/** The provider refuses a password with another minute's time. */
+/** Checks the clock, because the provider rejects passwords with a timestamp from another minute. */
 export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: number): Promise<RailCheck> => {
   const requirement = `the clock agrees with ${new URL(baseUrl).host}`
   const answer = await fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).catch(
@@ -33,13 +33,13 @@ const testAmountMinor = 1_000n
 
 const reference = (): string => Array.from({ length: 12 }, () => randomInt(10)).join('')
 
-/** Sends an order twice to the operator's own phone. A provider that accepts both pays both. */
+/** Sends an order twice to the operator's own phone. A provider that accepts both pays twice. */
 export const checkDuplicate = async (
   rail: Pick<PayoutAdapter, 'pay'>,
   order: Pick<PayoutInstruction, 'rail' | 'destination' | 'currency' | 'at'> & { operatorUrl: string },
 ): Promise<RailCheck & { rail: RailName }> => {
   const orderId = randomUUID()
-  // No attempt has this address, so its deliveries are refused.
+  // No attempt has this URL, so callbacks to it are rejected.
   const url = `${order.operatorUrl}/callbacks/${orderId}/test`
   const instruction: PayoutInstruction = {
     ...order,

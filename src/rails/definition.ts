@@ -16,13 +16,13 @@ export type PayoutDefinition<Settings> = {
   readDestination: ReadDestination
   limits: RailLimits
   payee: PayeeKind
-  /** The banks for a destination. Null: destinations of this rail are at no bank. */
+  /** Banks that a destination can have. Null: this rail has no banks. */
   banks: (settings: Settings) => readonly Bank[] | null
-  /** The form of a reference that names one of many accounts behind a destination. Null: references are mere notes. */
+  /** Form of a reference that selects one of many accounts behind a destination. Null: references are just notes. */
   accountReference: { form: RegExp; problem: string } | null
-  /** The provider's reaction to a repeated id: it pays again, or refuses. `setting`: whether a lost request is sent again. */
+  /** The provider's reaction to a repeated id: pays again, or refuses. `setting`: whether to resend a lost request. */
   repeat: 'pays_again' | { setting: keyof Settings & string }
-  /** The setting that name lookups need. Null: none. */
+  /** Setting required for name lookups. Null: none. */
   namesNeed: (keyof Settings & string) | null
 }
 
@@ -30,41 +30,41 @@ export type PromptDefinition = { label: string; limits: RailLimits }
 
 export type DepositDefinition = {
   label: string
-  /** The answer to the provider's notification of a payment. */
+  /** Response to a payment notification from the provider. */
   accepted: object
-  /** The answer to a question about an unknown account number. Null: the provider never asks. */
+  /** Response to a validation request for an unknown account number. Null: the provider sends none. */
   unknownAccount: object | null
 }
 
-/** Column titles of exports, in lowercase. */
+/** Lowercase titles of a column in exports. */
 type Columns = readonly string[]
 
 export type StatementForm = {
-  /** `party`: the other side, masked. `account`: at a paybill. `linked`: the receipt that a line reverses or belongs to. */
+  /** `party`: the other party, masked. `account`: at a paybill. `linked`: the receipt that a line reverses or belongs to. */
   columns: Readonly<
     Record<'receipt' | 'time' | 'status' | 'in' | 'out' | 'party' | 'account' | 'linked' | 'details' | 'texts', Columns>
   >
-  /** The organisation's account is at a bank: also reads the bank's own file, by the meaning of its titles. */
+  /** Whether the account is at a bank, whose own files are then read too, by the meaning of their titles. */
   isOfBank: boolean
   /** Titles of the rows above the columns: the organisation's number, and its account in the file. */
   heading: { number: Columns; account: Columns }
-  /** Statuses of moved money, in lowercase; an empty cell counts too. All other lines are omitted. */
+  /** Lowercase statuses for which money moved. An empty cell also counts. Lines with other statuses are omitted. */
   completed: readonly string[]
   referencesIn: (texts: readonly string[]) => readonly string[]
 }
 
-/** A provider's differences as facts and pure functions, behind configuration, API document, statements, checks and texts. */
+/** Everything specific to a provider, as data and pure functions for settings, API document, statements, checks and texts. */
 export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> = {
   provider: P
   /** The provider's name in the setting RAILS. */
   setting: string
   settings: Shape
   required: readonly (keyof Shape & string)[]
-  /** Settings with an address for requests: https in production. */
+  /** Settings that contain a URL for requests, which must be https in production. */
   addresses: readonly (keyof Shape & string)[]
-  /** Words, in lowercase, for which the provider refuses a callback address. */
+  /** Lowercase words that the provider rejects in a callback URL. */
   refusedInCallbacks: readonly string[]
-  /** Settings of earlier releases. A `value` without the replacing setting `by` would be lost silently, so it is refused. */
+  /** Settings of earlier releases. Startup fails if `value` matches and `by` is not set, because the value would be lost. */
   replaced: readonly { name: string; value: RegExp; by: keyof Shape & string }[]
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
@@ -72,10 +72,10 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   statement: StatementForm
 }
 
-/** The intersection of a union's members. */
+/** Converts a union to the intersection of its members. */
 export type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
 
-/** Joins parts whose names are all different. */
+/** Merges objects whose keys are all different. */
 export const merged = <Part extends object>(parts: readonly Part[]): All<Part> => Object.assign({}, ...parts)
 
 export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, Setting extends string>(
@@ -91,7 +91,7 @@ export type PayoutWords = {
   destination: { label: string; hint: string; placeholder: string; inputMode: 'numeric' | 'text' }
 }
 
-/** Texts of pages about a provider. Data alone, because the pages' build includes it. */
+/** Texts about a provider for dashboard pages. Data only, because it becomes part of the pages' bundle. */
 export type ProviderWords<P extends Provider> = {
   provider: P
   label: string
@@ -99,7 +99,7 @@ export type ProviderWords<P extends Provider> = {
   depositActions: Readonly<Record<DepositOf<P>, string>>
 }
 
-/** Swahili texts, kept separate so that pages in other languages do not load them. */
+/** Swahili texts, in a separate file so that pages in other languages do not load them. */
 export type PayoutSwahili = Pick<PayoutWords, 'label' | 'reach'> & {
   destination: Pick<PayoutWords['destination'], 'label' | 'hint'>
 }

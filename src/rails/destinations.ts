@@ -7,7 +7,7 @@ export const problem = (path: DestinationProblem['path'], message: string): { pr
   problem: { path, message },
 })
 
-/** Refuses a bank code instead of ignoring it. */
+/** Rejects a bank code instead of ignoring it. */
 export const withoutBank =
   (rail: string, read: (destination: string) => string | { problem: DestinationProblem }): ReadDestination =>
   (destination, bankCode) => {
@@ -32,7 +32,7 @@ export const readBankAccount = (text: string) => {
     : problem('destination', 'must be a bank account number of 5 to 20 letters and digits')
 }
 
-/** Our references have twelve digits. Deposits' account numbers have a check digit. */
+/** Our references: twelve digits, or the account numbers of deposits, which have a check digit. */
 export const ourNumbers = (texts: readonly string[]): readonly string[] => [
   ...new Set([
     ...texts.flatMap((text) => text.match(/\b\d{12}\b/g) ?? []),
@@ -41,6 +41,6 @@ export const ourNumbers = (texts: readonly string[]): readonly string[] => [
   ]),
 ]
 
-/** A statement's text for a payout to a phone: "… via API. Original conversation ID is <ours>.". */
+/** Order ids in a statement's text for payouts to phones: "… via API. Original conversation ID is <ours>.". */
 export const orderIds = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => text.toLowerCase().match(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g) ?? [])

@@ -13,7 +13,7 @@ export const refusedByProvider = (code: string, message: string): Refused => ({
 
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
-/** `providerStatus`: the provider's word for the payment, if any. */
+/** `providerStatus`: the provider's own status of the payment, if any. */
 export const unknown = (code: string, message: string, providerStatus?: string): Evidence => ({
   kind: 'unknown',
   code,
@@ -24,7 +24,7 @@ export const unreadablePayment = (code: string, message: string): Evidence => ({
 
 export const noReference: ProviderReference = { request: null, conversation: null }
 
-/** The receipt makes it unique. An amount of null means that this provider may omit it. */
+/** The receipt makes the success unique. `amountMinor` null: this provider may omit the amount. */
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
   if (receipt === undefined) return unreadablePayment('no_receipt', 'The provider reports a success without a receipt.')
   if (amountMinor === undefined)
@@ -33,7 +33,7 @@ export const succeeded = (receipt: string | undefined, amountMinor: Minor | null
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
 
-/** Only a name counts: success codes differ. A refusal says that no name exists; any other answer proves nothing. */
+/** Only a name counts, because success codes vary. A refusal means that there is no name. Any other response proves nothing. */
 export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
   if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
   const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined

@@ -8,13 +8,13 @@ import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './fields.ts'
 
-/** `not_sent`: no connection was made. `lost`: the request may have arrived. `body`: undefined if it is not JSON. */
+/** `not_sent`: no connection was made. `lost`: the request may have arrived. `body`: undefined if not JSON. */
 export type Exchange =
   | { kind: 'answer'; status: number; body: unknown }
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
-/** Called on an open connection, right before the first byte. If it returns false, nothing is sent. */
+/** Requested on an open connection, right before the first byte. If it returns false, nothing is sent. */
 export type Permission = { withinMs: number; take: () => Promise<boolean> }
 
 export type ExchangeRequest = {
@@ -26,12 +26,12 @@ export type ExchangeRequest = {
   permission?: Permission | undefined
 }
 
-/** A provider's address may end with a slash. */
+/** A provider's base URL may end with a slash. */
 export const urlAt = (baseUrl: string, path = ''): string => baseUrl.replace(/\/+$/, '') + path
 
 /**
- * Callers share one lookup of a name. The system's lookup holds one of the process's four threads until name servers answer, so a
- * few payments could hold all. Each caller has its own deadline.
+ * Shares one lookup of a host name among callers. The system's lookup blocks one of the process's four threads until name servers
+ * respond, so a few payments could block all of them. Each caller keeps its own deadline.
  */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
@@ -56,7 +56,7 @@ const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all
 
 const shared = createLookup()
 
-/** Before it resolves, nothing can have been sent. */
+/** Nothing can have been sent before the promise resolves. */
 const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise<Socket> => {
   const isSecure = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -71,7 +71,7 @@ const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       signal.removeEventListener('abort', abort)
       socket.off('error', reject)
-      // Keeps a reset from being unhandled; `send` checks `socket.writable` afterwards.
+      // Prevents an unhandled error on a reset. `send` checks `socket.writable` afterwards.
       socket.on('error', () => undefined)
       resolve(socket)
     })
@@ -129,11 +129,11 @@ const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exc
 }
 
 /**
- * Never throws for a network failure. The deadline covers everything. Redirects are not followed: a 307 would send a payment
- * twice. Connections are not reused: if the provider closed one while idle, an unsent payment would count as lost.
+ * Never throws for network failures. The deadline covers the entire exchange. Redirects are not followed, because a 307 would
+ * send a payment twice. Connections are not reused: if the provider closed an idle one, an unsent payment would count as lost.
  */
 export const exchange = (request: ExchangeRequest, lookup: LookupFunction = shared): Promise<Exchange> => {
-  // The path may contain a provider's id.
+  // The path is omitted, because it may contain a provider's id.
   const { host } = new URL(request.url)
   return inSpan(`rail ${request.method}`, { 'server.address': host, 'http.request.method': request.method }, () =>
     send(request, lookup),

@@ -5,13 +5,13 @@ export type JsonRecord = Readonly<Record<string, unknown>>
 export const asRecord = (value: unknown): JsonRecord | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined
 
-/** Own properties only, so that a body cannot reach `constructor` and the like. */
+/** Reads only own properties, so that a body cannot access `constructor` and the like. */
 export const field = (value: unknown, name: string): unknown => {
   const record = asRecord(value)
   return record && Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-/** Codes and ids come as strings or numbers. An empty one counts as missing. */
+/** Codes and ids arrive as strings or numbers. An empty value counts as missing. */
 export const asText = (value: unknown): string | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   if (typeof value !== 'string') return undefined
@@ -21,7 +21,7 @@ export const asText = (value: unknown): string | undefined => {
 
 export const textField = (value: unknown, name: string): string | undefined => asText(field(value, name))
 
-/** Providers send a bare object instead of a list of one. */
+/** Accepts a bare object, which providers send instead of a list with one item. */
 export const asList = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value
   return value === undefined || value === null ? [] : [value]
@@ -37,7 +37,7 @@ export const parseJson = (text: string): unknown => {
 
 const largest = 10n ** 17n
 
-/** "500" for 50000n. Undefined with cents: M-PESA moves whole shillings, and nothing is rounded. */
+/** "500" for 50000n. Undefined for amounts with cents, because M-PESA moves whole shillings and nothing is rounded. */
 export const wholeShillings = (amount: Minor): string | undefined =>
   amount > 0n && amount % 100n === 0n ? (amount / 100n).toString() : undefined
 
@@ -47,7 +47,7 @@ export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(
 const amountForm =
   /^(?:k(?:es|sh)\.?\s*)?([+-]?)\s*(?:k(?:es|sh)\.?\s*)?(\d{1,16}|\d{1,3}(?:,\d{3}){1,5})(?:\.(\d{1,2})0*)?(?:\s*k(?:es|sh)\.?)?$/i
 
-/** Signed minor units of 500, "500.00", -26, "1,001.00", "KES 1,275.00", from the text, without floats. Else undefined. */
+/** Parses signed amounts to minor units without floats: 500, "500.00", -26, "1,001.00", "KES 1,275.00". Otherwise undefined. */
 export const readBalance = (value: unknown): Minor | undefined => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const match = amountForm.exec(String(value).trim())
@@ -58,13 +58,13 @@ export const readBalance = (value: unknown): Minor | undefined => {
   return sign === '-' ? -amount : amount
 }
 
-/** An amount without a sign. */
+/** Undefined for a negative amount. */
 export const readShillings = (value: unknown): Minor | undefined => {
   const amount = readBalance(value)
   return amount === undefined || amount < 0n ? undefined : amount
 }
 
-/** The returned amount. Some providers write it as outgoing, with a minus. */
+/** The returned amount, which some providers write with a minus sign, as outgoing. */
 export const readReturned = (value: unknown): Minor | undefined => {
   const amount = readBalance(value)
   return amount === undefined || amount === 0n ? undefined : amount < 0n ? -amount : amount
@@ -74,21 +74,21 @@ export const mobileForm = /^254[17]\d{8}$/
 
 const offsetMs = 3 * 3_600_000
 
-/** Nairobi's time: three hours ahead of UTC all year. */
+/** Nairobi time is three hours ahead of UTC all year. */
 const nairobiIso = (at: Date): string => new Date(at.getTime() + offsetMs).toISOString()
 
-/** yyyyMMddHHmmss */
+/** Nairobi time as yyyyMMddHHmmss. */
 export const nairobiTimestamp = (at: Date): string => nairobiIso(at).slice(0, 19).replace(/\D/g, '')
 
-/** yyyy-MM-dd */
+/** The date in Nairobi as yyyy-MM-dd. */
 export const nairobiDate = (at: Date): string => nairobiIso(at).slice(0, 10)
 
-/** yyyy-MM-dd HH:mm:ss */
+/** Nairobi time as yyyy-MM-dd HH:mm:ss. */
 export const nairobiDateTime = (at: Date): string => nairobiIso(at).slice(0, 19).replace('T', ' ')
 
 export const nairobiMidnight = (at: Date): Date => new Date(Date.parse(`${nairobiDate(at)}T00:00:00Z`) - offsetMs)
 
-/** `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss`. */
+/** Parses `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss`. */
 export const nairobiInstant = (text: string): Date | undefined => {
   const parts = /^(\d{4})-?(\d\d)-?(\d\d)[ T]?(\d\d):?(\d\d):?(\d\d)/.exec(text)
   if (!parts) return undefined
@@ -97,7 +97,7 @@ export const nairobiInstant = (text: string): Date | undefined => {
   return Number.isNaN(at.getTime()) || !nairobiIso(at).startsWith(`${year}-${month}-${day}`) ? undefined : at
 }
 
-/** The instant in the stated zone, else in Nairobi's, whatever this process's zone is. */
+/** Uses the stated UTC offset, or Nairobi time without one, whatever the time zone of this process. */
 export const providerInstant = (text: string): Date | undefined => {
   const isZoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
   const at = isZoned ? new Date(text.trim()) : nairobiInstant(text.trim())

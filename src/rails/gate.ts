@@ -4,20 +4,20 @@ import type { Attempt, CollectionAdapter, Evidence, PayoutAdapter, RailGate, Sub
 
 type CallOutcome = 'answered' | 'throttled' | 'failed'
 
-/** Consecutive failures: a single lost answer proves little. */
+/** Consecutive failures, because a single lost response proves little. */
 const failuresToOpen = 5
 const pausesMs = { failed: { first: 5_000, max: 60_000 }, throttled: { first: 1_000, max: 30_000 } }
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
-  // The connection was established: only our own permission was missing.
+  // The connection was made. Only our own permission was missing.
   if (submission.kind !== 'not_sent' || submission.code === 'not_permitted') return 'answered'
   return submission.code === 'throttled' ? 'throttled' : 'failed'
 }
 
 /**
- * A failed trial call, a fifth consecutive failure or a rate limit closes it for a pause, which grows with each pause without an
- * answer. After the pause one trial call may go out. `concurrency`: this process's concurrent calls to this rail.
+ * Stops calls to a rail for a pause after five consecutive failures, a rate limit or a failed trial. Pauses grow until a call is
+ * answered. After each, one trial call is allowed. `concurrency`: this process's maximum concurrent calls to the rail.
  */
 export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: number }): RailGate => {
   let failures = 0
@@ -26,10 +26,10 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
   let untilMs = 0
   let since: Date | null = null
   let underWay = 0
-  /** Calls that began before the trial prove nothing about now. */
+  /** A call that began before the trial does not show the present state. */
   let trialUnderWay = false
   const nowMs = () => clock.now().getTime()
-  /** A pause that seems longer than the maximum was computed before the clock was set back. */
+  /** A pause longer than the maximum was computed before the clock was set back, and is ignored. */
   const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= 2 * pausesMs[cause].max
   const learn = (outcome: CallOutcome): void => {
     if (outcome === 'answered') {
@@ -91,7 +91,7 @@ export const gatedCollection = (rail: CollectionAdapter, gate: RailGate): Collec
   query: tellingAnswers(rail.query, gate),
 })
 
-/** Reasons while it is unknown whether the database has all that it committed. */
+/** Why rails are held while it is unknown whether the database has all committed writes. */
 const holds = {
   trusted: undefined,
   looking: 'held until all acknowledged writes are found in the database',

@@ -16,7 +16,7 @@ type GatewayOptions = {
 }
 
 type SendMore = { headers?: Record<string, string>; permission?: Permission | undefined }
-/** A request with a body is a POST. `ready` gets the token that requests need. */
+/** Sends a POST if there is a body. `ready` obtains the token that requests need. */
 export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
 
 const late: NoToken = { code: 'not_connected_in_time', message: 'The provider gave no access token in time.' }
@@ -49,8 +49,8 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
   }
 
   /**
-   * A gateway that refuses the token has not processed the request, so resending it once is safe; a second refusal proves that
-   * nothing was sent. The permission's time includes the waits for the token and the connection.
+   * If the gateway rejects the token, it has not processed the request, so resending once is safe. A second rejection proves that
+   * nothing was sent. The permission's time limit includes waiting for the token and the connection.
    */
   const send = async (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -68,7 +68,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
         permission: permission && { ...permission, withinMs: leftMs() },
       })
       if (answer.kind !== 'answer' || !refusesToken(answer)) return answer
-      // Discards only that token: a slower request must not discard its successor.
+      // Discards only the rejected token, because a slow request must not discard its successor.
       if (held?.value === token.value) {
         refused = token.value
         held = undefined
@@ -79,9 +79,9 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
   return Object.assign(send, { ready: async () => void (await getToken()) })
 }
 
-/** A token is renewed this long before it expires, so that no request is under way with an expired one. */
+/** How long before its expiry a token is renewed, so that no request in progress uses an expired token. */
 const marginSeconds = 60
-/** The lifetime of a token that states none. */
+/** Lifetime of a token without a stated expiry. */
 const shortSeconds = 60
 
 export const readToken = (
@@ -98,7 +98,7 @@ export const readToken = (
   return { value, until: secondsAfter(clock.now(), Math.max(seconds - marginSeconds, seconds / 2)) }
 }
 
-/** A hash of the order in the provider's form: a repeat must be the same order to the byte. */
+/** A hash of the order in the provider's format, because a repeat must be byte for byte the same order. */
 const fingerprintOf = (order: object): Buffer => createHash('sha256').update(JSON.stringify(order)).digest()
 
 export const permissionFor = (permission: SendPermission | undefined, order: object): Permission | undefined =>

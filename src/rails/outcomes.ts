@@ -7,7 +7,7 @@ const words: Readonly<Record<Outcome, string>> = {
   pending:
     'pending processing in_progress initiated authorized authorised queued submitted accepted received new acsp actc accp acwc pdng rcvd',
   returned: 'returned reversed refunded bounced returned_to_sender',
-  /** Not always proof that nothing moved: the provider's documentation decides. */
+  /** These words do not always prove that no money moved. The provider's documentation decides. */
   ended: 'failed failure declined rejected cancelled canceled expired rjct canc',
 }
 
@@ -15,7 +15,7 @@ const outcomes = new Map(
   (Object.keys(words) as Outcome[]).flatMap((outcome) => words[outcome].split(' ').map((word) => [word, outcome] as const)),
 )
 
-/** The outcome behind a provider's word, in any spelling. Undefined for a word that proves nothing. */
+/** The outcome for a provider's status word, in any spelling. Undefined if the word proves nothing. */
 export const outcomeOf = (word: string): Outcome | undefined =>
   outcomes.get(
     word
@@ -25,7 +25,7 @@ export const outcomeOf = (word: string): Outcome | undefined =>
       .replace(/[.!]+$/, ''),
   )
 
-/** The only record of a list, or the only one with `value` under one of `names`. Undefined if several match. */
+/** The only record in a list, or the only one with `value` in a field of `names`. Undefined if several match. */
 export const recordIn = (given: unknown, names: readonly string[], value: string): unknown => {
   const records = asList(given).filter((each) => asRecord(each) !== undefined)
   const named = records.filter((each) => names.some((name) => textField(each, name) === value))
@@ -33,7 +33,7 @@ export const recordIn = (given: unknown, names: readonly string[], value: string
   return meant.length === 1 ? meant[0] : undefined
 }
 
-/** Name and value pairs are a list of `{Key, Value}`, one of them, or an object of names. Names repeat; values may be missing. */
+/** Pairs may be a list of `{Key, Value}`, a single pair, or an object of names. Names may repeat, and values may be missing. */
 export const pairIn = (given: unknown, nameField: 'Key' | 'Name', name: string): unknown => {
   for (const item of asList(given)) {
     const value = textField(item, nameField) === name ? field(item, 'Value') : field(item, name)

@@ -18,18 +18,18 @@ import type {
 
 export const longestRequestMs = 30_000
 
-/** `wholeUnits`: amounts are multiples of 100 minor units. */
+/** `wholeUnits`: amounts must be multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
 
 export type CallbackUrls = { result: string; timeout: string }
 
 /**
- * The adapter takes it on an open connection, right before the first byte; on false nothing is sent. `fingerprint`: a hash of the
- * order in the provider's form. `withinMs`: the longest time until it is taken.
+ * The adapter calls `take` on an open connection, right before the first byte. If it returns false, nothing is sent.
+ * `fingerprint`: hash of the order in the provider's format. `withinMs`: the time limit for calling `take`.
  */
 export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
 
-/** `orderId` (a UUID) and `reference` (12 digits) are the same for every send of the order, and unique to it. */
+/** `orderId` (a UUID) and `reference` (12 digits) are unique to an order and the same for each of its sends. */
 type Instruction = {
   orderId: string
   amountMinor: Minor
@@ -47,7 +47,7 @@ export type PayoutInstruction = Instruction & {
   beneficiaryName: string
   accountReference: string | null
   narrative: string | null
-  /** The paying account by our name for it. An unexplained movement leads to it. */
+  /** Our name for the paying account, so that an unexplained movement can be traced to it. */
   payer: string
 }
 
@@ -56,8 +56,8 @@ export type CollectionInstruction = Instruction & { phoneNumber: string }
 export type ProviderReference = { request: string | null; conversation: string | null }
 
 /**
- * `lost`: the order may have arrived. `not_sent`: proof that it never did (no token, connection refused, spike arrest), so a
- * resend is safe. `refused`: the provider states that no money moves. `duplicate`: it has an order with the same id.
+ * `lost`: the order may have arrived. `not_sent`: proof that it did not (no token, connection refused, spike arrest), so a resend
+ * is safe. `refused`: the provider states that no money moves. `duplicate`: the provider has an order with the same id.
  */
 export type Submission =
   | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
@@ -65,13 +65,13 @@ export type Submission =
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string; duplicate?: true }
 
-/** `providerStatus`: the provider's own word for the outcome. */
+/** `providerStatus`: the provider's own status word. */
 type Worded = { providerStatus?: string }
 
 /**
- * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: the reported amount, or null. `receipt`: null only for
- * the STK query (the callback may bring it). Messages have no phone or account number. `moved`: money moved, with unreadable
- * amount or receipt. `isUnread`: money came back, with unreadable amount.
+ * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: as reported, or null. `receipt`: null only for the STK
+ * query, after which the callback may deliver it. Messages contain no phone or account numbers. `moved`: money moved, but amount
+ * or receipt is unreadable. `isUnread`: money came back, but the amount is unreadable.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
@@ -87,34 +87,34 @@ export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' 
 
 export type DeliveryKind = 'result' | 'timeout'
 
-/** A delivery comes to its attempt's secret address. A different id is recorded, unless another order of ours has it. */
+/** A callback, received at its attempt's secret URL. Another id in it is recorded, unless it belongs to another order of ours. */
 export type Delivery = {
   evidence: Evidence
   provider: ProviderReference
-  /** Whether it answers our query, and so may decide an earlier report that left doubt. */
+  /** Whether this responds to our query, which can resolve an earlier doubtful report. */
   answersQuery?: true
-  /** The receiver, if the provider names one. It must be the payee if nothing else shows that this was our order. */
+  /** The receiver, if reported. It must be the payee if nothing else shows that this was our order. */
   receiver?: string
 }
 
 export type NameQuery = { rail: RailName; destination: string; bankCode: string | null; isPaybill: boolean }
 
-/** `nameless`: the provider gave no name. `unreachable`: a retry may succeed. */
+/** `nameless`: the provider returned no name. `unreachable`: a retry may succeed. */
 export type NameAnswer = { kind: 'named'; name: string } | { kind: 'nameless' } | { kind: 'unreachable' }
 
-/** Asks the provider for the holder of a destination. Moves no money, and never throws. */
+/** Queries the provider for a destination's holder. Moves no money and never throws. */
 export type LookUp = (query: NameQuery) => Promise<NameAnswer>
 
-/** An adapter has no access to the database. It throws only for bugs, never for a provider's behaviour. */
+/** Adapters have no access to the database. They throw only for bugs, never because of a provider. */
 export type PayoutAdapter = {
-  /** Gets the token before an attempt is recorded, because the attempt's time to be sent is short. Never throws. */
+  /** Obtains a token before an attempt is recorded, because an attempt must then be sent quickly. Never throws. */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
   /** Null if the provider has no name lookup. */
   lookUp: LookUp | null
-  /** `pending` includes an answer that will come as a delivery. */
+  /** `pending` includes a result that will arrive as a callback. */
   query: (attempt: Attempt) => Promise<Evidence>
-  /** An unreadable delivery is `unknown`. Refused queries come to the same URL, and are not failed payments. */
+  /** An unreadable callback is `unknown`. Failed queries arrive at the same URL and are not failed payments. */
   readDelivery: (
     kind: DeliveryKind,
     body: unknown,
@@ -124,7 +124,7 @@ export type PayoutAdapter = {
 
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
-/** Allows resending a lost order. `provenFor`: the account that needs a passed test of refused duplicates. Null: the emulator. */
+/** Permits resending a lost order. `provenFor`: the account that must have passed the duplicate test. Null: the emulator. */
 export type Repeats = { provenFor: string | null }
 
 export type PayoutRail = PayoutAdapter & {
@@ -135,14 +135,14 @@ export type PayoutRail = PayoutAdapter & {
 
 export type CollectionAdapter = {
   ready: () => Promise<void>
-  /** Payments received from `start` until before `end`. Undefined unless the provider returns the whole list. */
+  /** Payments received from `start` (inclusive) to `end` (exclusive). Undefined if the provider's list is incomplete. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
 
-/** `holdsCharges`: the provider takes its charges from this account, which falls below zero until they are settled. */
+/** `holdsCharges`: the provider deducts charges from this account, which is negative until they are settled. */
 export type AccountBalance = { account: string; currency: string; availableMinor: Minor; holdsCharges: boolean }
 
 export type OrganisationAccount = {
@@ -151,16 +151,16 @@ export type OrganisationAccount = {
   readBalances: (body: unknown) => AccountBalance[] | undefined
 }
 
-/** Whether a rail accepts calls now, checked before an attempt is recorded: unsent work stays due, and is not a try. */
+/** Whether a rail accepts calls, checked before an attempt is recorded: unsent work stays due and does not count as a try. */
 export type RailGate = {
   free: () => number
   read: () => { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
   run: (call: () => Promise<Submission>) => Promise<Submission>
-  /** The provider answered another call: a rail that was down may be tried at once. */
+  /** Called when the provider answered another call, so that a rail that was down can be retried at once. */
   answered: () => void
 }
 
-/** Our addresses for a provider's deposit notifications, each with a secret of ours. */
+/** Our callback URLs for a provider's deposit notifications, each with a secret. */
 export type DepositUrls = { confirmation: string; validation: string }
 
 /** `reference`: as the payer typed it. */
@@ -168,7 +168,7 @@ export type DepositNotification = { receipt: string; at: Date; amountMinor: Mino
 
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
-  /** Tells the provider our addresses; repeatable. Null if they are entered at the provider by hand. */
+  /** Registers our URLs with the provider. Idempotent. Null if an operator enters them at the provider. */
   register: ((urls: DepositUrls) => Promise<Submission>) | null
   /** Null if the body is not a deposit, undefined if it is unreadable. Never throws. */
   readNotification: (body: unknown) => DepositNotification | null | undefined
@@ -177,11 +177,11 @@ export type DepositAdapter = {
 export type ProviderRails<P extends Provider> = {
   payout: Readonly<Record<PayoutOf<P>, PayoutAdapter>>
   collection: Readonly<Record<PromptOf<P>, CollectionAdapter>>
-  /** Null if deposits are switched off. */
+  /** Null if deposits are off. */
   deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
   identity: string
-  /** The organisation's numbers that each rail pays from. The statement of another number does not list these payments. */
+  /** The organisation's numbers that each rail pays from. Only the statements of these numbers list its payments. */
   numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
 }
 
@@ -191,7 +191,7 @@ export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | '
 
 export type NoToken = { code: string; message: string }
 export type HeldToken = { value: string; until: Date }
-/** `credentials`: the token's. `refused`: the token that the provider refused last, which is never returned. Never throws. */
+/** `credentials`: for the token. `refused`: the token that the provider rejected last, which is never returned. Never throws. */
 export type ShareToken = (asked: {
   provider: Provider
   credentials: readonly string[]
@@ -202,7 +202,7 @@ export type ShareToken = (asked: {
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionAdapter | null
-  /** `registersItself`: the provider is the emulator, which gets our addresses at each start. */
+  /** `registersItself`: the provider is the emulator, at which our URLs are registered at each start. */
   deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
@@ -214,7 +214,7 @@ export type SettingsOf<Definition extends { settings: z.ZodRawShape }> = z.outpu
 
 export type AdapterDeps = { clock: Clock; shareToken?: ShareToken }
 
-/** `problem`: one sentence about what is missing. Null: the requirement is met. */
+/** `problem`: one sentence about what is missing. Null if the requirement is met. */
 export type RailCheck = { requirement: string; problem: string | null }
 
 export type Adapter<P extends Provider, Settings, Options> = {

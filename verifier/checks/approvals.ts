@@ -12,7 +12,7 @@ const hashOf = (message: string): Uint8Array => {
   return keccak_256(Uint8Array.from([...utf8(`\x19Ethereum Signed Message:\n${bytes.length}`), ...bytes]))
 }
 
-/** The address whose key signed, in lowercase. Undefined if no key made the signature. */
+/** The lowercase address whose key signed. Undefined if no key produced the signature. */
 const recover = (message: string, signature: string): string | undefined => {
   const bytes = fromHex(signature.slice(2))
   if (bytes?.length !== 65) return undefined
@@ -45,7 +45,7 @@ const checkContract = async (
 
 const checkSignature = async (check: string, signed: Signed, ask: AskContract): Promise<Finding> => {
   const { message, signature, signer } = signed
-  // A contract is named with its chain, and only that can say whether it accepts the signature.
+  // A contract is named with its chain. Only the contract can say whether it accepts the signature.
   if (signer?.startsWith('eip155:')) return checkContract(check, signer, signed, ask)
   const recovered = recover(message ?? '', signature)
   const good = recovered !== undefined && recovered === signer?.toLowerCase()
@@ -54,7 +54,7 @@ const checkSignature = async (check: string, signed: Signed, ask: AskContract): 
 
 type Decision = NonNullable<Receipt['approval']>['decisions'][number]
 
-/** Whether the signed text is about this payment. */
+/** Whether the signed text describes this payment. */
 const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decision: Decision): Finding => {
   const check = `text signed by ${decision.account_id}`
   const present = new Set((decision.message ?? '').split('\n'))
@@ -79,7 +79,7 @@ const checkMessage = ({ payment, approval, beneficiary, batch }: Receipt, decisi
   )
 }
 
-/** Only the newest decision of an account counts, and none that was voided. */
+/** Each account's newest decision counts, unless it was voided. */
 const standing = (decisions: readonly Decision[]): Decision[] => {
   const newest = new Map(decisions.map((decision) => [decision.account_id, decision]))
   return [...newest.values()].filter(({ voided_at }) => voided_at === null)
@@ -87,14 +87,14 @@ const standing = (decisions: readonly Decision[]): Decision[] => {
 
 const sentStatuses = ['processing', 'succeeded', 'unknown', 'returned']
 
-/** Whether a decision counts towards the approvals that were needed. */
+/** Whether a decision has a signature. */
 const isSigned = ({ signature }: Decision): boolean => signature !== null
 
 const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
   const check = 'approvals'
   const { outcome, required_approvals: needed } = payment.decision
   const required = Math.max(needed, approval?.required_approvals ?? 0)
-  // A batch's item waits for the batch's approval even if it needs none itself.
+  // A payment in a batch waits for the batch's approval even if it needs none itself.
   if (outcome === 'allow' && !batch)
     return judged(check, approval === null, 'none was needed', 'it has an approval that no rule asked for')
   if (outcome === 'allow' && !approval) return ok(check, 'none was needed')
@@ -111,7 +111,7 @@ const checkQuorum = ({ payment, approval, batch }: Receipt): Finding => {
   return judged(check, yes.size >= required, says, `${says}: too few`)
 }
 
-/** The way in which a decision says that it was given is the one that its proof has. */
+/** Whether the stated way of deciding matches the proof in the decision. */
 const isConsistent = ({ via, signature, passkey }: Decision): boolean =>
   (via === 'credential') === (signature === null) && (via === 'passkey') === (passkey !== null)
 

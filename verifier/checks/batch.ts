@@ -3,7 +3,7 @@ import { fromHex } from '../bytes.ts'
 import { bad, type Finding, ok } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
-/** Whether the leaf describes this payment: its index, payee, destination, amount and reference, and since version 2 its purpose. */
+/** Whether the leaf describes this payment: index, payee, destination, amount and reference, and since version 2 the purpose. */
 const isAbout = ({ payment, beneficiary, batch }: Receipt): boolean => {
   const leaf: Record<string, unknown> = JSON.parse(batch?.leaf ?? '{}')
   return (
@@ -18,7 +18,7 @@ const isAbout = ({ payment, beneficiary, batch }: Receipt): boolean => {
   )
 }
 
-/** Whether the payment is in the batch, under the Merkle root that the batch's approval names. */
+/** Whether the payment is in the batch, under the Merkle root in the batch's approval. */
 export const checkBatch = (receipt: Receipt): Finding[] => {
   const check = 'batch'
   const { batch, payment } = receipt

@@ -8,7 +8,7 @@ import type { Receipt } from '../receipt.ts'
 
 const uuidOf = (id: string): string | undefined => decodeUuid(id.slice(id.indexOf('_') + 1))
 
-/** The first input of the decision that differs from this payment, in words. */
+/** Describes the first input of the decision that differs from this payment. */
 const mismatch = ({ payment }: Receipt, { payment: facts, grants }: Evaluation): string | undefined => {
   if (facts.amountMinor !== BigInt(payment.amount_minor)) return 'the amount'
   if (facts.beneficiaryId !== uuidOf(payment.beneficiary_id)) return 'the beneficiary'
@@ -22,7 +22,7 @@ const mismatch = ({ payment }: Receipt, { payment: facts, grants }: Evaluation):
   return undefined
 }
 
-/** Whether each recorded field has the value that was computed again. An earlier version may have recorded fewer fields. */
+/** Whether every recorded field equals the recomputed value. An earlier version may have recorded fewer fields. */
 const agrees = (recorded: unknown, again: unknown): boolean => {
   if (Array.isArray(recorded))
     return Array.isArray(again) && recorded.length === again.length && recorded.every((one, index) => agrees(one, again[index]))
@@ -31,7 +31,7 @@ const agrees = (recorded: unknown, again: unknown): boolean => {
   return Object.entries(recorded).every(([name, value]) => agrees(value, found.get(name)))
 }
 
-/** The fields that every decision must have. */
+/** Fields that every decision must have. */
 const ofEveryDecision = [
   'outcome',
   'required_approvals',
@@ -42,13 +42,13 @@ const ofEveryDecision = [
 ] as const
 const ofEveryEntry = ['source', 'rule', 'outcome'] as const
 
-/** Ignores the explanation: it is the trace in words, which differ between versions. */
+/** Ignores the explanation, which is the trace in words that differ between versions. */
 const isReached = ({ explanation: _, ...recorded }: Receipt['payment']['decision'], again: unknown): boolean =>
   ofEveryDecision.every((name) => Object.hasOwn(recorded, name)) &&
   (recorded.trace ?? []).every((entry) => ofEveryEntry.every((name) => Object.hasOwn(entry, name))) &&
   agrees(recorded, again)
 
-/** Runs the policy engine again over the inputs: it must reach the same decision, by the same rules with the same numbers. */
+/** Runs the policy engine again on the recorded inputs. It must reach the same decision by the same rules and numbers. */
 export const checkDecision = (receipt: Receipt): Finding => {
   const check = 'decision'
   const { decision_inputs: inputs, payment, policies } = receipt
@@ -67,7 +67,7 @@ export const checkDecision = (receipt: Receipt): Finding => {
   }
 }
 
-/** Whether the receipt has each policy that decided, in the version that decided. */
+/** Whether the receipt contains each policy that decided, in the version that decided. */
 export const checkPolicies = ({ payment, policies }: Receipt): Finding => {
   const kept = policies.map(({ id, version }) => `${id}@${version}`).join()
   const decided = payment.decision.policy_versions.map(({ id, version }) => `${id}@${version}`).join()

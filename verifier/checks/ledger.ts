@@ -1,15 +1,13 @@
 import { type Finding, judged } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
-/** A scheduled payment holds nothing until it is due. */
+/** A scheduled payment holds no money until it is due. */
 const heldNothing = ({ payment: { status, execute_at }, ledger_transfers: transfers }: Receipt): boolean =>
   execute_at !== null && transfers.length === 0 && ['scheduled', 'failed', 'cancelled'].includes(status)
 
 type Transfers = Receipt['ledger_transfers']
 
-/**
- * Whether the receipt has exactly one hold, for the whole amount: still open, posted if the payment was paid, or voided otherwise.
- */
+/** Whether the receipt has exactly one hold for the full amount: still open, posted if the payment was paid, or voided. */
 const isHeldOnce = (transfers: Transfers, amountMinor: string, status: Receipt['payment']['status']): boolean => {
   const holds = transfers.filter(({ kind }) => kind === 'pending')
   const ends = transfers.filter(({ kind }) => kind === 'post' || kind === 'void')
@@ -22,7 +20,7 @@ const isHeldOnce = (transfers: Transfers, amountMinor: string, status: Receipt['
 const isOpen = (status: string): boolean => ['pending_approval', 'processing', 'unknown'].includes(status)
 const isPaid = (status: string): boolean => ['succeeded', 'returned'].includes(status)
 
-/** Checks the amount and the fee, which have a hold each. */
+/** Checks the amount and the fee, each of which has its own hold. */
 export const checkLedger = (receipt: Receipt): Finding => {
   const { status, amount_minor: amount, fee_minor: fee } = receipt.payment
   if (heldNothing(receipt)) return judged('ledger', true, 'nothing was held for it: it was scheduled', 'it was not scheduled')

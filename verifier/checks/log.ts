@@ -22,7 +22,7 @@ const isProven = ({ line, index, rows, path, rows_root, seal, seal_path }: Proof
   )
 }
 
-/** The line is about this row: its id, time and action, and the payment or its approval as its subject. */
+/** Whether the line describes this row: its id, time and action, with the payment or its approval as the subject. */
 const isAbout = (receipt: Receipt, row: Row, line: string): boolean => {
   const columns: unknown = JSON.parse(line)
   if (!Array.isArray(columns)) return false
@@ -35,7 +35,7 @@ const isAbout = (receipt: Receipt, row: Row, line: string): boolean => {
   )
 }
 
-/** Whether each audit row of the payment is under the signed head of the sealed log. */
+/** Whether each audit row of the payment is included under the signed head of the sealed log. */
 export const checkLog = (receipt: Receipt): Finding[] => {
   const check = 'sealed log'
   const { head, rows } = receipt.audit

@@ -5,7 +5,7 @@ import type { MandateRules } from '../../src/policy/types.ts'
 import { bad, type Finding, judged } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'
 
-/** The first line that the signed text lacks and would have if it stated these terms. */
+/** The first line that is missing from the signed text, if the text should state these terms. */
 const missingLine = (message: string, { currency }: Receipt['payment'], used: MandateRules): string | undefined => {
   const limits = {
     ...used,
@@ -15,7 +15,7 @@ const missingLine = (message: string, { currency }: Receipt['payment'], used: Ma
   const { what, who, until } = limitLines(limits, currency)
   const workspace = ['your personal workspace', formatId('workspace', used.workspaceId)].map((name) => `Workspace: ${name}`)
   const from = ['the moment it is created', used.validFrom.toISOString()].map((time) => `Valid from: ${time}`)
-  // The limits stand together, so that none can be left out of a list. A description has no line break, so it cannot state any of them.
+  // Limits must be consecutive lines, so that none can be omitted. Descriptions have no line breaks, so they cannot fake a limit.
   const needed = [[`${what.join('\n')}\n${workspace[0]}`, `${what.join('\n')}\n${workspace[1]}`], [who], from, [until]]
   const text = `\n${message}\n`
   return needed.find((either) => !either.some((lines) => text.includes(`\n${lines}\n`)))?.at(-1)
@@ -28,7 +28,7 @@ const usedBy = ({ decision_inputs: inputs, policies }: Receipt): MandateRules | 
     policies.map(({ document }) => document),
   ).mandate
 
-/** Whether the payment's mandate is the one that decided, and its wallet signed the terms that decided. */
+/** Whether the payment's mandate is the one that decided, and its wallet signed the terms used in the decision. */
 export const checkMandate = (receipt: Receipt): Finding[] => {
   const { payment, mandate, decision_inputs: inputs } = receipt
   const check = 'terms of the mandate'

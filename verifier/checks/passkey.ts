@@ -7,7 +7,7 @@ export type PasskeyProof = NonNullable<NonNullable<Receipt['approval']>['decisio
 
 const sha256 = async (bytes: Bytes): Promise<Bytes> => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 
-/** An integer of DER (X.690) as the 32 bytes that WebCrypto wants. */
+/** Converts a DER integer (X.690) to the 32 bytes that WebCrypto expects. */
 const fixed = (integer: Uint8Array): Bytes | undefined => {
   const digits = integer[0] === 0 ? integer.subarray(1) : integer
   if (digits.length > 32) return undefined
@@ -16,9 +16,7 @@ const fixed = (integer: Uint8Array): Bytes | undefined => {
   return padded
 }
 
-/**
- * Authenticators encode ECDSA signatures in DER, as a sequence of two integers, r and s. WebCrypto expects them concatenated.
- */
+/** Converts an ECDSA signature from DER (two integers, r and s), as authenticators write it, to their concatenation. */
 const plainSignature = (der: Bytes): Bytes | undefined => {
   const [sequence, length, first, rLength = 0] = der
   const second = 4 + rLength
@@ -43,13 +41,13 @@ const verifies = async ({ public_key: key }: PasskeyProof, signature: Bytes, sig
   return crypto.subtle.verify(name.name, imported, signature, signed)
 }
 
-/** The site that the text itself names in its first line: `payments.example asks you to …`. */
+/** The site that the text names in its first line: `payments.example asks you to …`. */
 const siteOf = (message: string): string => message.slice(0, message.indexOf(' '))
 
 const same = (one: Bytes, other: Uint8Array): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-/** The fault of the page on which the passkey was used, or of the text that it signed. Undefined if both are right. */
+/** The problem with the page on which the passkey was used, or with the text that it signed. Undefined if neither has one. */
 const contextProblem = async (clientData: Bytes, authenticator: Bytes, message: string): Promise<string | undefined> => {
   const client: Record<string, unknown> = JSON.parse(new TextDecoder().decode(clientData))
   if (client.type !== 'webauthn.get') return 'it is not the signature of a passkey'
@@ -58,11 +56,11 @@ const contextProblem = async (clientData: Bytes, authenticator: Bytes, message: 
   if (origin.host !== siteOf(message) || client.crossOrigin === true)
     return `it was made on ${client.origin}, and not on the page of ${siteOf(message)}`
   if (!same(await sha256(utf8(origin.hostname)), authenticator.subarray(0, 32))) return 'the passkey is for another site'
-  // Bits 0 and 2 (WebAuthn, section 6.1): the person was there, and the authenticator knew who it was.
+  // Bits 0 and 2 (WebAuthn, section 6.1): the user was present and verified.
   return ((authenticator[32] ?? 0) & 0x05) === 0x05 ? undefined : 'the authenticator did not verify its user'
 }
 
-/** Whether the passkey in the receipt signed the text, on the site's own page, with its user verified. */
+/** Whether the passkey in the receipt signed the text, on the site's own page and with user verification. */
 export const checkPasskey = async (
   check: string,
   { message, signature, passkey }: { message: string | null; signature: string; passkey: PasskeyProof },

@@ -3,7 +3,7 @@ import { fromBase64Url, toBase64Url, utf8 } from '../bytes.ts'
 import { bad, type Finding, ok } from '../finding.ts'
 import type { PublishedKey } from '../receipt.ts'
 
-/** Keys' times are whole seconds, and a key may be recorded a moment after it has signed. */
+/** Key times are whole seconds, and a key may be recorded shortly after it first signed. */
 const leewaySeconds = 300
 
 const headerOf = (text: string): Record<string, unknown> | undefined => {
@@ -24,10 +24,10 @@ const verifies = async (key: PublishedKey, signature: Bytes, signed: Bytes): Pro
   return crypto.subtle.verify('Ed25519', imported, signature, signed)
 }
 
-/** `at`: the document's own time. `signedLater`: it may be signed again at any time after `at`, even with a newer key. */
+/** `at`: the document's time. `signedLater`: the document can be signed again at any time after `at`, even with a newer key. */
 type SignedDocument = { jws: unknown; document: unknown; type: string; at: string; signedLater?: true }
 
-/** A detached JWS (RFC 7515, appendix F) over the RFC 8785 form of a document, made at `at` by one of the published keys. */
+/** Checks a detached JWS (RFC 7515, appendix F) over the RFC 8785 form of a document, signed at `at` with a published key. */
 export const checkJws = async (
   check: string,
   { jws, document, type, at, signedLater }: SignedDocument,

@@ -16,7 +16,7 @@ export const amountText = (minor: string, currency: string): string => {
   return `${currency} ${digits.slice(0, -2).replace(/\B(?=(\d{3})+(?!\d))/g, ',')}.${digits.slice(-2)}`
 }
 
-/** "Wanjiru Kamau (****0111)". */
+/** Formats a payee: "Wanjiru Kamau (****0111)". */
 export const payeeText = (payee: { display_name: string; destination_mask: string }): string =>
   `${payee.display_name} (${payee.destination_mask.replace(/^\*+/, '****')})`
 

@@ -14,7 +14,7 @@ import { whenOf } from './when.ts'
 
 const rowText = ({ index, row }: { index: number; row?: number | null }): string => `row ${row ?? index + 1}`
 
-/** Prints one line for each kind of fault, with its rows, then the faults of the whole batch. */
+/** Prints one line per kind of fault with its rows, then the faults of the whole batch. */
 const sayFaults = ({ details }: PaymentsError, say: Terminal['say']): void => {
   const { more, reason } = details
   for (const { param, message, faults } of groupFaults(faultsIn(details)))
@@ -30,7 +30,7 @@ const warningWords: Readonly<Record<string, string>> = {
 
 type PreviewItem = PaymentBatchPreview['items'][number]
 
-/** Both names of a row, if the file and the payee disagree. */
+/** Both names of a row if the file and the payee differ. */
 const namesOf = ({ given_name: given, display_name: name }: PreviewItem): string[] =>
   given === null ? [] : [`the file has "${given}", the payee is "${name}"`]
 
@@ -51,7 +51,7 @@ const notesOf = (item: PreviewItem): string[] => {
 /** Index of the amount column. */
 const amounts = [3]
 
-/** Services of earlier versions return no fees. */
+/** Earlier versions of the service return no fees. */
 const sumText = ({
   total_minor: total,
   fees_minor: fees = '0',
@@ -120,13 +120,13 @@ const read = (file: string | undefined, more: readonly string[]): Uint8Array<Arr
   return new Uint8Array(readFileSync(file === '-' ? 0 : file))
 }
 
-/** Local date of this computer: a person means this day by "today". */
+/** The local date of this computer, which is what a person means by "today". */
 const localDate = (): string => {
   const now = new Date()
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, '0')).join('-')
 }
 
-/** Within one period, the same file with the same options is the same request. */
+/** Within one period, the same file with the same options counts as the same request. */
 const keyOf = (bytes: Uint8Array, options: object, period: string): string =>
   `list-${createHash('sha256')
     .update(JSON.stringify([options, period]))
@@ -162,7 +162,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       const preview = await client.batches.checkCsv(csv, list, { signal })
       return values.json ? out(json(preview)) : sayPreview(preview, out)
     }
-    // The answer to a created batch has no names, so the check reads them first. `fromCsv` reports any faults.
+    // The response to a created batch contains no names, so the preview reads them first. `fromCsv` reports any faults.
     const preview = await client.batches.checkCsv(csv, list, { signal }).catch(() => null)
     const created = await client.batches.fromCsv(csv, list, {
       signal,
@@ -176,7 +176,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       say(`A person must approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waits = values.wait || values.watch
     const wait = { signal, timeoutMs: 86_400_000, ...(values.watch && { onRead: progressTo(terminal) }) }
-    // A replayed answer shows the batch at its creation, so the current state is read.
+    // A replayed response shows the batch at its creation, so the current state is read.
     const current = () => (isReplay ? client.batches.get(created.id, { signal }) : created)
     const known = waits ? await client.batches.waitFor(created.id, wait) : await current()
     if (values.json) out(json(known))
@@ -197,7 +197,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
     }
     if (!Array.isArray(error.details.items)) throw error
     sayFaults(error, say)
-    // The rows are printed above: repeated here, they would bury the sentence.
+    // The rows were already printed. Repeating them would hide the actual message.
     throw new Error(`${error.code}: ${error.message.replace(/ details\.items names [^.]+\./, '')}`)
   }
 }

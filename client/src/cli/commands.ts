@@ -89,7 +89,7 @@ const logs = async (terminal: Terminal): Promise<void> => {
     terminal.out(line)
 }
 
-/** The build puts the verifier in a file beside the command line. The sources do not have that file. */
+/** The build places the verifier beside the command line. The sources do not contain that file. */
 const verifyReceipt = async (terminal: Terminal): Promise<void> => {
   const place = new URL('../verify-receipt.mjs', import.meta.url).href
   const verifier: Verifier = await import(place)
@@ -102,7 +102,7 @@ export type Command = { arguments: string; summary: string; run: (terminal: Term
 
 const list = '[--limit 25] [--json]'
 
-/** Ordered as the usage prints them. */
+/** In the order in which the usage lists them. */
 export const commands: Readonly<Record<string, Command>> = {
   login: {
     arguments: '[--url URL] [--scope "payment.create payment.read …"]',

@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 const most = 100
 
-/** Finds a payee by id or name. A partial name needs the person's confirmation, and several matches are an error. */
+/** Finds a payee by id or name. A partial name requires the person's confirmation. Several matches are an error. */
 export const payeeIdOf = async (terminal: Terminal, client: Payments, text: string): Promise<string> => {
   if (text.startsWith('ben_')) return text
   const { data } = await client.beneficiaries.list({ q: text, limit: most, status: 'active' }).page()

@@ -9,7 +9,7 @@ import { appendLine, readLines, readListenState, takeFile, writeListenState } fr
 import { flag, type Terminal, text } from './terminal.ts'
 import { newSecret } from './webhook.ts'
 
-/** An open event older than this fails the health check. */
+/** The health check fails if an unfinished event is older than this. */
 const longestWaitMs = 60_000
 
 const oldestMs = ({ open }: ListenStatus): number => {
@@ -39,7 +39,7 @@ const healthOf = (status: ListenStatus) => {
   return { code: body.healthy ? 200 : 503, body: JSON.stringify(body) }
 }
 
-/** `GET /healthz` and `GET /metrics`, for the monitoring of this process. */
+/** Serves `GET /healthz` and `GET /metrics`, to monitor this process. */
 const serveHealth = async (at: string, status: ListenStatus, say: (line: string) => void): Promise<() => void> => {
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(at) ?? []
   if (port === undefined) throw new UsageError('--health takes a port, or a host and a port: --health 127.0.0.1:9465')
@@ -58,7 +58,7 @@ const serveHealth = async (at: string, status: ListenStatus, say: (line: string)
   }
 }
 
-/** Resends undelivered events in order. Events that fail again return to the file. True if the file ends up empty. */
+/** Resends undelivered events in order. Events that fail again return to the file. Returns whether the file is then empty. */
 const replay = async (
   file: string,
   options: Pick<ListenOptions, 'forwardTo' | 'secret' | 'signal' | 'say'>,
@@ -85,7 +85,7 @@ const listenWithState = async (client: Payments, file: string, options: ListenOp
   const { secretGiven, ...rest } = options
   const before = await readListenState(file)
   const secret = secretGiven || !before ? rest.secret : before.secret
-  // Without a starting point, a restart before the first event would lose the events in between.
+  // Without a starting point, a restart before the first event would miss the events in between.
   const newest = async () => (await client.notifications.list({ limit: 1 }).page()).data[0]?.id ?? null
   const lastEventId = before?.lastEventId === undefined ? await newest() : before.lastEventId
   const keep = (id: string) => writeListenState(file, { secret, lastEventId: id })

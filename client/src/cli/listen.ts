@@ -3,7 +3,7 @@ import type { PaymentsEvent, StreamReset } from '../events.ts'
 import { backoffMs, pause } from '../transport.ts'
 import { signedHeaders } from './webhook.ts'
 
-/** An event that the program did not accept. A file keeps it until a person replays it. */
+/** An event that the program did not accept, stored in a file until a person replays it. */
 export type Undelivered = { event: PaymentsEvent; status: string; tries: number; at: string }
 
 /** Counters for the health check and the metrics. */
@@ -28,23 +28,23 @@ export type ListenOptions = {
   signal: AbortSignal
   say: (line: string) => void
   status: ListenStatus
-  /** Number of rejections after which an event is given up. */
+  /** Number of rejections after which an event is abandoned. */
   tries: number
-  /** Position of an earlier run, and how to save the current one. If set, an unreachable program is waited for. */
+  /** The position of an earlier run, and how to save the current one. If set, waits while the program is unreachable. */
   resume?: { lastEventId: string | null; keep: (lastEventId: string) => Promise<void> }
   setAside?: (undelivered: Undelivered) => Promise<void>
 }
 
 /** Limits the load on a slow program. */
 const maxAtOnce = 8
-/** Limit of unfinished events, including those behind an event of the same resource. At the limit, reading stops. */
+/** Maximum number of unfinished events, including those behind an event of the same resource. At the limit, reading stops. */
 const maxOpen = 1_000
 const answerTimeoutMs = 15_000
 
 type Sent = PaymentsEvent | StreamReset
 type Sending = Pick<ListenOptions, 'forwardTo' | 'secret' | 'signal'>
 
-/** `isAway`: the program could not be reached, so nothing has rejected the event. */
+/** `isAway`: the program could not be reached, so it has not rejected the event. */
 export type Outcome = { status: string; accepted: boolean; isAway: boolean }
 
 /** Webhook frameworks expect `{type, timestamp, data}`, with the event's id in a header. */
@@ -69,7 +69,7 @@ export const post = async (event: Sent, { forwardTo, secret, signal }: Sending):
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
     })
-    // An unread answer would keep its connection open.
+    // An unread response would keep its connection open.
     await response.body?.cancel()
     return outcomeOf(response)
   } catch (error) {
@@ -79,7 +79,7 @@ export const post = async (event: Sent, { forwardTo, secret, signal }: Sending):
   }
 }
 
-/** Runs at most `most` tasks at once. The others wait in order. */
+/** Runs at most `most` tasks at once. Others wait in order. */
 const createSlots = (most: number) => {
   const waiting: (() => void)[] = []
   let taken = 0
@@ -96,7 +96,7 @@ const createSlots = (most: number) => {
   }
 }
 
-/** Saves the id up to which every event is finished. A restart loses nothing, and repeats the unfinished events. */
+/** Saves the id up to which all events are finished. A restart loses nothing, and repeats unfinished events. */
 const createProgress = (keep: (id: string) => Promise<void>) => {
   const begun: { id: string; done: boolean }[] = []
   let writing = Promise.resolve()
@@ -122,7 +122,7 @@ const resourceOf = ({ type, data }: PaymentsEvent): string => {
   return typeof id === 'string' ? id : type
 }
 
-/** Tries until the event is accepted, given up or stopped. The slot is free between two tries. */
+/** Retries until the event is accepted, abandoned or stopped. Frees the slot between two tries. */
 const deliver = async (event: Sent, options: ListenOptions, inSlot: ReturnType<typeof createSlots>) => {
   const { status, tries, signal, resume, say } = options
   let refused = 0
@@ -134,14 +134,14 @@ const deliver = async (event: Sent, options: ListenOptions, inSlot: ReturnType<t
     const counts = !outcome.isAway || !resume
     refused += counts ? 1 : 0
     if (refused >= tries) return { ...outcome, tries: refused }
-    // Prints the first try and then every fifth: a program may be away for hours.
+    // Prints the first and then every fifth try, because a program may be away for hours.
     if (counts || attempt % 5 === 0)
       say(`${nameOf(event)} is not accepted: ${outcome.status}${counts ? ` (${refused} of ${tries} tries)` : ''}`)
     await pause(backoffMs(attempt), signal).catch(() => undefined)
   }
 }
 
-/** Posts the stream's events to an address, in order for each resource. A rejected event delays only its own resource. */
+/** Posts the stream's events to a URL, in order for each resource. A rejected event delays only its own resource. */
 export const listen = async (client: Payments, options: ListenOptions): Promise<void> => {
   const { status, say, signal, resume } = options
   const failed = new AbortController()
@@ -192,7 +192,7 @@ export const listen = async (client: Payments, options: ListenOptions): Promise<
   })
   for await (const event of events) {
     if (event.id === null) {
-      // Earlier events are delivered before a reset, later ones after it.
+      // Events before a reset are delivered before it, and later events after it.
       await finished()
       await handle(event, async () => {})
       continue

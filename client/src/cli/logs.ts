@@ -5,13 +5,13 @@ import { pause } from '../transport.ts'
 type LoggedRequest = Item<'/v1/request-log'>
 
 const followEveryMs = 2_000
-/** Longest delay of an entry: a process writes entries a moment after the answer. */
+/** Longest delay of an entry, because a process writes entries shortly after the response. */
 const latestMs = 10_000
 
 const lineOf = ({ at, status, method, path, error, message, request_id }: LoggedRequest): string =>
   [at, status, method, path, error === null ? '' : `${error}: ${message}`, request_id].filter(Boolean).join('  ')
 
-/** Yields entries oldest first, as a terminal reads. `follow`: continues until the signal aborts. */
+/** Yields entries oldest first, as in a terminal. `follow`: continues until the signal aborts. */
 export async function* readLog(
   client: Payments,
   filters: { status?: string; grant_id?: string },
@@ -19,7 +19,7 @@ export async function* readLog(
 ): AsyncGenerator<string> {
   let known: readonly LoggedRequest[] = (await client.requestLog.list(filters).page()).data
   for (const entry of known.toReversed()) yield lineOf(entry)
-  // Uses the service's clock, never this machine's. Without an entry, every later one is new.
+  // Uses the service's clock, never this machine's. Without a known entry, every later entry is new.
   let newest = known[0]?.at
   if (follow) onOpen()
   while (follow) {

@@ -10,7 +10,7 @@ const [name = 'help', ...args] = process.argv.slice(2)
 const command = commands[name]
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new UsageError('Stopped.')))
-// The reader of this output may end first (`payments events --follow | head`).
+// The process that reads this output may exit first (`payments events --follow | head`).
 process.stdout.on('error', () => stop.abort(new UsageError('The output was closed.')))
 
 let inProgress = false

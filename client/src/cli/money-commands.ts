@@ -5,7 +5,7 @@ import { flag, json, type Terminal, text } from './terminal.ts'
 
 const methods = { paybill: 'MPESA_PAYBILL', bank: 'PESALINK' } as const
 
-/** Prints where to pay money in, and under which account number. With --wait, waits until the money has arrived. */
+/** Prints where to pay money in and with which account number. With --wait, waits until the money has arrived. */
 export const deposit = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],
@@ -22,7 +22,7 @@ export const deposit = async (terminal: Terminal): Promise<void> => {
   terminal.out(json(waiting ? await waiting : topup))
 }
 
-/** Sends an M-PESA prompt to a phone. With --wait, waits for the answer of the phone's owner. */
+/** Sends an M-PESA prompt to a phone. With --wait, waits for the phone owner's response. */
 export const topUp = async (terminal: Terminal): Promise<void> => {
   const { values, positionals } = parseArgs({
     args: [...terminal.args],

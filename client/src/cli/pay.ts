@@ -40,7 +40,7 @@ const earlierOf = (error: unknown): string | undefined => {
 type Order = Body<'/v1/payments', 'post'>
 type Asking = { again: boolean | undefined; key: string | undefined }
 
-/** Pays. A payment that looks like an earlier one needs a person's confirmation. */
+/** Pays a beneficiary. A payment that resembles an earlier one requires a person's confirmation. */
 const payOnce = async (terminal: Terminal, client: Payments, order: Order, { again, key }: Asking) => {
   const options = { signal: terminal.signal, ...(key !== undefined && { idempotencyKey: key }) }
   try {

@@ -18,7 +18,7 @@ const verdicts: Readonly<Record<Payee['verification']['status'], string>> = {
   unverified: 'not asked',
 }
 
-/** "WANJIRU K**** (the same name)". */
+/** Formats a name and its verification: "WANJIRU K**** (the same name)". */
 const nameText = ({ verification: { status, name } }: Payee): string =>
   name === null ? verdicts[status] : `${name} (${verdicts[status]})`
 
@@ -96,7 +96,7 @@ const add = async (terminal: Terminal, args: readonly string[]): Promise<void> =
 
 type Act = (client: Payments, id: string, signal: AbortSignal) => Promise<Payee>
 
-/** Acts on the named payees, or on all that one key or agent made. Runs in sequence, so a failure shows how far it came. */
+/** Acts on the named payees, or on all that one key or agent created, one by one: a failure shows how far it got. */
 const each =
   (verb: string, act: Act) =>
   async (terminal: Terminal, args: readonly string[]): Promise<void> => {
@@ -117,7 +117,7 @@ const each =
 
 const answerWithinMs = 10_000
 
-/** Waits for the rail's answer. If the service does not repeat a check so soon, shows the known result. */
+/** Waits for the rail's response. If the service does not repeat a check so soon, shows the known result. */
 const verify: Act = async (client, id, signal) => {
   const before = await client.beneficiaries.verify(id, { signal })
   const isAnswered = ({ verification }: Payee) => verification.checked_at !== before.verification.checked_at
@@ -133,7 +133,7 @@ const subcommands: Readonly<Record<string, (terminal: Terminal, args: readonly s
   archive: each('archive', (client, id, signal) => client.beneficiaries.archive(id, { signal })),
 }
 
-/** `payments payees` without a subcommand lists. */
+/** Without a subcommand, `payments payees` lists payees. */
 export const payees = async (terminal: Terminal): Promise<void> => {
   const [first, ...rest] = terminal.args
   if (first === undefined || first.startsWith('-')) return list(terminal, terminal.args)

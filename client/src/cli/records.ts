@@ -44,7 +44,7 @@ const orConflict = (error: unknown): void => {
   if (!(error instanceof ConflictError)) throw error
 }
 
-/** Cancels a payment or batch that waits for approval or its time. With --wait, one that is being sent is waited for. */
+/** Cancels a payment or batch before it is approved or due. With --wait, waits for one that is already being sent. */
 export const cancel = async (terminal: Terminal): Promise<void> => {
   const options = { url: text, wait: flag, json: flag } as const
   const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options })

@@ -10,10 +10,10 @@ const marginMs = 60_000
 /** A user error, described in one sentence. */
 export class UsageError extends Error {}
 
-/** An earlier run of the same command already did this; this run did nothing. */
+/** An earlier run of the same command already did the work, so this run did nothing. */
 export class AlreadyDoneError extends Error {}
 
-/** Login's access token, refreshed and stored shortly before expiry. One refresh at a time: a refresh token works once. */
+/** Returns the login's access token, refreshed shortly before expiry. Refreshes once at a time: a refresh token works once. */
 const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   let login = first
   let refreshing: Promise<void> | undefined
@@ -35,7 +35,7 @@ const freshToken = (file: string, first: Login): (() => Promise<string>) => {
   }
 }
 
-/** Uses the API key from the environment, else the stored login. */
+/** Uses the API key from the environment, or else the stored login. */
 const openClient = async (env: NodeJS.ProcessEnv, file: string, url: string | undefined): Promise<Payments> => {
   const { PAYMENTS_API_KEY: apiKey, PAYMENTS_URL } = env
   if (apiKey) return new Payments({ baseUrl: url ?? PAYMENTS_URL ?? defaultUrl, apiKey })

@@ -25,7 +25,7 @@ const readJson = async <T>(file: string): Promise<T | undefined> => {
   return text === undefined ? undefined : (JSON.parse(text) as T)
 }
 
-/** Writes a file that only its owner can read. The rename prevents half-written files, whose content could not be restored. */
+/** Writes a file that only its owner can read. The rename prevents a half-written file, whose content would be lost. */
 const writeJson = async (file: string, value: unknown): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const next = `${file}.${process.pid}`
@@ -38,7 +38,7 @@ export const writeLogin = (file: string, login: Login): Promise<void> => writeJs
 
 export const forgetLogin = (file: string): Promise<void> => rm(file, { force: true })
 
-/** State of a follower between two runs: its signing secret, and the last accepted event or null. */
+/** State of a listener between two runs: its signing secret, and the last accepted event, or null. */
 export type ListenState = { secret: string; lastEventId?: string | null }
 
 export const readListenState = (file: string): Promise<ListenState | undefined> => readJson<ListenState>(file)
@@ -51,7 +51,7 @@ export const appendLine = async (file: string, line: string): Promise<void> => {
   await appendFile(file, `${line}\n`, { mode: 0o600 })
 }
 
-/** Takes the lines out of a file to which another process may append. Lines of an interrupted run come first. */
+/** Takes all lines out of a file to which another process may append. Lines of an interrupted run come first. */
 export const takeFile = async (file: string): Promise<{ lines: string[]; done: () => Promise<void> }> => {
   const taken = `${file}.taken`
   const before = await readLines(taken)

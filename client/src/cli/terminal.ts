@@ -6,10 +6,10 @@ export type Terminal = {
   out: (line: string) => void
   /** Output for a person. */
   say: (line: string) => void
-  /** Replaces the last progress line on a terminal; elsewhere prints a new line. */
+  /** On a terminal, replaces the last progress line. Elsewhere, prints a new line. */
   progress: (line: string) => void
   signal: AbortSignal
-  /** Asks a person. Absent if nobody is there to answer. */
+  /** Asks a person. Absent if no one can answer. */
   ask?: (question: string) => Promise<boolean>
 }
 

@@ -1,2 +1,2 @@
-/** Version in package.json: a test compares them. */
+/** The version in package.json. A test compares them. */
 export const version = '0.4.0'

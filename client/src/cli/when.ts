@@ -9,19 +9,19 @@ const offsetMs = (at: number, timeZone: string): number => {
   return Date.parse(`${format.format(at).replace(' ', 'T')}Z`) - Math.floor(at / 1000) * 1000
 }
 
-/** Instant at which a clock in the zone shows `local`, a local time encoded as if it were UTC. */
+/** The instant at which a clock in the zone shows `local`, a local time encoded as if it were UTC. */
 const instantOf = (local: number, timeZone: string): number =>
-  // Uses the offset at that local time, because the offset at the same reading of UTC differs around a clock change.
+  // Uses the offset at that local time, which differs from the offset at the same UTC time around a clock change.
   local - offsetMs(local - offsetMs(local, timeZone), timeZone)
 
 export type When = { execute_at: string; words: string }
 
-/** `--at`: an instant, or a local time or the beginning of a day in the workspace's zone. */
+/** `--at`: an instant, a local time in the workspace's zone, or the start of a day there. */
 export const whenOf = async (client: Payments, text: string): Promise<When> => {
   const [, date, minute = '00:00', second = '00', offset] = shape.exec(text) ?? []
   const local = `${date}T${minute}:${second}`
   const asUtc = Date.parse(`${local}Z`)
-  // Date.parse turns the 30th of February into the 2nd of March.
+  // Date.parse would turn February 30 into March 2.
   if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 19) !== local)
     throw new UsageError(
       `"${text}" is not a time: write 2026-12-01, "2026-12-01 09:00" (in the workspace's time zone) or 2026-12-01T09:00:00+03:00`,

@@ -10,16 +10,16 @@ export const accounts = pgTable(
   {
     id: id(),
     status: text({ enum: accountStatuses }).notNull().default('active'),
-    /** A verified e-mail of one of the attached identities. */
+    /** A verified e-mail address of one of the linked identities. */
     email: text(),
     displayName: text(),
     topupsEnabled: boolean().notNull().default(true),
     paymentsEnabled: boolean().notNull().default(true),
     apiKeysEnabled: boolean().notNull().default(true),
     oauthEnabled: boolean().notNull().default(true),
-    /** Set by `npm run admin -- grant`. ADMIN_ACCOUNTS names further administrators. */
+    /** Set by `npm run admin -- grant`. ADMIN_ACCOUNTS names additional administrators. */
     isAdmin: boolean().notNull().default(false),
-    /** The team whose balance this row holds. Such a row has no identity and is not a principal. Null: the row is a person. */
+    /** The team whose balance this row holds. Such a row cannot sign in and has no identity. Null: the row is a person. */
     holderOfWorkspaceId: uuid(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -31,7 +31,7 @@ export const accounts = pgTable(
   ],
 )
 
-/** The account that created a row and the account that changed it last, each with its grant and the grant's name at that time. */
+/** The accounts that created and last changed a row, each with its grant and the grant's name at that time. */
 export const creatorColumns = () => ({
   createdBy: idOf(() => accounts.id).notNull(),
   createdByGrantId: uuid(),
@@ -47,20 +47,20 @@ export const identities = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     provider: text({ enum: identityProviders }).notNull(),
-    /** The issuer of the identity: a provider's, or `eip155` for a wallet. Sandbox issuers never count as real ones. */
+    /** The identity's issuer: a provider's, or `eip155` for a wallet. Sandbox issuers never count as real ones. */
     issuer: text().notNull(),
     subject: text().notNull(),
-    /** The unique key: a wallet's lowercase name (a contract's begins with its chain), else the subject. */
+    /** The unique key: a wallet's lowercase name (with its chain for a contract), or the subject. */
     subjectKey: text().notNull(),
     email: text(),
     emailVerified: boolean().notNull().default(false),
     displayName: text(),
-    /** For a contract wallet: the chain on which its contract answered. */
+    /** For a contract wallet: the chain that confirmed its signature. */
     chainId: bigint({ mode: 'number' }),
-    /** The grant that linked the identity, itself or through a session; the identity ends with it. Null: linked by a person. */
+    /** The grant that linked the identity, directly or through a session. The identity ends with it. Null: a person linked it. */
     linkedByGrantId: uuid(),
     originSessionId: originSession(),
-    /** When a mail server refused its address permanently. */
+    /** When a mail server permanently rejected the address. */
     mailRefusedAt: instant(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),

@@ -4,11 +4,11 @@ import { accounts } from './accounts.ts'
 import { id, idOf, instant, money, oneOf } from './columns.ts'
 import { payments } from './payments.ts'
 
-/** `cancelled`: its payment ended otherwise in the meantime. */
+/** `cancelled`: the payment reached another outcome first. */
 export const adjustmentStatuses = ['pending', 'posted', 'rejected', 'cancelled'] as const
 export const adjustmentKinds = ['balance', 'payment_failed', 'late_success_written_off'] as const
 
-/** An administrator's decision at the organisation's cost: a balance correction or payment outcome. Large ones need two. */
+/** An administrator's decision at the organisation's cost: a balance correction or payment outcome. Two decide large ones. */
 export const adjustments = pgTable(
   'adjustments',
   {
@@ -24,7 +24,7 @@ export const adjustments = pgTable(
     /** An administrator's account, or the shell user who ran the command (`shell:name`). */
     requestedBy: text().notNull(),
     decidedBy: text(),
-    /** The transfer of a balance correction. Payments have transfers of their own. */
+    /** The transfer of a balance correction. Null for a payment, which has its own transfers. */
     transferId: uuid(),
     createdAt: instant().notNull(),
     decidedAt: instant(),

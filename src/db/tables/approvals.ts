@@ -17,33 +17,33 @@ export const approvals = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** The paying account. Every row that follows from a payment has it, so that an owner's rows can be placed together. */
+    /** The paying account. All rows that belong to a payment have it, so that an owner's rows can be stored together. */
     accountId: uuid().notNull(),
-    /** A batch's first item: all items have the same requester and the same paying account. */
+    /** The payment, or the first payment of a batch, in which all have the same requester and paying account. */
     paymentId: idOf(() => payments.id).notNull(),
     batchId: idOf(() => paymentBatches.id),
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),
-    /** `signature`: only approvals that a passkey or a wallet signed count. */
+    /** `signature`: only approvals signed with a passkey or a wallet count. */
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** The grant behind the request: the request's own, or the one that linked its session's sign-in method. This grant cannot decide. */
+    /** The grant behind the request, or behind the sign-in method of its session. This grant must not decide the approval. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
-    /** The beneficiary's name in the signed text: a later rename does not change what was asked. */
+    /** The beneficiary's name in the signed text. Renaming the beneficiary later does not change what was requested. */
     beneficiaryName: text().notNull(),
-    /** The messages to sign, returned and verified byte for byte. */
+    /** The messages to sign, which are returned and verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),
-    /** Until then, readers wait for a name check that was under way when the text was created. */
+    /** Until this time, readers wait for a name check that was in progress when the text was created. */
     nameAwaitedUntil: instant(),
-    /** The version of the text's form. Null: that of 0.3.0. */
+    /** Format version of the text. Null: the format of 0.3.0. */
     textVersion: integer(),
-    /** The text's warnings by type, for every page and notification. Null: made by 0.3.0. */
+    /** The warnings in the text, by type, for pages and notifications. Null: created by 0.3.0. */
     facts: jsonb().$type<Fact[]>(),
-    /** When the text was renewed because a registered name had changed. Null: never. */
+    /** When the text was renewed because a registered name changed. Null: never. */
     renewedAt: instant(),
-    /** When notifications (Web Push) of the approval are due to be sent or withdrawn. Null: none are due. */
+    /** When push notifications (Web Push) of the approval are due to be sent or withdrawn. Null: none are due. */
     noticeDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -62,7 +62,7 @@ export const approvals = pgTable(
 
 export const decisionWays = ['credential', 'signature', 'mandate', 'passkey'] as const
 
-/** The latest decision of an account counts, unless it was voided. */
+/** An account's latest decision counts, unless it was voided. */
 export const approvalDecisions = pgTable(
   'approval_decisions',
   {
@@ -77,7 +77,7 @@ export const approvalDecisions = pgTable(
     signer: text(),
     signature: text(),
     message: text(),
-    /** Not a foreign key: the passkey may be removed, and the decision stays with its proof. */
+    /** Not a foreign key: the passkey may be removed, while the decision remains with its proof. */
     passkeyId: uuid(),
     passkeyProof: jsonb().$type<PasskeyProof>(),
     decidedAt: instant().notNull(),
@@ -85,7 +85,7 @@ export const approvalDecisions = pgTable(
   (t) => [
     index('approval_decisions_approver').on(t.approvalId, t.accountId),
     index('approval_decisions_account').on(t.accountId, t.approvalId),
-    // A passkey assertion counts once: it cannot be used again after its decision was voided.
+    // A passkey assertion counts only once, even if its decision was voided.
     uniqueIndex('approval_decisions_assertion').on(t.accountId, t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
     check('approval_decisions_via_check', oneOf(t.via, decisionWays)),
     check(
@@ -99,10 +99,10 @@ export const approvalDecisions = pgTable(
   ],
 )
 
-/** Why a decision stopped counting: it lost its account's right to decide, its wallet, passkey or mandate, or its text. */
+/** Why a decision no longer counts: its account lost the role, wallet, passkey or mandate, or the text changed. */
 export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate', 'text'] as const
 
-/** A decision that no longer counts. It is voided once, and stays voided. */
+/** A decision that no longer counts. Voiding is permanent. */
 export const approvalVoids = pgTable(
   'approval_voids',
   {
@@ -114,7 +114,7 @@ export const approvalVoids = pgTable(
   (t) => [check('approval_voids_reason_check', oneOf(t.reason, voidReasons))],
 )
 
-/** The time at which a person first opened an approval. */
+/** When a person first opened an approval. */
 export const approvalViews = pgTable(
   'approval_views',
   {

@@ -7,8 +7,8 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 /**
- * One destination of a workspace. Several beneficiaries may name it: beneficiary lists and freezes apply to the payee, so a
- * second name does not avoid them. An account at a paybill is a payee of its own, below the paybill's payee.
+ * One destination of a workspace, behind one or more beneficiaries. Beneficiary lists and freezes apply to the payee, so adding a
+ * second beneficiary does not bypass them. An account at a paybill is a payee of its own, below the payee of the paybill.
  */
 export const payees = pgTable(
   'payees',
@@ -17,9 +17,9 @@ export const payees = pgTable(
     workspaceId: idOf(() => workspaces.id).notNull(),
     fingerprint: bytes().notNull(),
     fingerprintKeyId: text().notNull(),
-    /** For an account at a paybill: the payee of the paybill alone. */
+    /** For an account at a paybill: the payee of the paybill itself. */
     paybillId: uuid(),
-    /** The account at the paybill, in the form of `referenceKey`. */
+    /** The account number at the paybill, in the form of `referenceKey`. */
     referenceKey: text(),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -46,28 +46,28 @@ export const beneficiaries = pgTable(
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
     accountReferenceRequired: boolean().notNull().default(false),
-    /** For a paybill only: every payment to the beneficiary uses this reference, because it is part of the destination. */
+    /** For a paybill only: the account number, part of the destination and used by every payment to the beneficiary. */
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     ...creatorColumns(),
-    /** When its name was last changed. Null once a person has confirmed it. */
+    /** When the name was last changed. Null once a person has confirmed it. */
     changedAt: instant(),
-    /** The result of comparing the name that the rail reports with ours. */
+    /** Result of comparing the name that the rail reported with the beneficiary's name. */
     verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
-    /** The reported name as it may be shown: shortened for an account without a successful payment. */
+    /** The reported name as displayed: shortened until a payment to the account has succeeded. */
     reportedName: text(),
     nameSource: text({ enum: nameSources }),
     nameCheckedAt: instant(),
-    /** When the next name check is due: the row is its own queue entry. */
+    /** When the next name check is due. The row serves as its own queue entry. */
     nameCheckDueAt: instant(),
-    /** Successive checks that the rail has not answered. */
+    /** Number of consecutive name checks that the rail has not answered. */
     nameChecks: integer().notNull().default(0),
-    /** A name from a payment's result, not compared yet. */
+    /** A name from a payment's result that has not been compared yet. */
     resultName: text(),
-    /** Another payee whose name looks like this one's. */
+    /** Another payee with a similar name. */
     similarToId: uuid(),
-    /** When a person last confirmed it. Null if a key or an agent created or renamed it since. */
+    /** When a person last confirmed the beneficiary. Null if a key or an agent has created or renamed it since. */
     confirmedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -99,15 +99,15 @@ export const beneficiaryVerifications = pgTable(
   {
     id: id(),
     workspaceId: uuid().notNull(),
-    /** The owning account, whose checks per day are counted. */
+    /** The owning account, for the limit on name checks per day. */
     accountId: uuid().notNull(),
     beneficiaryId: idOf(() => beneficiaries.id).notNull(),
-    /** `unverified`: the rail did not answer, or a payment reported a name that is not compared yet. */
+    /** `unverified`: the rail did not answer, or a payment reported a name that has not been compared yet. */
     status: text({ enum: verificationStatuses }).notNull(),
-    /** The name as it may be shown: see `beneficiaries`. */
+    /** The name as displayed: see `beneficiaries`. */
     name: text(),
     source: text({ enum: nameSources }),
-    /** The payment whose result reported the name; null for a lookup. */
+    /** The payment whose result reported the name. Null for a lookup. */
     paymentId: uuid(),
     checkedAt: instant().notNull(),
   },

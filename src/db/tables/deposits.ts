@@ -6,14 +6,14 @@ import { suspenseItems } from './rails.ts'
 import { topups } from './topups.ts'
 
 /**
- * `received`: not yet booked. `known`: another record already has this money. `credited`: booked to the account of its top-up.
+ * `received`: not yet booked. `credited`: booked to its top-up's account. `known`: already booked under another record.
  * `suspense`: no top-up has its reference.
  */
 export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
-/** The source of the deposit: the provider's own notification, its daily list, or a statement. */
+/** The source of the deposit: a notification from the provider, the provider's daily list, or a statement. */
 export const depositSources = ['notice', 'list', 'statement'] as const
 
-/** Payments that people made to the organisation's accounts, one row for each receipt of the provider. */
+/** Payments from people to the organisation's accounts, one row per provider's receipt. */
 export const deposits = pgTable(
   'deposits',
   {
@@ -30,10 +30,10 @@ export const deposits = pgTable(
     source: text({ enum: depositSources }).notNull(),
     topupId: idOf(() => topups.id),
     suspenseId: idOf(() => suspenseItems.id),
-    /** The provider's notification, byte for byte. Null if only a list named the deposit. */
+    /** The provider's notification, byte for byte. Null if the deposit appeared only in a list. */
     bodyCiphertext: bytes(),
     bodyKeyId: text(),
-    /** The time of the payment by the provider's clock. */
+    /** Time of the payment by the provider's clock. */
     paidAt: instant().notNull(),
     receivedAt: instant().notNull(),
     settledAt: instant(),
@@ -53,7 +53,7 @@ export const deposits = pgTable(
   ],
 )
 
-/** Our addresses for deposit notifications, as each provider last received them. */
+/** Our callback URLs for deposit notifications, as last registered with each provider. */
 export const depositRegistrations = pgTable('deposit_registrations', {
   rail: text({ enum: depositRails }).primaryKey(),
   addressHash: bytes().notNull(),

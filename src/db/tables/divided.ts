@@ -1,5 +1,5 @@
 /**
- * Tables divided into periods by their ids, which begin with their time. `db-generate` adds `PARTITION BY`, which drizzle lacks;
- * `create_periods` and `drop_periods`, in the migration of the guards, create and drop the parts.
+ * Tables partitioned by id, and thereby by time, because ids begin with their time. drizzle lacks `PARTITION BY`, so
+ * `db-generate` adds it. `create_periods` and `drop_periods` (in the migration of the guards) create and drop the partitions.
  */
 export const dividedTables = ['events', 'audit_log', 'callback_bodies'] as const

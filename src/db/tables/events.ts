@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, id, instant, noneOf, packedJson, transactionId } from './columns.ts'
 
-/** Event types of every payment. The indexes by type and by action exclude them, so that they cost a payment nothing. */
+/** Event types that occur with every payment. Excluded from the indexes by type and action, which then cost a payment nothing. */
 export const frequentEventTypes = ['balance.updated', 'payment.created', 'payment.processing', 'payment.succeeded'] as const
 export const frequentActions = ['payment.create', 'payment.processing', 'payment.succeeded'] as const
 
@@ -15,8 +15,8 @@ export const events = pgTable(
     accountId: uuid().notNull(),
     workspaceId: uuid(),
     /**
-     * The resource as REST returned it. A payment's event has the differences from its snapshot (null at creation), or all of it,
-     * with its id. With `paymentId`, an approval may omit what its own row and its payment's row have.
+     * The resource as the API returned it. A payment's event has either the differences from its snapshot (null at creation) or
+     * the full payment with its id. With `paymentId`, an approval may omit fields that its own row and its payment's row have.
      */
     data: json(),
     paymentId: uuid(),
@@ -25,9 +25,9 @@ export const events = pgTable(
   (t) => [
     index('events_order').on(t.transaction, t.id),
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
-    // Events with a workspace are found by the workspace.
+    // Events with a workspace are found through the workspace.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
-    // Keyed by the owner: the workspace, or the account of an event without one.
+    // Indexed by owner: the workspace, or the account of an event without a workspace.
     index('events_rare')
       .on(sql`coalesce(${t.workspaceId}, ${t.accountId})`, t.type, t.transaction, t.id)
       .where(noneOf(t.type, frequentEventTypes)),
@@ -35,7 +35,7 @@ export const events = pgTable(
   ],
 )
 
-/** The log of all actions, with actor and origin. Append-only; a job seals the rows afterwards. */
+/** The log of all actions, with actor and origin. Append-only. A job later seals the rows. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -52,26 +52,26 @@ export const auditLog = pgTable(
     subjectId: uuid(),
     before: json(),
     after: json(),
-    /** The inputs of a payment's decision, for deciding it again. Only receipts read them, no list does. */
+    /** The inputs of a payment's decision, with which it can be repeated. Read only for receipts, never for lists. */
     inputs: packedJson<unknown>('inputs'),
     ip: text(),
     userAgent: text(),
     requestId: text(),
   },
   (t) => [
-    // Without the id: rows of one transaction, or of one subject, share an entry. They are few, and sorted when read.
+    // The id is omitted, so that rows of one transaction or subject share an index entry. They are few, and sorted when read.
     index('audit_log_order').on(t.transaction),
     index('audit_log_subject').on(t.subjectId),
     index('audit_log_workspace').on(t.workspaceId, t.id),
     index('audit_log_rare').on(t.workspaceId, t.action, t.id).where(noneOf(t.action, frequentActions)),
-    // For administrators, over all workspaces. On an expression, so that the planner never uses it for the log of one workspace.
+    // For administrators, across workspaces. Uses an expression, so that the planner never picks it for the log of one workspace.
     index('audit_log_actions').on(sql`lower(${t.action})`, t.id).where(noneOf(t.action, frequentActions)),
     // Actions of a provider or a timer have no account.
     index('audit_log_account').on(t.accountId, t.id).where(sql`${t.accountId} is not null`),
   ],
 )
 
-/** The open streams of all processes. A place expires unless it is renewed. */
+/** Open event streams of all processes. A slot expires unless it is renewed. */
 export const streamSlots = pgTable(
   'stream_places',
   {
@@ -84,7 +84,7 @@ export const streamSlots = pgTable(
   (t) => [index('stream_places_account').on(t.accountId)],
 )
 
-/** A seal of a batch of committed audit rows: a leaf of the Merkle tree over all seals. */
+/** A seal over a batch of committed audit rows. Each seal is a leaf of the Merkle tree over all seals. */
 export const auditSeals = pgTable(
   'audit_seals',
   {
@@ -92,12 +92,12 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    /** The Merkle root over the seal's rows; `digest` is the root over all seals up to this one. */
+    /** The Merkle root over the seal's rows. `digest` is the root over all seals up to this one. */
     rowsRoot: bytes().notNull(),
     digest: bytes().notNull(),
-    /** A keyed hash of the digest. Write access to the table is not enough to forge it. */
+    /** A MAC of the digest, so that write access to the table is not enough to forge a seal. */
     hash: bytes().notNull(),
-    /** The key of the hash, one of TOKEN_SECRETS. */
+    /** The key of the MAC, one of TOKEN_SECRETS. */
     keyId: text().notNull(),
     sealedAt: instant().notNull(),
   },
@@ -107,14 +107,14 @@ export const auditSeals = pgTable(
   ],
 )
 
-/** The complete nodes of the tree over all seals, from which proofs are made. A node of level n covers 2^n seals. */
+/** The complete nodes of the tree over all seals, from which proofs are built. A node at level n covers 2^n seals. */
 export const auditSealNodes = pgTable(
   'audit_seal_nodes',
   { level: integer().notNull(), place: bigint({ mode: 'number' }).notNull(), hash: bytes().notNull() },
   (t) => [primaryKey({ columns: [t.level, t.place] })],
 )
 
-/** The public keys of RECEIPT_KEYS that may have signed. They stay published forever, with their times. */
+/** Public keys of RECEIPT_KEYS that may have signed. They remain published forever, with their times of use. */
 export const signingKeys = pgTable('signing_keys', {
   id: text().primaryKey(),
   /** Ed25519, 32 bytes. */
@@ -123,11 +123,11 @@ export const signingKeys = pgTable('signing_keys', {
   retiredAt: instant(),
 })
 
-/** The stored answer for a key, written in the transaction of the effect. Money operations keep the key on their own row. */
+/** The stored response for an idempotency key, committed with its effect. Money operations store the key in their own row. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
-    /** SHA-256 over account, grant, workspace, method, path and the key. */
+    /** SHA-256 over account, grant, workspace, method, path and idempotency key. */
     scope: bytes().notNull(),
     bodyHash: bytes().notNull(),
     status: integer().notNull(),

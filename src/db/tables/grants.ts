@@ -7,7 +7,7 @@ import { workspaces } from './workspaces.ts'
 
 export const grantKinds = ['api_key', 'oauth'] as const
 
-/** The rights of a key or client, with their limits. */
+/** The permissions and limits of an API key or OAuth client. */
 export const grants = pgTable(
   'grants',
   {
@@ -18,23 +18,23 @@ export const grants = pgTable(
     label: text().notNull(),
     permissions: text().array().notNull(),
     parentGrantId: uuid(),
-    /** Root first, parent last. Empty for a root. Chains are read without recursion. */
+    /** Root first, parent last. Empty for a root. Lets a lineage be read without recursion. */
     ancestorIds: uuid().array().notNull(),
-    /** The grant that linked the creating session's sign-in method. This grant ends with it, but is not its descendant. */
+    /** The grant that linked the sign-in method of the creating session. This grant ends with it, but is not its descendant. */
     derivedFromGrantId: uuid(),
     originSessionId: originSession(),
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
     totalLimitMinor: money(),
-    /** Earlier payments are counted in the total. Null: the total has never been needed. */
+    /** When earlier payments were added to the total. Null: the total has never been needed. */
     totalSeededAt: instant(),
     approvalThresholdMinor: money(),
     paymentTypes: text().array(),
     beneficiaryIds: uuid().array(),
-    /** Null: a person must approve a payment to an unconfirmed payee. In a policy, null means no such rule. */
+    /** Null: a person must approve payments to unconfirmed payees. In a policy, null means that there is no such rule. */
     newPayees: text({ enum: newPayeeAnswers }),
-    /** Null: no rule of this grant about likely duplicates. */
+    /** Null: this grant has no rule about likely duplicates. */
     onDuplicate: text({ enum: duplicateAnswers }),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -67,7 +67,7 @@ export const apiKeys = pgTable(
     grantId: idOf(() => grants.id).notNull(),
     originSessionId: originSession(),
     name: text().notNull(),
-    /** The first hex digits of the secret: they find the row and prove nothing. */
+    /** The first hex digits of the secret, which find the row but do not authenticate. */
     lookup: text().notNull(),
     salt: bytes().notNull(),
     hash: bytes().notNull(),
@@ -75,7 +75,7 @@ export const apiKeys = pgTable(
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
     expiresAt: instant(),
-    /** A future time while a rotated key overlaps with its successor. */
+    /** In the future while a rotated key remains valid beside its successor. */
     revokedAt: instant(),
   },
   (t) => [

@@ -5,16 +5,16 @@ import { id, instant, money, oneOf } from './columns.ts'
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense', 'fees'] as const
 
 /**
- * A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked, so
- * that customers never wait for each other: their totals stay zero.
+ * A customer's row is the lock for the customer's money and limits. Balances of system accounts are summed from their transfers:
+ * their totals stay zero and their rows are never locked, so customers never wait for each other.
  */
 export const ledgerAccounts = pgTable(
   'ledger_accounts',
   {
-    /** The owning account's id for a customer's ledger account, so that a transfer names its owner without another column. */
+    /** For a customer: the id of the owning account, so that a transfer identifies its owner without another column. */
     id: id(),
     kind: text({ enum: ledgerAccountKinds }).notNull(),
-    /** The customer's account; null for system accounts. Not a foreign key: see ledger/README. */
+    /** The customer's account. Null for system accounts. Not a foreign key: see ledger/README. */
     ownerId: uuid(),
     code: text().notNull(),
     currency: text().notNull(),
@@ -39,20 +39,20 @@ export const ledgerAccounts = pgTable(
 
 export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
 
-/** The key by which rare transfers are indexed. `row`: the prefix of the transfer's columns, `alias.` or empty. */
+/** The key under which rare transfers are indexed. `row`: the prefix of the transfer's columns, `alias.` or empty. */
 export const indexedTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
 /**
- * The type of a transfer in a history. Charged late successes and returned money have no hold: both are indexed as releases. A
- * separation, and a fee charged without a hold, are indexed as adjustments.
+ * The type of a transfer in a history. Late successes that were charged and returned money have no hold: both are indexed as
+ * releases. Separations, and fees charged without a hold, are indexed as adjustments.
  */
 export const historyTypeSql = (row: string): string =>
   `(case when ${row}reference_type = 'separation' then 'separation' when ${row}reference_type = 'fee' and ${row}kind in ('post', 'direct') then 'fee' when ${row}kind = 'direct' and ${row}reference_type = 'payment' then case when ${row}debit_account_id = ${row}customer_account_id then 'payment' else 'payment_return' end
     else ${indexedTypeSql(row)} end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 
-/** One transfer: names the debited and the credited account, so it balances by construction. Never updated, never deleted. */
+/** One transfer. It names a debited and a credited account, so it always balances. Never updated or deleted. */
 export const ledgerTransfers = pgTable(
   'ledger_transfers',
   {
@@ -61,14 +61,14 @@ export const ledgerTransfers = pgTable(
     availableAfterMinor: money(),
     createdAt: instant().notNull(),
     kind: text({ enum: transferKinds }).notNull(),
-    /** The transfer that a post or a void ends. Unique, so that a hold ends once. */
+    /** The hold that a post or void ends. Unique, so that a hold can end only once. */
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
-    /** The subject of the transfer: a payment, its fee (`fee`, under the payment's id), a top-up or an adjustment. */
+    /** The subject: a payment, its fee (`fee`, under the payment's id), a top-up or an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
-    /** The customer's account that this row moved. `availableAfterMinor` was its available balance right after. */
+    /** The customer's account that the transfer moved. `availableAfterMinor`: its available balance right after. */
     customerAccountId: uuid(),
     memo: text(),
   },
@@ -76,11 +76,11 @@ export const ledgerTransfers = pgTable(
     uniqueIndex('ledger_transfers_pending_key').on(t.pendingId, t.customerAccountId).where(sql`${t.pendingId} is not null`),
     foreignKey({ columns: [t.pendingId], foreignColumns: [t.id], name: 'ledger_transfers_pending_fk' }),
     index('ledger_transfers_reference').on(t.referenceId),
-    // A prompt and each deposit are credited once. A payment is returned once.
+    // A prompt or a deposit is credited only once, and a payment is returned only once.
     uniqueIndex('ledger_transfers_direct_key')
       .on(t.referenceId, t.customerAccountId)
       .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
-    // A fee whose hold was released is charged once.
+    // A fee whose hold was released can be charged only once.
     uniqueIndex('ledger_transfers_fee_key').on(t.referenceId).where(sql`${t.kind} = 'direct' and ${t.referenceType} = 'fee'`),
     index('ledger_transfers_history').on(t.customerAccountId, t.id),
     index('ledger_transfers_rare')
@@ -92,7 +92,7 @@ export const ledgerTransfers = pgTable(
   ],
 )
 
-/** Amounts booked as moved at a provider, up to transfer `through`. Comparisons start here, not at the ledger's beginning. */
+/** Amounts booked as moved at a provider, up to transfer `through`, so that comparisons need not sum the whole ledger. */
 export const clearingPoints = pgTable('clearing_points', {
   name: text().primaryKey(),
   through: uuid().notNull(),
@@ -100,16 +100,16 @@ export const clearingPoints = pgTable('clearing_points', {
   wentOutMinor: money().notNull(),
 })
 
-/** The kind of a booking for its customer. `payment_return`: a payment that the rail sent back. */
+/** Types of bookings, as customers see them. `payment_return`: the rail sent a payment back. */
 export const bookingTypes = ['topup', 'payment', 'payment_return', 'fee', 'adjustment'] as const
 export type BookingType = (typeof bookingTypes)[number]
 
-/** `made`: payments, by the time of their request. `opening`: the balance at the beginning of an hour with bookings. */
+/** `made`: payments by the time of their request. `opening`: the balance at the start of an hour that has bookings. */
 export const totalTypes = [...bookingTypes, 'made', 'opening'] as const
 
 /**
- * Totals of one UTC hour, for the hours in `counted_hours`. An id of zeros means no workspace, or no payee. An `opening` has its
- * balance in `came_in_minor`.
+ * Totals per UTC hour, for the hours in `counted_hours`. An id of all zeros means no workspace or no payee. For `opening`,
+ * `came_in_minor` is the balance.
  */
 export const hourTotals = pgTable(
   'hour_totals',
@@ -133,7 +133,7 @@ export const hourTotals = pgTable(
   ],
 )
 
-/** One row. `hour_totals` counts the hours from `since` until before `through`. */
+/** A single row: `hour_totals` covers the hours from `since` (inclusive) to `through` (exclusive). */
 export const countedHours = pgTable(
   'counted_hours',
   { name: text().primaryKey(), since: instant().notNull(), through: instant().notNull() },

@@ -5,7 +5,7 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const languages = ['en', 'sw'] as const
 
-/** A person's choice of notifications, and their language. Without a row: everything, in English. */
+/** A person's notification settings and language. Without a row: all notifications, in English. */
 export const notificationSettings = pgTable(
   'notification_settings',
   {
@@ -24,8 +24,8 @@ export const notificationSettings = pgTable(
 export const mailStates = ['due', 'sent', 'given_up', 'refused'] as const
 
 /**
- * A mail to a person, written with its cause and sent after the commit. A row without an address is the cause itself: it becomes
- * one row per address of each recipient.
+ * A mail to a person, written in the transaction of its cause and sent after the commit. A row without an address represents the
+ * cause and is later replaced by one row for each address of each recipient.
  */
 export const mails = pgTable(
   'mails',
@@ -34,19 +34,19 @@ export const mails = pgTable(
     /** Null: a cause, or an invitation to an address without an account. */
     accountId: idOf(() => accounts.id),
     workspaceId: uuid(),
-    /** The cause's key: one mail for each cause and address, however often the cause is found. */
+    /** Identifies the cause, so that each address gets one mail per cause, however often the cause is found. */
     cause: text().notNull(),
     kind: text().notNull(),
     subjectKind: text(),
     subjectId: uuid(),
-    /** The address, and the secret of an invitation's link. Null: a cause, or removed after its retention. */
+    /** The address, and the secret in an invitation's link. Null: a cause, or deleted after the retention period. */
     addressCiphertext: bytes(),
     addressKeyId: text(),
     language: text({ enum: languages }).notNull(),
-    /** The values of the text: names and amounts, never a secret or a destination. */
+    /** Values for the text, such as names and amounts. Never a secret or a destination. */
     content: jsonb().notNull(),
     state: text({ enum: mailStates }).notNull(),
-    /** The time of the next try. Null once it has ended. */
+    /** Time of the next try. Null once the mail was sent or abandoned. */
     dueAt: instant(),
     tries: integer().notNull().default(0),
     createdAt: instant().notNull(),

@@ -6,7 +6,7 @@ import { id, idOf, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
-/** Each mandate's use is counted in usage_counters, like that of every limit. */
+/** The use of each mandate is counted in usage_counters, like the use of every limit. */
 export const intentMandates = pgTable(
   'intent_mandates',
   {

@@ -8,25 +8,25 @@ import { sessions } from './sessions.ts'
 export const clientAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
 export const clientGrantTypes = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'] as const
 
-/** Clients that registered themselves, and clients whose id is the URL of their metadata document. */
+/** Clients that registered dynamically, and clients whose id is the URL of their metadata document. */
 export const oauthClients = pgTable(
   'oauth_clients',
   {
     id: id(),
-    /** The URL of the metadata document. Null for a registered client: its `client_id` is the row's id. */
+    /** The URL of the metadata document. Null for a registered client, whose `client_id` is the row's id. */
     url: text(),
     name: text().notNull(),
     redirectUris: text().array().notNull(),
     grantTypes: text({ enum: clientGrantTypes }).array().notNull(),
     authMethod: text({ enum: clientAuthMethods }).notNull(),
-    /** Argon2id, in its own encoded form. */
+    /** Argon2id hash in encoded form. */
     secretHash: text(),
-    /** The scopes of a request that names none. Null: everything that may be requested. */
+    /** Scopes of a request without scopes. Null: all scopes that may be requested. */
     scopes: text().array(),
     uri: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
-    /** When the metadata document must be read again. */
+    /** When the metadata document must be fetched again. */
     freshUntil: instant(),
   },
   (t) => [
@@ -41,7 +41,7 @@ export const oauthClients = pgTable(
 export const authorizationFlows = ['code', 'device'] as const
 export const authorizationStatuses = ['pushed', 'pending', 'approved', 'denied', 'redeemed'] as const
 
-/** A client's request, from its arrival (pushed, by browser, or by a device) until its code is issued. */
+/** A client's authorization request, from its arrival (pushed, browser or device) until its code is issued. */
 export const oauthAuthorizations = pgTable(
   'oauth_authorizations',
   {
@@ -51,7 +51,7 @@ export const oauthAuthorizations = pgTable(
     status: text({ enum: authorizationStatuses }).notNull(),
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
-    /** The SpendingControls that the client requested, in their wire form. Null: none. */
+    /** The SpendingControls that the client requested, in the API's form. Null: none. */
     requestedControls: jsonb(),
     redirectUri: text(),
     state: text(),
@@ -61,10 +61,10 @@ export const oauthAuthorizations = pgTable(
     userCode: text(),
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
-    /** The account signed in to the browser when the request arrived, if any. No other account may decide the request. */
+    /** The account that was signed in when the request arrived, if any. Only this account may then decide the request. */
     accountId: idOf(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
-    /** The grant that the decision created. Until the code is redeemed, the grant expires with it. */
+    /** The grant that the decision created. Until the code is redeemed, the grant expires with the code. */
     grantId: idOf(() => grants.id),
     codeHash: bytes(),
     codeExpiresAt: instant(),
@@ -96,8 +96,8 @@ export const oauthAuthorizations = pgTable(
 )
 
 /**
- * The OAuth part of a grant. Only hashes of two generations of refresh tokens are stored. An older token is recognised by the
- * values it is derived from, so the row stays small.
+ * The OAuth part of a grant. To keep the row small, it has hashes of only two generations of refresh tokens. An older token is
+ * recognised by the values from which it was derived.
  */
 export const oauthGrants = pgTable(
   'oauth_grants',
@@ -105,17 +105,17 @@ export const oauthGrants = pgTable(
     grantId: idOf(() => grants.id).primaryKey(),
     clientId: idOf(() => oauthClients.id).notNull(),
     resources: text().array().notNull(),
-    /** The client sent authorization_details, so its response contains them. */
+    /** Whether the client sent authorization_details, which the token response then repeats. */
     detailed: boolean().notNull(),
-    /** Random: the grant's refresh tokens begin with it, and all its tokens are derived from it and a secret. */
+    /** A random prefix of the grant's refresh tokens. All tokens of the grant are derived from it and a secret. */
     handle: text().notNull(),
     generation: integer().notNull(),
-    /** The key of TOKEN_SECRETS from which the current generation is derived. */
+    /** The entry of TOKEN_SECRETS from which the current generation is derived. */
     keyId: text().notNull(),
     /** Null for a client without refresh tokens. */
     currentHash: bytes(),
     expiresAt: instant().notNull(),
-    /** The latest end that the consenting person allowed; no refresh extends the grant beyond it. Null: no fixed end. */
+    /** The latest end that the person consented to. A refresh cannot extend the grant beyond it. Null: no fixed end. */
     endsAt: instant(),
   },
   (t) => [
@@ -135,7 +135,7 @@ export const oauthAccessTokens = pgTable(
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
     createdAt: instant().notNull(),
-    /** When the previous refresh token was exchanged: the database's clock, to the microsecond. */
+    /** When the previous refresh token was exchanged, by the database's clock, in microseconds. */
     rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }).notNull().default(sql`clock_timestamp()`),
     expiresAt: instant().notNull(),
   },

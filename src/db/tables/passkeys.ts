@@ -4,21 +4,21 @@ import type { PasskeyKey } from '../../lib/passkey-proof.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, idOf, instant, originSession } from './columns.ts'
 
-/** A passkey signs approvals (WebAuthn), and does not sign in. */
+/** Passkeys sign approvals (WebAuthn). They are not used to sign in. */
 export const passkeys = pgTable(
   'passkeys',
   {
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     name: text().notNull(),
-    /** The id that the authenticator gave it, in base64url. */
+    /** The authenticator's id for the passkey, in base64url. */
     credentialId: text().notNull(),
-    /** The public key in the authenticator's encoding (COSE). `publicKey` is the same key in the encoding of receipts. */
+    /** The public key in the authenticator's encoding (COSE). `publicKey` is the same key as a JWK, for receipts. */
     coseKey: bytes().notNull(),
     publicKey: jsonb().$type<PasskeyKey>().notNull(),
-    /** The authenticator's count of signatures, if it counts. A count that does not grow reveals a copy of the passkey. */
+    /** The authenticator's signature counter, if it has one. If the counter does not increase, the passkey was copied. */
     signCount: bigint({ mode: 'number' }).notNull(),
-    /** Whether devices can synchronise it. The next column: whether they did, as of its last signature. */
+    /** Whether the passkey can be synced. `backedUp`: whether it was synced at its last signature. */
     backupEligible: boolean().notNull(),
     backedUp: boolean().notNull(),
     createdAt: instant().notNull(),

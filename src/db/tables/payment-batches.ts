@@ -4,7 +4,7 @@ import { paymentBatchStatuses } from '../transitions.ts'
 import { bytes, changedIn, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
-/** A batch's items are payments: their numbers by status are counted from the payments. */
+/** The items of a batch are payments. Counts by status are computed from the payments. */
 export const paymentBatches = pgTable(
   'payment_batches',
   {
@@ -17,24 +17,24 @@ export const paymentBatches = pgTable(
     itemsCount: integer().notNull(),
     totalMinor: money().notNull(),
     feesMinor: money(),
-    /** The batch whose items this one repeats. */
+    /** The batch that this batch repeats. */
     againOf: uuid(),
     currency: text().notNull(),
-    /** RFC 6962, over the leaves of all items in their order; hexadecimal. */
+    /** Merkle root (RFC 6962) over the leaves of all items in order, in hexadecimal. */
     merkleRoot: text().notNull(),
-    /** The version of the leaves' contents (lib/merkle.ts). Null: version 1. */
+    /** Version of the leaf format (lib/merkle.ts). Null: version 1. */
     leafVersion: integer(),
-    /** Whether the request declared its likely duplicates as intended. Null: it did not. */
+    /** Whether the request declared likely duplicates as intended. Null: not declared. */
     duplicatesIntended: boolean(),
     approvalId: uuid(),
-    /** When its items are decided and sent. Null: at once. */
+    /** When the payments are decided and sent. Null: immediately. */
     executeAt: instant(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /** The batch as REST returned it at creation: the answer to a repeated request with its key. */
+    /** The batch as the API returned it at creation, for a repeated request with the same idempotency key. */
     snapshot: packedJson<unknown>('record').notNull(),
     idempotencyKey: text(),
-    /** SHA-256 of the request's body. */
+    /** SHA-256 of the request body. */
     requestHash: bytes(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, json, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { id, instant, money } from './columns.ts'
 
-/** Refused payment requests: no money was held. Kept for 90 days. */
+/** Payment requests that were refused, before any money was held. Deleted after 90 days. */
 export const paymentRefusals = pgTable(
   'payment_refusals',
   {
@@ -18,7 +18,7 @@ export const paymentRefusals = pgTable(
     accountReference: text(),
     error: text().notNull(),
     message: text().notNull(),
-    /** The decision as lists show it. Only if a spending rule refused the payment. */
+    /** The decision as lists show it. Null unless a spending rule refused the payment. */
     decision: json(),
     requestId: text().notNull(),
     createdAt: instant().notNull(),
@@ -26,7 +26,7 @@ export const paymentRefusals = pgTable(
   (t) => [
     index('payment_refusals_workspace').on(t.workspaceId, t.id),
     index('payment_refusals_beneficiary').on(t.beneficiaryId, t.id).where(sql`${t.beneficiaryId} is not null`),
-    // Counts the recent refusals of one grant, or of one person.
+    // For counting recent refusals of a grant or a person.
     index('payment_refusals_recent').on(sql`coalesce(${t.grantId}, ${t.initiatorAccountId})`, t.createdAt),
     index('payment_refusals_age').on(t.createdAt),
     check('payment_refusals_amount_check', sql`${t.amountMinor} > 0`),

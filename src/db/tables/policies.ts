@@ -20,33 +20,33 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     totalLimitMinor: money(),
-    /** The start of the total: when a version set it, since it was last clear. */
+    /** Start of the total: when a version set a total limit that the previous version lacked. */
     totalCountedSince: instant(),
-    /** The only accounts that count as approvers. Null: every member who may decide. */
+    /** The only accounts that count as approvers. Null: every member who can decide. */
     approverIds: uuid().array(),
     requiredApprovalCount: integer().notNull(),
-    /** Whether the count was derived from the threshold because the policy does not name one. */
+    /** Whether the count was derived from the threshold, because the policy sets none. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** How far back a payment of the same amount to the same payee is a likely duplicate. Null: the deployment's window. */
+    /** How far back a payment of the same amount to the same payee is a likely duplicate. Null: the service's default. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
-    /** Null: no rule, so such a payment is allowed. In a grant, null means that a person must approve. */
+    /** Null: no rule, so the payment is allowed. In a grant, null means that a person must approve. */
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    /** A pending loosening: the requested fields, or the archiving. The next columns have its requester and times. */
+    /** A pending change that loosens or archives the policy. The next columns have its requester and times. */
     pendingChange: jsonb(),
     pendingChangeBy: uuid(),
     pendingChangeGrantId: uuid(),
     pendingChangeAt: instant(),
     pendingChangeEffectiveAt: instant(),
-    /** The resulting terms, whole, or the archiving. Null: an older release stored the change alone. */
+    /** The complete terms after the change, or the archiving. Null: an older release stored only the change. */
     pendingChangeResult: jsonb(),
-    /** The version that the pending change is based on. */
+    /** The version on which the pending change is based. */
     pendingChangeVersion: integer(),
-    /** The confirming text, byte for byte. */
+    /** The message that confirms the change, byte for byte. */
     pendingChangeMessage: text(),
     ...creatorColumns(),
     createdAt: instant().notNull(),
@@ -57,7 +57,7 @@ export const spendingPolicies = pgTable(
     index('spending_policies_workspace').on(t.workspaceId, t.id),
     index('spending_policies_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
-    // A payment reads the policies for its beneficiary by that beneficiary, and all others of the workspace.
+    // A payment finds policies for its beneficiary by this index, and reads all other policies of the workspace.
     index('spending_policies_of_one')
       .on(sql`(${t.beneficiaryIds}[1])`)
       .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) = 1`),
@@ -93,16 +93,16 @@ export const spendingPolicyVersions = pgTable(
 export const counterSubjects = ['policy', 'grant', 'mandate'] as const
 export const counterPeriods = ['day', 'month', 'total'] as const
 
-/** The used part of each limit. Guarded by the owning ledger account's lock, like the balance. */
+/** The used amount of each limit. Guarded by the lock of the owning ledger account, like the balance. */
 export const usageCounters = pgTable(
   'usage_counters',
   {
     subject: text({ enum: counterSubjects }).notNull(),
     subjectId: uuid().notNull(),
-    /** The owning account whose payments count. */
+    /** The holding account whose payments count. */
     accountId: uuid().notNull(),
     period: text({ enum: counterPeriods }).notNull(),
-    /** The first local date of the period; 0001-01-01 for a total. */
+    /** First local date of the period. 0001-01-01 for a total. */
     periodStart: date({ mode: 'string' }).notNull(),
     usedMinor: money().notNull(),
     payments: bigint({ mode: 'bigint' }).notNull(),
@@ -114,8 +114,8 @@ export const usageCounters = pgTable(
 )
 
 /**
- * An owner's payments of one local day, for each payee and for all, by the grant that made them (zeros: a person). A new or
- * changed policy is seeded from these few rows, not from millions of payments. Guarded by the owning ledger account's lock.
+ * An account's payments of one local day, per payee and for all payees, by requesting grant (zeros: a person). A new or changed
+ * policy is seeded from these few rows, not from millions of payments. Guarded by the lock of the owning ledger account.
  */
 export const spendingTotals = pgTable(
   'spending_totals',

@@ -4,7 +4,7 @@ import { approvals } from './approvals.ts'
 import { bytes, id, idOf, instant } from './columns.ts'
 import { sessions } from './sessions.ts'
 
-/** A browser that asked for approval notifications (Web Push, RFC 8030). The row is deleted with its session. */
+/** A browser subscribed to approval notifications (Web Push, RFC 8030). Deleted with its session. */
 export const pushSubscriptions = pgTable(
   'push_subscriptions',
   {
@@ -13,12 +13,12 @@ export const pushSubscriptions = pgTable(
     sessionId: uuid()
       .references(() => sessions.id, { onDelete: 'cascade' })
       .notNull(),
-    /** The push service's address and the browser's secret (RFC 8291), sealed under the row's id: enough to send to it. */
+    /** The push service's URL and the browser's secret (RFC 8291), which are enough to send. Encrypted under the row's id. */
     endpointCiphertext: bytes().notNull(),
     endpointKeyId: text().notNull(),
     endpointHash: bytes().notNull(),
     p256dh: bytes().notNull(),
-    /** The server's public key (VAPID) of the subscription. Null: not recorded. */
+    /** The server's public key (VAPID) for the subscription. Null: not recorded. */
     vapidKey: text(),
     userAgent: text(),
     createdAt: instant().notNull(),
@@ -30,13 +30,13 @@ export const pushSubscriptions = pgTable(
   ],
 )
 
-/** An approval notification to a subscription. The row is written before the send, so that none is sent twice. */
+/** An approval notification for one subscription. Written before the notification is sent, so that it is never sent twice. */
 export const pushNotifications = pgTable(
   'push_notices',
   {
     approvalId: idOf(() => approvals.id).notNull(),
     subscriptionId: uuid().notNull(),
-    /** A plain id: the subscription may be gone. Null: not recorded. */
+    /** A plain id, which outlives the subscription. Null: not recorded. */
     accountId: uuid(),
     requestedAt: instant().notNull(),
   },

@@ -16,7 +16,7 @@ export const suspenseReasons = [
 ] as const
 export const suspenseOutcomes = ['adjusted', 'reversed', 'explained', 'assigned'] as const
 
-/** Money that a provider reports as moved and that the service cannot book: a person decides. */
+/** Money that moved at a provider but that the service cannot book. A person decides what to do with it. */
 export const suspenseItems = pgTable(
   'suspense_items',
   {
@@ -24,7 +24,7 @@ export const suspenseItems = pgTable(
     rail: text().notNull(),
     direction: text({ enum: ['in', 'out'] }).notNull(),
     reason: text({ enum: suspenseReasons }).notNull(),
-    /** The key of the finding: one item for each, however often it is repeated. */
+    /** Identifies the finding, so that a repeated finding creates no second item. */
     fingerprint: text().notNull(),
     attemptId: uuid(),
     deliveryId: uuid(),
@@ -32,12 +32,12 @@ export const suspenseItems = pgTable(
     subjectId: uuid(),
     providerReceipt: text(),
     amountMinor: money(),
-    /** The transfer on the suspense account. Null while a hold covers the money, or its amount is unknown. */
+    /** The transfer to the suspense account. Null while a hold covers the money, or if the amount is unknown. */
     transferId: uuid(),
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),
     resolvedBy: text(),
-    /** An outcome for an amount above one administrator's limit. It takes effect when a second administrator sends the same outcome. */
+    /** An outcome above one administrator's limit, which applies when a second administrator submits the same outcome. */
     proposedOutcome: text({ enum: suspenseOutcomes }),
     proposedBy: text(),
     createdAt: instant().notNull(),
@@ -51,15 +51,15 @@ export const suspenseItems = pgTable(
   ],
 )
 
-/** Comparisons of our books with a provider's statement. */
+/** Comparisons of our books with a provider's statements. */
 export const reconciliations = pgTable(
   'reconciliations',
   {
     id: id(),
     provider: text({ enum: providers }).notNull(),
-    /** The file's name; `provider` for the provider's own list, `balance` for its account balances. */
+    /** The file name, `provider` for the provider's own list, or `balance` for its account balances. */
     source: text().notNull(),
-    /** The account at the provider, from the file's preamble. Null: the file names none. */
+    /** The account at the provider, from the header of the file. Null: the file names none. */
     account: text(),
     contentHash: bytes().notNull(),
     periodStart: instant().notNull(),
@@ -67,9 +67,9 @@ export const reconciliations = pgTable(
     lines: integer().notNull(),
     matched: integer().notNull(),
     differences: integer().notNull(),
-    /** Sums of both sides over the period: money in and money out. */
+    /** Totals in our books and at the provider over the period: money in and money out. */
     totals: jsonb().$type<Record<string, string>>().notNull(),
-    /** The provider's charges of the period, and our fees. */
+    /** The provider's charges in the period, and our fees. */
     chargesMinor: money(),
     feesMinor: money(),
     requestedBy: text().notNull(),
@@ -89,10 +89,10 @@ export const reconciliationDifferences = pgTable(
     subjectId: uuid(),
     bookedMinor: money(),
     statedMinor: money(),
-    /** The difference and the remedy, in one sentence each. */
+    /** The cause of the difference and how to resolve it, in one sentence each. */
     reason: text().notNull(),
     action: text().notNull(),
-    /** A payment's outcome that a person may accept. */
+    /** The payment outcome that an operator may accept. */
     offer: text({ enum: ['succeeded', 'failed'] }),
     resolvedAt: instant(),
     resolvedBy: text(),
@@ -106,8 +106,8 @@ export const reconciliationDifferences = pgTable(
 )
 
 /**
- * A question to a provider for the balance of one of our accounts. The answer is compared with our books at the question's time:
- * it shows a moment between the question and its arrival.
+ * A query to a provider for the balance of one of our accounts. The response shows some moment between query and arrival, so it
+ * is compared with our books at the time of the query.
  */
 export const balanceQueries = pgTable(
   'balance_queries',
@@ -119,10 +119,10 @@ export const balanceQueries = pgTable(
     secretHash: bytes().notNull(),
     cameInMinor: money().notNull(),
     wentOutMinor: money().notNull(),
-    /** The balance of all its sub-accounts. */
+    /** The balance of all sub-accounts together. */
     statedMinor: money(),
     subAccounts: integer(),
-    /** The balance of the account from which the provider takes its charges; compared separately. */
+    /** The balance of the account from which the provider deducts charges, which is compared separately. */
     chargesAccountMinor: money(),
     requestedAt: instant().notNull(),
     answeredAt: instant(),
@@ -136,7 +136,7 @@ export const balanceQueries = pgTable(
 
 export const pauseCauses = ['operator', 'lost_writes', 'unknown_sender'] as const
 
-/** A paused rail sends nothing until every cause has ended; each ends separately. `lost_writes`: the service paused it. */
+/** A paused rail sends nothing until every cause has ended. Each cause ends separately. `lost_writes`: paused by the service. */
 export const railPauses = pgTable(
   'rail_pauses',
   {
@@ -149,7 +149,7 @@ export const railPauses = pgTable(
   (t) => [primaryKey({ columns: [t.rail, t.cause] })],
 )
 
-/** A period in which a rail was paused: its waiting payments may wait that much longer. `endedAt` is null while it lasts. */
+/** A period in which a rail was paused, by which its waiting payments may wait longer. `endedAt`: null while it lasts. */
 export const railPausePeriods = pgTable(
   'rail_pause_periods',
   { id: id(), rail: text().notNull(), beganAt: instant().notNull(), endedAt: instant() },
@@ -160,7 +160,7 @@ export const railPausePeriods = pgTable(
   ],
 )
 
-/** A loss of committed writes: earlier payments may have been sent without a trace. `endedAt`: a person has reconciled. */
+/** A loss of committed writes: payments may have been sent without a trace. `endedAt`: when an operator has reconciled. */
 export const writeLosses = pgTable('write_losses', {
   noticedAt: instant().primaryKey(),
   noticedBy: text().notNull(),
@@ -168,7 +168,7 @@ export const writeLosses = pgTable('write_losses', {
   endedBy: text(),
 })
 
-/** Proof that the provider refused a duplicate: without it, the rail resends no order. `account`: ours, at the provider. */
+/** Proof that the provider rejects duplicates. Without it, the rail never resends. `account`: our account at the provider. */
 export const duplicateChecks = pgTable(
   'duplicate_checks',
   { rail: text().notNull(), account: text().notNull(), passedBy: text().notNull(), passedAt: instant().notNull() },
@@ -176,8 +176,8 @@ export const duplicateChecks = pgTable(
 )
 
 /**
- * A provider's access token, sealed, for all processes: a new token may end the previous one. Fetches are numbered, so that one
- * process fetches at a time and an older fetch never replaces a newer token.
+ * A provider's access token, encrypted and shared by all processes, because a new token may invalidate the previous one. Fetches
+ * are numbered, so that only one process fetches at a time and an older fetch never replaces a newer token.
  */
 export const providerTokens = pgTable(
   'provider_tokens',
@@ -185,12 +185,12 @@ export const providerTokens = pgTable(
     provider: text({ enum: providers }).primaryKey(),
     tokenCiphertext: bytes(),
     tokenKeyId: text(),
-    /** When to renew it. */
+    /** When to renew the token. */
     expiresAt: instant(),
-    /** The number of the last started fetch, and its start by the database's clock. */
+    /** Number of the fetch that started last, and its start time by the database's clock. */
     begun: integer().notNull(),
     begunAt: instant().notNull(),
-    /** The number of the last finished fetch, with a token or without. */
+    /** Number of the fetch that finished last, successfully or not. */
     ended: integer().notNull(),
   },
   (t) => [
@@ -210,13 +210,13 @@ export const verifyPoints = pgTable('verify_points', {
 export const receiptDirections = ['in', 'out', 'return'] as const
 export const receiptOwnerKinds = ['payment', 'topup', 'deposit', 'suspense'] as const
 
-/** The one owner of a provider's receipt. A receipt names a transaction: it may be claimed once in each direction. */
+/** The single owner of a provider's receipt. A receipt identifies a transaction and can be claimed once in each direction. */
 export const receiptClaims = pgTable(
   'receipt_claims',
   {
     provider: text().notNull(),
     direction: text({ enum: receiptDirections }).notNull(),
-    /** The receipt in uppercase: providers' own lists use either case. */
+    /** The receipt in uppercase, because providers' lists use either case. */
     receiptKey: text().notNull(),
     ownerKind: text({ enum: receiptOwnerKinds }).notNull(),
     ownerId: uuid().notNull(),
@@ -232,12 +232,12 @@ export const receiptClaims = pgTable(
   ],
 )
 
-/** A provider's later contradiction of a reported success, or a second amount under a known receipt. A person investigates. */
+/** A provider's later contradiction of a reported success, or a second amount for a known receipt. An operator investigates. */
 export const providerAlerts = pgTable(
   'provider_alerts',
   {
     id: id(),
-    /** The key of the finding: one alert for each, however often it is repeated. */
+    /** Identifies the finding, so that a repeated finding creates no second alert. */
     fingerprint: text().notNull(),
     rail: text().notNull(),
     subjectKind: text().notNull(),
@@ -260,7 +260,7 @@ export const providerAlerts = pgTable(
 
 export const providerMovementKinds = ['settlement', 'bank_transfer', 'charges'] as const
 
-/** A movement between the organisation's own accounts, named once by a person, then known. Signed: positive came in. */
+/** A movement between the organisation's own accounts, declared once by an operator. Signed: positive is money in. */
 export const providerMovements = pgTable(
   'provider_movements',
   {
@@ -273,7 +273,7 @@ export const providerMovements = pgTable(
     movedAt: instant().notNull(),
     note: text().notNull(),
     namedBy: text().notNull(),
-    /** The one comparison of balances that included it. Null until the next one. */
+    /** The comparison of balances that included the movement. Null until the next comparison. */
     reconciliationId: idOf(() => reconciliations.id),
     createdAt: instant().notNull(),
   },
@@ -289,13 +289,13 @@ export const providerMovements = pgTable(
   ],
 )
 
-/** Logs in which processes note each send beforehand. An attempt names the log of its sending process. */
+/** Logs in which processes record each send before it happens. An attempt names the log of the process that sent it. */
 export const sendLogs = pgTable('send_logs', {
   id: id(),
   process: text().notNull(),
   startedAt: instant().notNull(),
-  /** Renewed by a living process. */
+  /** Renewed by a live process. */
   seenAt: instant().notNull(),
-  /** When its process ended in order, with no send under way that only the log knows. */
+  /** When the process shut down with the results of all its sends recorded. */
   stoppedAt: instant(),
 })

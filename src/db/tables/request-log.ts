@@ -1,7 +1,7 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { id, instant } from './columns.ts'
 
-/** Refused, failed and changing requests of seven days, written in groups after the answers. No bodies and no foreign keys. */
+/** Refused, failed and changing requests of the last seven days, written in groups after the responses. Bodies are not stored. */
 export const requestLog = pgTable(
   'request_log',
   {
@@ -10,7 +10,7 @@ export const requestLog = pgTable(
     grantId: uuid(),
     operation: text().notNull(),
     method: text().notNull(),
-    /** The path with its ids. Any other parameter is replaced by its name, because it may be a secret. */
+    /** The path with its ids. Other parameters are replaced by their names, because they may be secrets. */
     path: text().notNull(),
     status: integer().notNull(),
     error: text(),

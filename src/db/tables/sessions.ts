@@ -11,18 +11,18 @@ export const sessions = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Null after the identity is unlinked; the session continues. */
+    /** Null after the identity is unlinked. The session continues. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
-    /** The identity that began the session, as a plain id that outlives the identity. Null: not recorded. */
+    /** The identity that started the session. A plain id, which outlives the identity. Null: not recorded. */
     beganByIdentityId: uuid(),
     tokenHash: bytes().notNull(),
     userAgent: text(),
-    /** The hash of the browser's own cookie: tells whether the person signed in there before. Null: not recorded. */
+    /** Hash of the browser's own cookie, which shows whether the person has signed in there before. Null: not recorded. */
     browserHash: bytes(),
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),
-    /** When the person last proved their identity: at sign-in, or later by a method that began or predates the session. */
+    /** When the person last proved their identity: at sign-in, or later with a method that started or predates the session. */
     provenAt: instant().notNull(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
@@ -36,7 +36,7 @@ export const sessions = pgTable(
   ],
 )
 
-/** A dashboard token ends with its parent, the credential that issued it. Every use checks the parent. */
+/** A dashboard token ends with the credential that issued it, its parent. Every use checks the parent. */
 export const dashboardTokens = pgTable(
   'dashboard_tokens',
   {
@@ -61,7 +61,7 @@ export const dashboardTokens = pgTable(
 
 export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey', 'proof'] as const
 
-/** Numbers for single use. A sign-in's nonce proves itself and has a row only once used; the others have one from the start. */
+/** Single-use nonces. A sign-in's nonce is authenticated and has a row only once it is used. Others have a row from the start. */
 export const nonces = pgTable(
   'nonces',
   {

@@ -5,22 +5,22 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const flowProviders = ['google', 'github'] as const
 
-/** A browser's round trip to a provider. Deleted on its return: a state is valid once. */
+/** A browser's redirect to a provider and back. Deleted on return, so that a state is valid only once. */
 export const signInFlows = pgTable(
   'sign_in_flows',
   {
     id: id(),
     provider: text({ enum: flowProviders }).notNull(),
     stateHash: bytes().notNull(),
-    /** Hash of the cookie of the one browser that may finish it. Null until a browser opens the flow's link page. */
+    /** Hash of the cookie of the only browser that may complete the flow. Null until a browser opens the flow's link page. */
     browserHash: bytes(),
-    /** Hash of the secret in the link page's address, for a flow that its browser did not start. */
+    /** Hash of the secret in the link page's URL, for a flow that another browser started. */
     linkHash: bytes(),
-    /** State, nonce and PKCE verifier, encrypted under the flow's id. */
+    /** State, nonce and PKCE verifier, encrypted under the id of the flow. */
     sealed: bytes().notNull(),
     sealedKeyId: text().notNull(),
     returnTo: text().notNull(),
-    /** The account that will get the identity, and the requesting credential. All null for a sign-in. */
+    /** The account to link the identity to, and the requesting credential. All null for a sign-in. */
     accountId: idOf(() => accounts.id),
     credentialKind: text({ enum: ['api_key', 'oauth', 'dashboard', 'session'] }),
     credentialId: uuid(),

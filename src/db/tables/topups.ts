@@ -14,30 +14,30 @@ export const topups = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** The credited account: the workspace's owning account. */
+    /** The credited account: the holding account of the workspace's balance. */
     accountId: uuid().notNull(),
     status: text({ enum: topupStatuses }).notNull(),
     /** The requested amount. Null for a deposit of any amount. */
     amountMinor: money(),
-    /** The amount of the payment that ended it. */
+    /** The amount received by the payment that completed the top-up. */
     receivedMinor: money(),
     currency: text().notNull(),
     method: text({ enum: topupMethods }).notNull(),
-    /** The phone that gets the prompt. Null for a deposit. */
+    /** The phone that receives the prompt. Null for a deposit. */
     phoneCiphertext: bytes(),
     phoneKeyId: text(),
     phoneMask: text(),
-    /** HMAC of the phone number, to count the prompts to one phone without storing its number. */
+    /** HMAC of the phone number, for counting prompts to one phone without storing its number. */
     phoneFingerprint: bytes(),
-    /** The account number for paying in. Null for a prompt. */
+    /** The account number to use for paying in. Null for a prompt. */
     depositCode: text(),
-    /** Instructions for paying in, from the answer at creation. */
+    /** Instructions for paying in, from the response at creation. */
     instructions: jsonb().$type<DepositInstructions>(),
     expiresAt: instant().notNull(),
     initiatorAccountId: idOf(() => accounts.id).notNull(),
     grantId: idOf(() => grants.id),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
-    /** The key, the digest of the body and the answer, as for payments. Null without a key. */
+    /** Idempotency key, body hash and stored response, as for payments. Null without a key. */
     idempotencyKey: text(),
     requestHash: bytes(),
     snapshot: packedJson<unknown>('record'),
@@ -45,7 +45,7 @@ export const topups = pgTable(
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
-    /** When to send the prompt: the row is its own queue entry. Null: not to be sent, or an attempt is under way. */
+    /** When to send the prompt. The row serves as its own queue entry. Null: nothing to send, or an attempt is in progress. */
     dispatchDueAt: instant(),
     traceparent: text(),
     createdAt: instant().notNull(),

@@ -14,21 +14,21 @@ export const workspaces = pgTable(
     name: text().notNull(),
     kind: text({ enum: workspaceKinds }).notNull(),
     timeZone: text().notNull(),
-    /** A new time zone takes effect with the next local month, so that no limit's period is shortened or counted twice. */
+    /** A new time zone takes effect at the next local month, so that no limit's period is shortened or counted twice. */
     nextTimeZone: text(),
     nextTimeZoneFrom: instant(),
     owningAccountId: idOf(() => accounts.id).notNull(),
-    /** The account that holds its balance. Null: the owning account, as in a personal workspace or a 0.3.0 shared balance. */
+    /** The account that holds the balance. Null: the owning account, as in a personal workspace or a 0.3.0 shared balance. */
     balanceAccountId: uuid(),
-    /** When it was separated from its owner's balance. Null: never. */
+    /** When the balance was separated from the owner's. Null: never. */
     separatedAt: instant(),
     originSessionId: originSession(),
     /** The grant through which the workspace was created. */
     originGrantId: uuid(),
-    /** When a member pressed the stop button. */
+    /** When a member froze the workspace. */
     frozenAt: instant(),
     freezeReason: text(),
-    /** When an administrator suspended it. Members cannot undo it. */
+    /** When an administrator suspended the workspace. Members cannot lift a suspension. */
     suspendedAt: instant(),
     closedAt: instant(),
     createdAt: instant().notNull(),
@@ -42,14 +42,14 @@ export const workspaces = pgTable(
   ],
 )
 
-/** The account with the balance of workspace `w`: locks, counts, charges, holds and credits use this account. */
+/** The account that holds the balance of workspace `w`, used for locks, limits, charges, holds and credits. */
 export const balanceAccountSql = (w: string): string => `coalesce(${w}.balance_account_id, ${w}.owning_account_id)`
 
-/** Every account on which its payments hold money. Payments from before a separation are settled where they began. */
+/** All accounts on which the workspace's payments hold money. Payments from before a separation settle on the owner's account. */
 export const balanceAccountsSql = (w: string): string =>
   `unnest(case when ${w}.separated_at is null then array[${balanceAccountSql(w)}] else array[${w}.balance_account_id, ${w}.owning_account_id] end)`
 
-/** The account that people know for a ledger account: the owner of the team whose balance it holds, else itself. */
+/** The account that people know behind a ledger account: the team's owner if it holds a team's balance, or the account itself. */
 export const owningAccountSql = (account: string): string =>
   `coalesce((select w.owning_account_id from accounts h join workspaces w on w.id = h.holder_of_workspace_id where h.id = ${account}), ${account})`
 
@@ -61,11 +61,11 @@ export const members = pgTable(
     accountId: idOf(() => accounts.id).notNull(),
     role: text({ enum: roles }).notNull(),
     status: text({ enum: memberStatuses }).notNull().default('active'),
-    /** When the account itself, not a grant of it, last acted here: its next session begins in the most recent workspace. */
+    /** When the person, not one of their grants, last acted in this workspace. Their next session starts in the latest one. */
     lastUsedAt: instant(),
-    /** Start of the unbroken time in which its role may decide approvals. Null: it may not, or unrecorded (since it joined). */
+    /** Since when the member has continuously had a role that decides approvals. Null: no such role, or not recorded. */
     decidingSince: instant(),
-    /** Start of the unbroken time in which its role may request payments. Null: likewise. */
+    /** Since when the member has continuously had a role that requests payments. Null: no such role, or not recorded. */
     requestingSince: instant(),
     invitationId: uuid(),
     createdAt: instant().notNull(),
@@ -102,7 +102,7 @@ export const invitations = pgTable(
     uniqueIndex('invitations_token_hash_key').on(t.tokenHash),
     index('invitations_workspace').on(t.workspaceId, t.id),
     index('invitations_invited_by').on(t.invitedBy),
-    // Whether a stranger is invited, if sign-up is by invitation.
+    // Finds whether a new person is invited, if sign-up is by invitation.
     index('invitations_email')
       .on(sql`(${emailKeyOf(t.email)})`)
       .where(sql`${t.acceptedAt} is null and ${t.revokedAt} is null`),
@@ -114,8 +114,8 @@ export const invitations = pgTable(
 )
 
 /**
- * Earlier time zones of a workspace: the days of a past period never change. A trigger of `workspaces` writes them; the table is
- * append-only. The latest change is in `workspaces` alone.
+ * Earlier time zones of a workspace, so that the days of past periods never change. Written by a trigger on `workspaces`;
+ * append-only. The latest change is only in `workspaces`.
  */
 export const workspaceTimeZones = pgTable(
   'workspace_time_zones',
@@ -125,7 +125,7 @@ export const workspaceTimeZones = pgTable(
 
 export const separationOutcomes = ['separated', 'withdrawn'] as const
 
-/** A request to move part of a shared balance into the workspace's own. Open until it has an outcome; one at a time. */
+/** A request to move part of a shared balance to the workspace. Open until it has an outcome. Only one can be open. */
 export const balanceSeparations = pgTable(
   'balance_separations',
   {
@@ -134,7 +134,7 @@ export const balanceSeparations = pgTable(
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
     requestedBy: uuid().notNull(),
-    /** The confirming text, byte for byte. */
+    /** The message that confirms the separation, byte for byte. */
     message: text().notNull(),
     requestedAt: instant().notNull(),
     effectiveAt: instant().notNull(),
@@ -167,7 +167,7 @@ export const separationConfirmations = pgTable(
 
 export const sessionActKinds = ['member', 'role', 'workspace', 'widened', 'loosened'] as const
 
-/** Acts of a session that no row with the session's id records. Ending the session can then undo or list them. */
+/** Acts in a session whose rows do not record the session's id. When the session ends, they can then be undone or listed. */
 export const sessionActs = pgTable(
   'session_acts',
   {
@@ -177,7 +177,7 @@ export const sessionActs = pgTable(
     grantId: uuid(),
     workspaceId: uuid().notNull(),
     kind: text({ enum: sessionActKinds }).notNull(),
-    /** The member, workspace, grant or policy. */
+    /** The affected member, workspace, grant or policy. */
     recordId: uuid().notNull(),
     before: text(),
     after: text(),
@@ -186,13 +186,13 @@ export const sessionActs = pgTable(
   (t) => [index('session_acts_session').on(t.sessionId, t.id), check('session_acts_kind_check', oneOf(t.kind, sessionActKinds))],
 )
 
-/** The times for which a workspace was warned that its balance does not cover scheduled payments. */
+/** Due times for which a workspace was warned that its balance does not cover its scheduled payments. */
 export const balanceShortages = pgTable(
   'balance_shortages',
   {
     workspaceId: idOf(() => workspaces.id).notNull(),
     dueAt: instant().notNull(),
-    /** How long before it: 48 or 4. */
+    /** How many hours before the due time the warning was sent: 48 or 4. */
     hours: bigint({ mode: 'number' }).notNull(),
     missingMinor: money().notNull(),
     scheduledMinor: money().notNull(),

@@ -5,8 +5,8 @@ import { playMonth } from './month.ts'
 import { playPayday } from './payday.ts'
 import { agreeTo, expectReady, expectSame, expectThere, followEvents, money, print, resourceIdOf, step, url } from './stage.ts'
 
-// Runs the service's main flow against a running server as a new user's program would: with the typed client, over HTTP. Fails at
-// the first unexpected answer. `npm run demo -- payday` plays a payday instead. `-- month` needs no running server, and makes a
+// Plays the service's main flow on a running server like a new user's program: with the typed client, over HTTP. Stops at the
+// first unexpected response. `npm run demo -- payday` plays a payday instead. `-- month` needs no running server and creates a
 // workspace with a month of data.
 
 const play = async () => {

@@ -1,9 +1,9 @@
-// The people and businesses of the demo workspace: an exporter of vegetables in Nairobi. All names and numbers are invented.
+// The people and businesses of the demo workspace, a vegetable exporter in Nairobi. All names and numbers are fictional.
 
 /** `holder`: the name that the rail reports for the number. */
 export type Payee = { name: string; to: string; holder: string }
 
-/** Payees by M-PESA. The last phone is not registered: 2040 in the sandbox. */
+/** M-PESA payees. The last phone is not registered, so the sandbox fails payments to it with code 2040. */
 export const workers: readonly Payee[] = [
   { name: 'Mercy Akinyi', to: '254722310001', holder: 'MERCY AKINYI OUMA' },
   { name: 'John Mutua', to: '254722310002', holder: 'JOHN MUTUA MUSYOKA' },

@@ -10,8 +10,8 @@ import { createSandboxTime } from '../sandbox/scheduler.ts'
 import { businesses, farmers, type Payee, workers } from './kilimo-fresh.ts'
 import { expectSame, expectThere, money, print, step } from './stage.ts'
 
-// Plays a month of a team on its own service, whose time begins 28 days ago and ends now. Its data folder must be new: with
-// existing records, time never goes back, because events, seals and daily totals are in the order of time.
+// Plays a month of a team on a separate service, whose clock starts 28 days ago and ends now. The data folder must be new: with
+// existing records the clock could not go back, because events, seals and daily totals are ordered by time.
 
 const daysAgo = 28
 const daySeconds = 86_400
@@ -22,7 +22,7 @@ const cookieIn = (answer: Response, name: string): string => {
   return expectThere(`the cookie ${name}`, line?.split(';')[0])
 }
 
-/** Signs in as a browser does at the simulated Google, where visitors choose their identity. */
+/** Signs in as a browser would, at the simulated Google, which lets visitors choose their identity. */
 const signInWithGoogle = async (baseUrl: string, name: string, email: string): Promise<Payments> => {
   const visit = (address: string | null, headers: Record<string, string> = {}) =>
     fetch(new URL(expectThere('the next address', address), baseUrl), { redirect: 'manual', headers })
@@ -37,7 +37,7 @@ const signInWithGoogle = async (baseUrl: string, name: string, email: string): P
 type Service = Awaited<ReturnType<typeof startPayments>>
 type Fields = Omit<Parameters<Payments['payments']['create']>[0], 'beneficiary_id' | 'amount_minor'>
 
-/** The team: its owner, its approver and its agent, each working in its workspace. */
+/** Creates the workspace with its owner, approver and agent, each with a client of their own. */
 const openWorkspace = async (service: Service) => {
   step('Amina creates a workspace, and Brian joins it as an approver')
   const owner = await signInWithGoogle(service.url, 'Amina Otieno', 'amina@example.com')
@@ -103,7 +103,7 @@ const deposit = async ({ payIn }: Service, { owner }: Team, amountMinor: string)
   expectSame('the deposit', (await owner.topups.waitFor(id)).status, 'succeeded')
 }
 
-/** Pays and waits for the end. `approver`, if given, approves a payment that needs an approval. */
+/** Pays and waits for the final status. `approver`, if given, approves the payment when it needs an approval. */
 const pay = async (by: Payments, beneficiary_id: string, amount: number, fields: Fields, approver?: Payments) => {
   const made = await by.payments.create({ beneficiary_id, amount_minor: String(amount * 100), ...fields })
   if (made.status === 'pending_approval' && approver)
@@ -124,7 +124,7 @@ const payWages = async ({ owner, approver }: Team, people: readonly string[], we
   print(`Wages, week ${week + 1}: ${counts.succeeded} of ${items.length} payments succeeded`)
 }
 
-/** The bank sends a payment back, which the day's statement of the provider shows. The operator's command books it. */
+/** The bank returns a payment, as the provider's daily statement shows. The operator's `reconcile` command books the return. */
 const takeReturn = async (service: Service, folder: string, { owner }: Team, paymentId: string): Promise<void> => {
   const { provider_receipt } = await owner.payments.get(paymentId)
   const answer = await fetch(`${service.controlUrl}/control/statement.csv?provider=PESALINK`)
@@ -144,7 +144,7 @@ const takeReturn = async (service: Service, folder: string, { owner }: Team, pay
 }
 
 const playMonthOn = async (service: Service, folder: string, today: string): Promise<void> => {
-  /** Kenya has the same time all year. */
+  /** Kenya has no daylight saving time. */
   const at = (day: number, time: string) => service.setTime(new Date(`${dateAfter(today, day - daysAgo)}T${time}:00+03:00`))
   const team = await openWorkspace(service)
   const { owner, approver, agent } = team
@@ -163,7 +163,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
     const weekday = new Date(dateAfter(today, day - daysAgo)).getUTCDay()
     await at(day, `09:${15 + ((day * 7) % 40)}`)
     if (weekday === 1 && day > 3) await deposit(service, team, '40000000')
-    // The agent buys the farmers' produce, but not on Sundays.
+    // The agent buys the farmers' produce every day except Sunday.
     await Promise.all([
       weekday !== 0 && pay(agent, farmer(day), 4_300 + ((day * 1_870) % 7_100), { narrative: 'Beans and peas' }),
       weekday === 1 && pay(agent, farmer(day + 2), 15_900 + week * 820, { narrative: 'Avocados' }, owner),
@@ -214,7 +214,7 @@ const playMonthOn = async (service: Service, folder: string, today: string): Pro
   print(`${money(expectThere('the balance', balance).available_minor)} remain`)
 }
 
-/** `folder`: the data folder of this service. It must not exist. */
+/** `folder`: data folder of the separate service. It must not exist. */
 export const playMonth = async (folder = '.data-demo'): Promise<void> => {
   const path = resolve(folder)
   const named = relative(process.cwd(), path) || path

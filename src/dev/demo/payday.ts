@@ -21,7 +21,7 @@ const payIn = async (reference: string, amountMinor: bigint): Promise<void> => {
   if (!answer.ok) throw new Error(`the emulated provider rejected the deposit: ${await answer.text()}`)
 }
 
-/** Salaries in a spreadsheet's CSV form. The last payee's phone fails. */
+/** Salaries as a spreadsheet exports them to CSV. The payment to the last payee's phone fails. */
 const salaries = (): { csv: string; totalMinor: bigint } => {
   const shillings = Array.from({ length: people }, (_, index) => 18_000 + index * 250)
   const phoneOf = (index: number) => (index === people - 1 ? failing : `0722${String(100_000 + index)}`)

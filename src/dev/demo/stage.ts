@@ -24,7 +24,7 @@ export const step = (title: string): void => {
   console.log(`\n${String(steps).padStart(2)}  ${title}`)
 }
 export const print = (text: string): void => console.log(`    ${text}`)
-/** The wallet shows a message, and signs it if the message contains the name. */
+/** The wallet displays a message, and signs it if the message contains `name`. */
 export const agreeTo = (name: string) => (message: string) => {
   for (const line of message.split('\n')) print(`│ ${line}`)
   return message.includes(name)
@@ -46,7 +46,7 @@ export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
   return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string' ? data.id : undefined
 }
 
-/** Follows the notification stream until it is closed. Keeps early events for later waits. */
+/** Follows the notification stream until it is closed. Stores events that arrive before they are awaited. */
 export const followEvents = async (client: Payments) => {
   const stop = new AbortController()
   const received: PaymentsEvent[] = []

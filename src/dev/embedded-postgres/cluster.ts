@@ -5,7 +5,7 @@ import { StartupError } from '../../lib/errors.ts'
 import { isCode, isRunning, reason } from '../../lib/operating-system.ts'
 import { type Place, runProgram } from './programs.ts'
 
-/** The role and the password belong to this server only and exist nowhere else. */
+/** The role and password are valid only for this server and stored only with it. */
 export type Cluster = { data: string; password: string }
 export const role = 'payments'
 
@@ -21,7 +21,7 @@ export const openCluster = async (place: Place, durable: boolean): Promise<Clust
   return { data: join(cluster, 'data'), password: await readPassword(cluster) }
 }
 
-/** Made under another name and renamed, with its password. A killed start leaves no half database; of two starts, one wins. */
+/** Created under a temporary name, then renamed. A killed start leaves no partial database, and of two starts one wins. */
 const createCluster = async (place: Place, cluster: string, durable: boolean) => {
   const { folder, user } = place
   await removeAbandoned(folder)
@@ -36,7 +36,7 @@ const createCluster = async (place: Place, cluster: string, durable: boolean) =>
       `--username=${role}`,
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
-      // Postgres' own C.UTF-8: text sorts alike with every libc and ICU.
+      // Postgres' own C.UTF-8 locale sorts text the same way with every version of libc and ICU.
       '--encoding=UTF8',
       '--locale=C',
       '--locale-provider=builtin',

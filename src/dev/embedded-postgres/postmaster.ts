@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isRunning } from '../../lib/operating-system.ts'
 
-/** `isReady`: accepts connections. From its file, not by trying its port: another program may listen there. */
+/** `isReady`: accepts connections, as its pid file says. Its port proves nothing, because another program could be listening. */
 export type Postmaster = { pid: number; port: number; isReady: boolean }
 
 export const runningPostmaster = async (data: string): Promise<Postmaster | undefined> => {
@@ -13,12 +13,12 @@ export const runningPostmaster = async (data: string): Promise<Postmaster | unde
   const [pid, port] = [Number(lines[0]), Number(lines[3])]
   if (!(pid > 0) || !isRunning(pid)) return undefined
   if (await isPostgres(pid)) return port > 0 ? { pid, port, isReady: lines[7]?.trim() === 'ready' } : undefined
-  // A zombie, or another process after a restart of the machine or container. Postgres would mistake either for itself.
+  // The pid belongs to a zombie, or to another process after a restart. Postgres would mistake either for a running server.
   await rm(file, { force: true })
   return undefined
 }
 
-/** A zombie has no command line. The folder in the arguments may be outdated: a server still writes to a moved folder. */
+/** A zombie has no command line. The folder is not compared, because the server may have been started before the folder moved. */
 const isPostgres = async (pid: number) => {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() =>
     promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(

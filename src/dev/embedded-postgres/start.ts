@@ -15,12 +15,12 @@ import { type Place, placeIn, runProgram } from './programs.ts'
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
   dataDir: string
-  /** Default: a free port, another one at each start. */
+  /** Default: a free port, chosen at each start. */
   port?: number
   logger?: { info: (message: string) => void; error: (message: string) => void }
-  /** False trades durability for speed: for tests only. */
+  /** False trades durability for speed, for tests only. */
   durable?: boolean
-  /** Replacements for our settings: for measurements only. */
+  /** Overrides for our settings, for measurements only. */
   settings?: Readonly<Record<string, string>>
 }
 
@@ -31,8 +31,8 @@ const attempts = 50
 const pollMs = 20
 
 /**
- * The server survives a killed process. The next start takes it over and restarts it, so the settings are always those of the
- * running release.
+ * The server survives if this process is killed. The next start takes the server over and restarts it with the current release's
+ * settings.
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const { durable = true, logger } = options
@@ -47,7 +47,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const server = await own(place, cluster)
   if (!server) throw startedTwice(place)
   const { pid, port, lock } = server
-  // A process that ends without stop() must not leave a server behind. Nothing can be awaited here.
+  // Stops the server if the process exits without stop(). An exit handler cannot await anything.
   const atExit = () => {
     try {
       process.kill(pid, 'SIGINT')
@@ -65,7 +65,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const stop = async () => {
     process.off('exit', atExit)
     lock.off('end', lost)
-    // The lock is held to the end: a process that waits for the folder must not find a stopping server.
+    // Holds the lock until the server has stopped, so that a process waiting for the folder never finds a stopping server.
     await stopServer(place, cluster)
     await lock.end().catch(() => undefined)
   }
@@ -81,7 +81,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 
 const urlOf = (password: string, port: number) => `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`
 
-/** For a command beside the service: the running server, or one of its own for the command's duration. Creates no database. */
+/** For commands beside the service: uses the running server, or starts one for the command's duration. Creates no database. */
 export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> => {
   const cluster = join(resolve(dataDir), 'cluster')
   if (!existsSync(join(cluster, 'data'))) {
@@ -94,7 +94,7 @@ export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<Embe
   return { url: urlOf(await readPassword(cluster), running.port), stop: async () => undefined }
 }
 
-/** Fast shutdown: rolls back and writes a checkpoint. After a timeout, an immediate one, which loses no committed data. */
+/** First a fast shutdown, which rolls back and writes a checkpoint. After a timeout an immediate one, which loses no commits. */
 const stopServer = async (place: Place, { data }: Cluster) => {
   for (const mode of ['fast', 'immediate']) {
     try {
@@ -114,7 +114,7 @@ const stopServer = async (place: Place, { data }: Cluster) => {
 const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgresOptions): Promise<void> => {
   const { durable = true, settings, port: configured } = options
   const log = join(place.folder, 'server.log')
-  // A port that was free a moment ago may be taken before the server binds it.
+  // A free port may be taken before the server binds it.
   for (let attempt = 1; ; attempt += 1) {
     const port = configured ?? (await freePort())
     try {
@@ -123,13 +123,13 @@ const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgres
       const asked = optionsText({ ...settingsOf(durable), ...settings, port: String(port) })
       const paths = ['-p', inQuotes(place.programs.postgres), '-l', inQuotes(log)]
       const args = ['start', ...paths, '-w', '-t', String(startTimeoutSeconds), '-o', asked]
-      // Not by -D, which pg_ctl reads itself and also gives to the shell.
+      // Not passed with -D, because pg_ctl would interpret the path and also pass it to a shell.
       await runProgram(place, 'pg_ctl', args, { PGDATA: data })
       return
     } catch (cause) {
       const logText = await readFile(log, 'utf8').catch(() => '')
       const portTaken = logText.includes('could not bind')
-      // The workers of a killed server end within moments. Until then Postgres refuses to start on the data.
+      // The workers of a killed server exit within moments. Until then Postgres refuses to start on the same data.
       const workersLeft = logText.includes('pre-existing shared memory block')
       if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
         await wait(100)
@@ -137,7 +137,7 @@ const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgres
       }
       if (portTaken) throw new StartupError(`Port ${port} for the embedded database is already in use.`, { cause })
       if (/did not start in time/.test(reason(cause))) throw notReady(cause)
-      // Another process took this folder. Our server was stopped and did not fail, or the log is the other process's new one.
+      // Another process is using the folder: it stopped our server, or has already replaced the log with its own.
       if (/postmaster.pid" already exists|received fast shutdown/.test(logText) || (await runningPostmaster(data)))
         throw startedTwice(place)
       const fatal = /FATAL:\s+(.*)/.exec(logText)?.[1] ?? reason(cause)
@@ -159,7 +159,7 @@ const settingsOf = (durable: boolean) => ({
   shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // "log" leaves ERRORs out: we log them ourselves, and their details quote rows.
+  // The level "log" omits ERRORs: the service logs them itself, and their details quote rows.
   log_min_messages: 'log',
   log_checkpoints: 'off',
   ...Object.fromEntries(
@@ -167,10 +167,10 @@ const settingsOf = (durable: boolean) => ({
   ),
 })
 
-/** pg_ctl gives paths to a shell between double quotes. */
+/** pg_ctl passes paths to a shell in double quotes. */
 const inQuotes = (path: string) => (process.platform === 'win32' ? path : path.replace(/["$`\\]/g, '\\$&'))
 
-/** pg_ctl gives the options to a shell. */
+/** pg_ctl passes the options to a shell. */
 const optionsText = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings)
     .map(([name, value]) =>
@@ -178,7 +178,7 @@ const optionsText = (settings: Readonly<Record<string, string>>) =>
     )
     .join(' ')
 
-/** A port below the system's range, so that no outgoing connection takes it before the database listens. */
+/** A port below the range of ephemeral ports, so that no outgoing connection can take it before the database listens. */
 const freePort = () =>
   new Promise<number>((done, failed) => {
     const port = randomInt(10_000, 30_000)
@@ -189,8 +189,8 @@ const freePort = () =>
   })
 
 /**
- * Ensures one service per data folder. The lock belongs to a connection, so a killed service releases it at once; the wait covers
- * Postgres' delay in noticing. Undefined if no server runs, or if its owner stops it meanwhile.
+ * Ensures that only one service uses a data folder. The lock belongs to a connection, so a killed service releases it once
+ * Postgres notices, for which this function waits. Undefined if no server is running, or if its owner is stopping it.
  */
 const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock: pg.Client }) | undefined> => {
   const server = await untilReady(cluster)
@@ -204,7 +204,7 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
     connectionTimeoutMillis: startTimeoutSeconds * 1000,
     application_name: `service process ${process.pid}`,
   })
-  // The connection's end shows that the server ended.
+  // An error only means that the connection or the server ended.
   lock.on('error', () => undefined)
   try {
     await lock.connect()

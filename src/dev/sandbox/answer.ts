@@ -7,10 +7,10 @@ import { type Journal, maskedParty } from './journal.ts'
 import type { EffectOn, Rules } from './rules.ts'
 import type { Tokens } from './tokens.ts'
 
-/** An endpoint's answer. `lost`: takes effect, then cuts the connection instead of answering. `delayMs`: the answer's delay. */
+/** An endpoint's response. `lost`: the request takes effect, but the connection is closed without a response. */
 export type EmulatedAnswer = { status: number; body: unknown; lost?: boolean; delayMs?: number }
 
-/** A fault for the next request. `takesEffect`: whether the provider acts on the request before the fault. */
+/** A fault for the next request. `takesEffect`: whether the provider processes the request before the fault. */
 export type Fault = { takesEffect: boolean } & (
   | { kind: 'reset' }
   | { kind: 'hang' }
@@ -51,7 +51,7 @@ const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
 
 type Answer<P> = (provider: P, request: FastifyRequest) => EmulatedAnswer
 
-/** An answer to valid bodies of a form. `invalid` answers all others, by the faulty field. */
+/** Parses the body and calls the handler. If the body does not match the form, calls `invalid` with the faulty field. */
 export const ofForm =
   <P>(invalid: (field: string) => EmulatedAnswer) =>
   <Form extends z.ZodType>(
@@ -63,7 +63,7 @@ export const ofForm =
     return success ? answer(provider, data, request) : invalid(error.issues[0]?.path.join('.') ?? 'payload')
   }
 
-/** A provider's paths. All but `login` need a token. `skipsFaults`: neither an order nor a query for one, so request faults do not apply. */
+/** A provider's endpoints. All except `login` need a token. `skipsFaults`: faults apply only to orders and queries for orders. */
 export type Gateway<P> = {
   name: Provider
   login: { method: 'GET' | 'POST'; url: string; answer: Answer<P> }

@@ -5,9 +5,9 @@ import type { Scenario } from './scenario.ts'
 import type { Store } from './store.ts'
 
 /**
- * An order that the provider accepted. `key`: the id for queries (CheckoutRequestID, OriginatorConversationID, reference).
- * `conversation`: the provider's second id. `reference`: the caller's text in the request's free fields. `code`: its result code.
- * `reported`: its outcome was delivered, or lost on purpose.
+ * An order that the provider has accepted. `key`: the id for queries (CheckoutRequestID, OriginatorConversationID, reference).
+ * `conversation`: the provider's own id. `reference`: the caller's text from the free fields. `code`: the result code.
+ * `reported`: whether the outcome was delivered, or deliberately lost.
  */
 export type Order = {
   rail: AnyRail
@@ -16,7 +16,7 @@ export type Order = {
   reference: string
   amountMinor: bigint
   party: string
-  /** The caller's account that it moves. */
+  /** The caller's account from which or to which the order moves money. */
   account: string
   code: string
   scenario: Scenario
@@ -28,7 +28,7 @@ export type Order = {
   at: Date
   movedAt: Date | null
   queryCount: number
-  /** The payer of a deposit, by the provider's name for them. Null for a client's order. */
+  /** The payer of a deposit, as the provider identifies them. Null for a client's order. */
   payer: string | null
   /** The holder of the destination, as reported with the outcome. Null if unknown. */
   payee: string | null
@@ -37,12 +37,12 @@ export type Order = {
 export type Asked = Omit<Order, 'payer' | 'payee' | 'receipt' | 'state' | 'reported' | 'at' | 'movedAt' | 'queryCount'> &
   Partial<Pick<Order, 'payer' | 'payee'>>
 
-/** Money that really moved, whatever was reported. `at`: when. */
+/** Money that moved, regardless of what was reported. `at`: when it moved. */
 export type Movement = Readonly<Order>
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
-/** Random, not counted: receipts must not repeat after a restart, because the service's database still has the earlier ones. */
+/** Random, because receipts must not repeat after a restart: the service's database still has the earlier ones. */
 export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')
 
 type Written =
@@ -51,7 +51,7 @@ type Written =
   | { kind: 'reported'; receipt: string }
   | { kind: 'charges_settled'; account: string; amountMinor: string }
 
-/** The provider's own ledger. Changes go to the store before they take effect: money and receipts survive a killed process. */
+/** The provider's own ledger. Changes are stored before they take effect, so money and receipts survive a killed process. */
 export const createBook = (clock: Clock, store: Store) => {
   const orders: Order[] = []
   const byReceipt = new Map<string, Order>()
@@ -87,7 +87,7 @@ export const createBook = (clock: Clock, store: Store) => {
     if (line.kind === 'settled') settleAt(order, line.state, new Date(line.at))
     else order.reported = true
   }
-  /** Reads stored lines that are not in memory yet: all of them at the start, later those of other processes on this folder. */
+  /** Reads stored lines that are not in memory yet: at the start all lines, later those of other processes on this folder. */
   const catchUp = (): void => {
     for (const line of store.readNew()) replay(line as Written)
   }
@@ -122,7 +122,7 @@ export const createBook = (clock: Clock, store: Store) => {
       order.reported = true
       store.append({ kind: 'reported', receipt: order.receipt })
     },
-    /** Takes an account's noted charges out of its money. */
+    /** Deducts accumulated charges from an account's balance. */
     settleCharges: (account: string, amountMinor: bigint): void => {
       store.append({ kind: 'charges_settled', account, amountMinor: amountMinor.toString() })
       addSettled(account, amountMinor)
@@ -147,7 +147,7 @@ export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): bool
 
 const openingMinor = 100_000_000_00n
 
-/** An opening balance, plus incoming and minus outgoing money: of one of the organisation's accounts at a provider, or of all. */
+/** The opening balance plus incoming and minus outgoing money, of one of the organisation's accounts or of all of them. */
 export const workingBalance = ({ movements }: Book, provider: Provider, account?: string): bigint =>
   movements()
     .filter((moved) => providerOf(moved.rail) === provider && (account === undefined || moved.account === account))

@@ -5,7 +5,7 @@ import { deposits } from '../../rails/definitions.ts'
 import { providerLabel, providerLabels } from '../../rails/texts.ts'
 import { effectSentences } from './rules.ts'
 
-/** The dashboard's look, for a page without a build step. */
+/** The dashboard's styles, for a page without a build step. */
 const style = `
 :root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; ${colours} }
 body { margin: 0 auto; padding: 1.25rem 1rem 3rem; max-width: 70rem; background: var(--bg); color: var(--ink); }
@@ -102,7 +102,7 @@ const effectOptions = Object.entries(effectSentences)
 const waysBack = (home: string): string => `
 <nav aria-label="Service"><a href="${escapeHtml(home)}/">Dashboard</a><a href="${escapeHtml(home)}/sandbox/mail">Mailbox</a><a href="${escapeHtml(home)}/docs/guides/sandbox">Guide to the sandbox</a></nav>`
 
-/** The page shows the emulator's incoming and outgoing messages, and the rules of its misbehaviour. `home`: the service's URL. */
+/** Shows the emulator's incoming and outgoing messages and its fault rules. `home`: URL of the service. */
 export const controlPage = (home?: string): string => `<!doctype html>
 <html lang="en">
 <head>

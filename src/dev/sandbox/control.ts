@@ -12,7 +12,7 @@ import { Holder } from './names.ts'
 import { NewRule } from './rules.ts'
 import type { MoveTime } from './scheduler.ts'
 
-/** `home`: the address of the service beside the emulator, for the page's link back. */
+/** `home`: URL of the service that uses the emulator, for the page's link back. */
 export type ControlOptions = { moveTime?: MoveTime; home?: string }
 
 const Advance = z.strictObject({ advance_seconds: z.int().min(1).max(34_560_000) })
@@ -21,7 +21,7 @@ const Settlement = z.strictObject({ account: z.string().min(1).max(40), amount_m
 
 const StatementOf = z.strictObject({
   provider: z.enum(providers).default(providerOf(phoneRail)),
-  /** One of the organisation's accounts there. Default: all of them. */
+  /** One of the organisation's accounts at the provider. Default: all accounts. */
   account: z.string().min(1).max(40).optional(),
 })
 
@@ -29,7 +29,7 @@ const emulated: { readonly [P in Provider]: Emulator<P> } = emulators
 
 const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-/** The statement of one of the organisation's accounts at a provider, or of all, with the columns of its portal. */
+/** A provider's statement for one or all of the organisation's accounts, with the columns of the provider's portal. */
 export const statementCsv = (movements: readonly Movement[], provider: Provider, account?: string): string => {
   const own = movements.filter((moved) => providerOf(moved.rail) === provider && (account ?? moved.account) === moved.account)
   const { heading, columns, lines } = emulated[provider].statement
@@ -52,7 +52,7 @@ const presentOrder = (order: Order) => ({
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 
-/** Rules, journal, money, credentials, time. For this machine, not for other sites' pages: JSON bodies and our Host only. */
+/** Rules, journal, money, credentials, time. Requires JSON and our own Host header, so that other sites' pages cannot use it. */
 export const registerControl = (
   app: FastifyInstance,
   emulation: Emulation,
@@ -92,7 +92,7 @@ export const registerControl = (
     control.delete<{ Params: { id: string } }>('/control/rules/:id', (request, reply) =>
       reply.code(rules.remove(request.params.id) ? 204 : 404).send(),
     )
-    /** Money and time stay: a test begins with an account of its own. */
+    /** Keeps money and time. A test starts with a new account instead. */
     control.post('/control/reset', (_request, reply) => {
       rules.clear()
       emulation.names.forget()
@@ -118,7 +118,7 @@ export const registerControl = (
       return reply.code(201).send(presentOrder(paid.order))
     })
     control.get('/control/movements', async () => ({ data: book.movements().map(presentOrder) }))
-    /** The provider takes its charges out of the organisation's money, as each month. */
+    /** The provider deducts its charges from the organisation's money, as it does every month. */
     control.post('/control/settlements', (request, reply) => {
       const { account, amount_minor } = Settlement.parse(request.body)
       book.settleCharges(account, BigInt(amount_minor))

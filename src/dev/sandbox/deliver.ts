@@ -10,7 +10,7 @@ const Address = z.object({
 })
 const Addresses = z.partialRecord(z.enum(depositRails), Address)
 
-/** Clients' addresses for deposit notifications. */
+/** Clients' callback URLs for deposit notifications. */
 export const createAddresses = (folder?: string) => {
   const kept = keepDocument(folder, 'addresses.json', Addresses, {})
   return {
@@ -19,7 +19,7 @@ export const createAddresses = (folder?: string) => {
   }
 }
 
-/** The sandbox's log: never a URL (it contains a secret), a number or a body. */
+/** The sandbox's log. Never log a URL (it contains a secret), a number or a body. */
 export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }
 
 export type Deliver = (url: string, body: unknown) => Promise<void>
@@ -35,7 +35,7 @@ export const postJson = (url: string, body: unknown, withinMs: number): Promise<
     signal: AbortSignal.timeout(withinMs),
   })
 
-/** Sends one delivery, once. The provider never retries, so neither does this: a receiver that is down loses it. */
+/** Sends a callback once. Like the provider, it never retries, so a receiver that is down misses the callback. */
 export const createDeliver =
   (logger: SandboxLogger | undefined, journal: Journal): Deliver =>
   async (url, body) => {
@@ -52,7 +52,7 @@ export const createDeliver =
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The guess of an attacker who knows the form but not the secret: replaces the longest part other than attempt ids. */
+/** The guess of an attacker who knows the URL's format but not the secret: replaces the longest segment except attempt ids. */
 export const forgedUrl = (url: string): string => {
   const forged = new URL(url)
   const parts = forged.pathname.split('/')

@@ -10,7 +10,7 @@ import { scenarioFor } from './scenario.ts'
 
 export const PayIn = z.strictObject({
   method: z.enum(depositRails).default(defaultDepositRail),
-  /** The account number at the paybill, or the transfer's reference, as a person types it. */
+  /** The account number at the paybill or the reference of the transfer, as a person types it. */
   reference: z.string().max(20),
   amount_minor: z.string().regex(/^[1-9]\d{0,15}$/),
   phone_number: z
@@ -22,7 +22,7 @@ export const PayIn = z.strictObject({
 
 const validationTimeoutMs = 8_000
 
-/** Asks the client whether to accept the payment, before the money moves. Undefined if it does not answer. */
+/** Asks the client whether to accept the payment, before the money moves. Undefined if the client does not respond. */
 const requestValidation = async (address: string, body: unknown): Promise<string | undefined> => {
   try {
     const answer = await postJson(address, body, validationTimeoutMs)
@@ -33,7 +33,7 @@ const requestValidation = async (address: string, body: unknown): Promise<string
   }
 }
 
-/** A person pays in. `rejected`: the provider, or the client that it asked, refused the payment. No money moved. */
+/** A person pays in. `rejected`: the provider or the client refused the payment, so no money moved. */
 export const payIn = async (
   emulation: Emulation,
   { method, reference, amount_minor, phone_number, name }: z.output<typeof PayIn>,

@@ -23,7 +23,7 @@ export type EmulationDeps = {
   clock: Clock
   delayMs: number
   logger?: SandboxLogger
-  /** The folder for money, receipts and credentials. Without one they end with the process. */
+  /** Folder for money, receipts and credentials. Without a folder they are lost when the process ends. */
   folder?: string
 }
 
@@ -32,9 +32,9 @@ export type Render = (order: Order, settled: Settled) => unknown
 type Deposited = Pick<Order, 'key' | 'reference' | 'account' | 'party' | 'payer' | 'at'>
 export type RenderDeposit = (deposit: Deposited, settled: Settled) => unknown
 
-/** The form of each sending rail's outcomes and of deposit notifications, and the organisation's account for deposits. */
+/** Formats of each rail's outcomes and of deposit notifications, and the organisation's accounts for deposits. */
 type Forms = {
-  /** `timeout`: the delivery to the timeout URL, if the rail has one. */
+  /** `timeout`: the callback to the timeout URL, if the rail has one. */
   renderings: Readonly<Record<SendingRail, { result: Render; timeout?: (order: Order) => unknown }>>
   notifications: Readonly<Record<DepositRail, RenderDeposit>>
   accounts: Readonly<Record<DepositRail, string>>
@@ -52,7 +52,7 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
     rules,
     book: createBook(clock, folder === undefined ? memoryStore() : fileStore(folder, 'orders.jsonl')),
     deliver: createDeliver(logger, journal),
-    /** Reports that wait until after the next order's report. */
+    /** Reports that are sent after the next order's report. */
     deferred: [] as (() => Promise<void>)[],
     tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<Provider, Tokens>,
     addresses: createAddresses(folder),
@@ -62,7 +62,7 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
 
 export type Emulation = ReturnType<typeof createEmulation>
 
-/** A statement of one of the organisation's accounts, with a heading, or of all without. `lines`: a movement with its charge. */
+/** Format of a provider's statement, with a heading if it covers one account. `lines`: a movement and its charge. */
 type Statement = {
   heading: (account: string, period: string) => string[][]
   columns: readonly string[]
@@ -74,7 +74,7 @@ export type Emulator<P extends Provider> = {
   notifications: Pick<Forms['notifications'], DepositOf<P>>
   statement: Statement
   create: (secretOf: SecretOf) => {
-    /** A client's options, without the address. */
+    /** A client's options, without the base URL. */
     options: object
     accounts: Pick<Forms['accounts'], DepositOf<P>>
     register: (emulation: Emulation, serve: Serve) => void

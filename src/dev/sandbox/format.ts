@@ -1,6 +1,6 @@
 import { nairobiDate, nairobiDateTime } from '../../rails/fields.ts'
 
-/** The provider's sentences for the most common codes. A service must not depend on them. */
+/** The provider's texts for the most common codes. Clients must not depend on them. */
 const sentences: Readonly<Record<string, string>> = {
   '0': 'The service request is processed successfully.',
   '1': 'The balance is insufficient for the transaction.',
@@ -22,14 +22,14 @@ export const describe = (code: string): string =>
 
 const dayFirst = (at: Date, separator: string): string => nairobiDate(at).split('-').toReversed().join(separator)
 
-/** Nairobi's time in the form of a result: dd.MM.yyyy HH:mm:ss */
+/** Nairobi time in the format of results: dd.MM.yyyy HH:mm:ss */
 export const dottedTime = (at: Date): string => `${dayFirst(at, '.')} ${nairobiDateTime(at).slice(11)}`
 
-/** The days of a statement's lines in the form of its heading, day first. */
+/** The days that a statement covers, day first, in the format of its heading. */
 export const periodText = (lines: readonly { at: Date }[]): string => {
   const dayOf = (line: { at: Date } | undefined) => dayFirst(line?.at ?? new Date(0), '-')
   return `From ${dayOf(lines.at(0))} 00:00:00 To ${dayOf(lines.at(-1))} 23:59:59`
 }
 
-/** The provider writes numbers as JSON numbers; codes like SFC_IC0003 stay text. Only for the wire, never for computing. */
+/** The provider sends numbers as JSON numbers, and codes such as SFC_IC0003 as text. For output only, never for arithmetic. */
 export const wireNumber = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number.parseFloat(text) : text)

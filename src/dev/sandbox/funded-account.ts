@@ -5,11 +5,11 @@ import { signInWithWallet } from '#client/wallet'
 const amount_minor = '10000000'
 const patienceMs = 20_000
 
-/** Opens an account over HTTP, as a person would: a wallet, a top-up of KES 100,000, a key that pays new payees unasked. */
+/** Opens an account over HTTP as a person would, with a wallet, KES 100,000, and a key that pays new payees unapproved. */
 export const openFundedAccount = async (baseUrl: string) => {
   const wallet_private_key = generatePrivateKey()
   const { client, account } = await signInWithWallet({ baseUrl }, privateKeyToAccount(wallet_private_key))
-  // No test number has this prefix.
+  // No magic test number has this prefix.
   const phone_number = `25472900${randomInt(1_000, 10_000)}`
   const topup = await client.topups.initiate({ amount_minor, phone_number })
   const { status, failure_message } = await client.topups.waitFor(topup.id, { timeoutMs: patienceMs })

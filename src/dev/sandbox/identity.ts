@@ -11,10 +11,10 @@ import { field } from '../../rails/fields.ts'
 
 const unlisted = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
 
-/** A person with an account at every simulated provider, in the form of a link of the page. */
+/** A person with an account at every simulated provider, as in the page's links. */
 type SandboxPerson = { name: string; email: string; unverified?: string }
 
-/** The people on the page. The address of one person was never verified, so sign-in must not trust it. */
+/** The people on the page. One person's e-mail address is unverified, so sign-in must not trust it. */
 const people: readonly SandboxPerson[] = [
   { name: 'Amina Otieno', email: 'amina@example.com' },
   { name: 'Brian Kamau', email: 'brian@example.com' },
@@ -22,13 +22,13 @@ const people: readonly SandboxPerson[] = [
   { name: 'Dalia Njeri', email: 'dalia@example.com', unverified: '1' },
 ]
 
-/** The same person has the same subject in every run. */
+/** Derived from the e-mail address, so that a person has the same subject in every run. */
 const digestOf = ({ email }: SandboxPerson): Buffer => createHash('sha256').update(email.toLowerCase()).digest()
 
 const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).readBigUInt64BE(0).toString().padStart(20, '0')}`
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
 
-/** `publicUrl`, `selfUrl`: the address of one provider, for browsers and for this process. */
+/** The URLs of a provider: `publicUrl` for browsers, `selfUrl` for this process. */
 type Place = { publicUrl: string; selfUrl: string; clock: Clock }
 
 const codeSeconds = 60
@@ -52,14 +52,14 @@ ${Object.entries(asked).map(hiddenInput).join('\n')}
 <button>Sign in as this person</button>
 </form>`
 
-/** A provider's page for choosing the person, and its codes. This one accepts every answer. */
+/** A provider's page for choosing a person, and its codes. The page needs no password. */
 const createAuthorization = (title: string, at: string, { publicUrl, clock }: Place) => {
   const name = title.toLowerCase()
   const base = `/sandbox/identity/${name}`
   const path = base + at
   const redirectUri = `${publicUrl}/v1/auth/${name}/callback`
   const client = { clientId: `sandbox.${name}`, clientSecret: randomUUID() }
-  /** A provider's requirements for this service: code, PKCE with S256, and its one redirect URI. */
+  /** The requirements of a provider for this client: response type code, PKCE with S256, and the registered redirect URI. */
   const Request = z.object({
     client_id: z.literal(client.clientId),
     redirect_uri: z.literal(redirectUri),
@@ -106,7 +106,7 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
     })
   }
 
-  /** Codes are valid once, for a short time, and only with the verifier. */
+  /** A code is valid once, for a short time, and only with its verifier. */
   const redeem = (body: unknown) => {
     const request = TokenRequest.safeParse(body)
     if (!request.success) return 'invalid_request'
@@ -123,11 +123,11 @@ const createAuthorization = (title: string, at: string, { publicUrl, clock }: Pl
 
 const tokenSeconds = 3600
 
-/** Google by OpenID Connect: authorize, token with an RS256 ID token, keys. */
+/** Simulates Google with OpenID Connect: authorization, token with an RS256 ID token, and keys. */
 const createSandboxGoogle = (place: Place) => {
   const { base, path, client, ...authorization } = createAuthorization('Google', '/authorize', place)
   const issuer = place.publicUrl + base
-  // Created on first use: an RSA key takes longer than the rest of a start.
+  // Created at first use, because generating an RSA key takes longer than the rest of the startup.
   let made: ReturnType<typeof generateKeyPair> | undefined
   const keys = () => (made ??= generateKeyPair('RS256'))
   const kid = randomUUID()
@@ -170,7 +170,7 @@ const createSandboxGoogle = (place: Place) => {
   return { register, options }
 }
 
-/** GitHub by its documentation: a refused code gets 200 and an error, and e-mails have their own endpoint. */
+/** Simulates GitHub as documented: a rejected code gets status 200 with an error, and e-mails have a separate endpoint. */
 const createSandboxGithub = (place: Place) => {
   const { base, path, client, ...authorization } = createAuthorization('GitHub', '/login/oauth/authorize', place)
   const signedIn = new Map<string, SandboxPerson>()
@@ -212,10 +212,10 @@ const createSandboxGithub = (place: Place) => {
   return { register, options }
 }
 
-/** The issuers' prefix of simulated identities. No real issuer has it. */
+/** Prefix of the issuers of simulated identities. No real issuer has it. */
 export const sandboxIssuerPrefix = 'sandbox:'
 
-/** Runs on the service's public server, because browsers must reach it. Uses the machine's clock, which checks ID tokens. */
+/** Runs on the service's public server, which browsers can reach. Uses the machine's clock, as does the check of ID tokens. */
 export const createIdentitySandbox = (place: Place) => {
   const google = createSandboxGoogle(place)
   const github = createSandboxGithub(place)

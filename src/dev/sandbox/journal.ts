@@ -5,7 +5,7 @@ export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; 
 
 const maxEntries = 2_000
 
-/** Entries in order, the newest last. Phone and account numbers are masked. No URL is stored, because it contains a secret. */
+/** Entries in order, newest last. Phone and account numbers are masked. URLs are not stored, because they contain secrets. */
 export const createJournal = (clock: Clock) => {
   const entries: Entry[] = []
   return {

@@ -26,7 +26,7 @@ ${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}
 <p><small>${notes.map(escapeHtml).join('<br>')}</small></p>
 </article>`
 
-/** Unsent mails, with working links. Only for this machine: an invitation's link has its token. */
+/** Shows unsent mails with working links. Only for this machine, because an invitation's link contains its token. */
 export const registerMailbox = (app: App, read: () => Promise<readonly Letter[]>): void => {
   const config = { internal: true, access: 'public' as const }
   app.get('/sandbox/mail', { config, schema: { hide: true } }, async (request, reply) => {

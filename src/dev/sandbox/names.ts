@@ -5,7 +5,7 @@ import { keepDocument } from './store.ts'
 
 const wanjiru = 'WANJIRU NJERI KAMAU'
 
-/** Numbers whose name lookup always fails in the same way. */
+/** Numbers whose name lookup always shows the same fault. */
 const faults = new Map<string, EffectOn<'name'>>([
   ['254722100011', 'name_masked'],
   ['254722100012', 'name_swapped'],
@@ -14,7 +14,7 @@ const faults = new Map<string, EffectOn<'name'>>([
   ['254722100015', 'name_outage'],
 ])
 
-/** Numbers with a holder. Other numbers have none until the control page sets one. */
+/** Numbers that have a holder. Other numbers have one only after it is set on the control page. */
 const holders = {
   ...Object.fromEntries([...faults.keys()].map((party) => [party, wanjiru])),
   '254722100001': wanjiru,
@@ -26,7 +26,7 @@ const holders = {
 }
 
 export const Holder = z.strictObject({
-  /** A phone, paybill, till or account. */
+  /** A phone, paybill, till or bank account. */
   party: z.string().min(1).max(40),
   /** Null: the number has no holder. */
   name: z.string().trim().min(1).max(120).nullable(),
@@ -35,7 +35,7 @@ const Stored = z.record(z.string(), z.string().nullable())
 
 const masked = (word: string): string => `${word.charAt(0)}${'*'.repeat(Math.max(1, word.length - 1))}`
 
-/** The name as a provider gives it under a fault. Null if the number has no holder. */
+/** The name as a provider returns it under a fault. Null if the number has no holder. */
 const disturbed = (name: string | null, fault: EffectOn<'name'> | undefined): string | null => {
   if (fault === 'name_ok') return 'OK'
   if (fault === 'name_other') return 'JANE DOE'
@@ -51,7 +51,7 @@ export const createNames = (rules: Rules, folder?: string) => {
     of: nameOf,
     forget: (): void => kept.write({}),
     set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
-    /** The provider's answer to a query. `lost`: the connection is reset. `delayMs`: the answer's delay. */
+    /** A response to a name query. `lost`: the connection is reset instead. */
     query: (rail: RailName, party: string): { name: string | null; lost: boolean; delayMs: number } => {
       const rule = rules.takeMatching('name', { rail, party })
       const fault = rule?.effect ?? faults.get(party)
@@ -64,7 +64,7 @@ export const createNames = (rules: Rules, folder?: string) => {
   }
 }
 
-/** The first name in full, the others hidden: M-PESA's form of a person's name. */
+/** The first name in full and the other names masked, as M-PESA returns a person's name. */
 export const subscriber = (name: string): { firstName: string; middleName: string; lastName: string } => {
   const [first = '', ...others] = name.split(' ')
   const hidden = others.map((word) => (word.includes('*') ? word : masked(word)))

@@ -4,7 +4,7 @@ import { forgedUrl } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
 import { scenario, scenarioFor } from './scenario.ts'
 
-/** Records an order and executes it by its destination, or by a matching rule. `code`: its result, whatever the destination. */
+/** Records an order and executes it as its destination or a matching rule determines. `code`: overrides the result. */
 export const acceptOrder = (
   emulation: Emulation,
   { code, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { code?: string },
@@ -56,7 +56,7 @@ const report = async ({ renderings, notifications, deliver, scheduler, deferred 
   }
 }
 
-/** After the delay the money moves (or not), and the outcome is reported by the rule. Finishes an earlier process's work. */
+/** After the delay, moves the money (or not) and reports the outcome. Also resumes orders of an earlier process. */
 export const executeOrder = (emulation: Emulation, order: Order): void => {
   const { scheduler, book, deferred, delayMs } = emulation
   if (order.scenario.reporting === 'never_end') return

@@ -10,7 +10,7 @@ import { keepSecrets } from './secrets.ts'
 
 type SandboxOptions = { [P in Provider]: ReturnType<(typeof emulators)[P]['create']>['options'] & { baseUrl: string } }
 
-/** The simulated providers: a real HTTP server that makes their checks and moves money in its own ledger. */
+/** Simulates the providers with a real HTTP server, which validates requests and moves money in its own ledger. */
 export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
   const secretOf = keepSecrets(deps.folder)
   const all = Object.values(emulators)
@@ -29,7 +29,7 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
   for (const { register } of played) register(emulation, serve)
   registerControl(app, emulation, Object.fromEntries(played.map(({ provider, options }) => [provider, options])), deps)
   app.setErrorHandler((error, _request, reply) => {
-    // Only a client's error is a clear refusal. A defect of the sandbox must not look like one.
+    // Only a client's error gets a clear rejection. A bug in the sandbox must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500
     const answer = isClients ? gatewayError(400, '400.002.05', 'Invalid Request Payload') : { status: 500, body: {} }
     return reply.code(answer.status).send(answer.body)
@@ -37,9 +37,9 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
 
   return {
     app,
-    /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
+    /** Listens on loopback (port 0: any free port) and returns the base URL for `options`. */
     listen: (port = 0) => app.listen({ host: '127.0.0.1', port }),
-    /** Continues an earlier process's unfinished work. Call it once the service can receive deliveries. */
+    /** Resumes an earlier process's unfinished orders. Call this once the service can receive callbacks. */
     resume: () => {
       for (const order of book.unfinished()) executeOrder(emulation, order)
     },
@@ -47,14 +47,14 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
       deps.scheduler.close()
       await app.close()
     },
-    /** A client's options for each provider. */
+    /** Options of a client for each provider. */
     options: (baseUrl: string) =>
       Object.fromEntries(played.map(({ provider, options }) => [provider, { ...options, baseUrl }])) as SandboxOptions,
-    /** All money that really moved, whatever was reported: the evidence for "paid exactly once". */
+    /** All money that moved, regardless of what was reported: the evidence for "paid exactly once". */
     movements: book.movements,
-    /** All accepted orders. For STK: the prompts that a phone has shown. */
+    /** All accepted orders, which for STK are the prompts shown on a phone. */
     orders: book.orders,
-    /** Gives the next authorized request this fault. */
+    /** Applies this fault to the next authorized request. */
     failNext,
     rules,
     names,

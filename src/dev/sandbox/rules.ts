@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type AnyRail, allRails } from '../../lib/rail-names.ts'
 
-/** The effects on a request, on an outcome's report, on an order with a repeated id, and on a name query. */
+/** Possible effects on a request, on the report of an outcome, on an order with a repeated id, and on a name query. */
 const effectsOn = {
   request: {
     delay: 'The answer arrives after `delay_ms`.',
@@ -46,18 +46,18 @@ export const effects = Object.keys(effectSentences) as EffectOn<Subject>[]
 export const NewRule = z.strictObject({
   effect: z.enum(effects),
   rail: z.enum(allRails).optional(),
-  /** Only orders to this phone, paybill, till or account. */
+  /** Limits the rule to orders to this phone, paybill, till or account. */
   party: z.string().min(1).max(40).optional(),
-  /** The number of requests. Null: until the rule is removed. */
+  /** Number of requests to affect. Null: all, until the rule is removed. */
   times: z.int().min(1).max(1_000_000).nullable().default(1),
   delay_ms: z.int().min(0).max(600_000).default(10_000),
 })
 type Rule = z.output<typeof NewRule> & { id: string; used: number }
 
-/** The parts of a request that rules can match. */
+/** The properties of a request that rules can match. */
 export type Target = { rail: AnyRail | null; party: string | null }
 
-/** Rules set by hand, oldest first. The first match decides, and is removed once its count is used up. */
+/** Manually added rules, oldest first. The first match applies, and is removed once its count is used up. */
 export const createRules = () => {
   let rules: Rule[] = []
   return {
@@ -75,9 +75,9 @@ export const createRules = () => {
       rules = []
     },
     list: (): readonly Rule[] => rules,
-    /** An outage affects every request, including those for a token. */
+    /** An outage affects every request, including requests for a token. */
     isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
-    /** Counts a use of the first rule that matches this subject: a payment's fault is never spent on a name query. */
+    /** Applies and counts the first matching rule for this subject, so a name query never uses up a payment's fault. */
     takeMatching: <On extends Subject>(on: On, target: Target): (Rule & { effect: EffectOn<On> }) | undefined => {
       const rule = rules.find(
         (each): each is Rule & { effect: EffectOn<On> } =>

@@ -6,7 +6,7 @@ import { readEnvironment } from '../../process/environment.ts'
 import { createRailSandbox } from './rail-sandbox.ts'
 import { createSandboxTime, createTimerScheduler } from './scheduler.ts'
 
-// The providers' emulator alone, for several services at once, and for other people's M-PESA and PesaLink clients.
+// Runs only the providers' emulator, for several services at once or for other M-PESA and PesaLink clients.
 const config = loadConfig(readEnvironment())
 const folder = resolve(config.DATA_DIR, 'sandbox')
 const clock = createMovableClock()
@@ -19,7 +19,7 @@ const sandbox = createRailSandbox({
   folder,
   moveTime: createSandboxTime(clock, scheduler, folder),
 })
-// The address that services are configured with.
+// Listens at the URL with which services are configured.
 const url = await sandbox.listen(Number(new URL(config.SANDBOX_URL ?? 'http://127.0.0.1:3002').port))
 sandbox.resume()
 const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.options(url).MPESA

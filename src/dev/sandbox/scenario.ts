@@ -3,7 +3,7 @@ import type { EffectOn } from './rules.ts'
 /** How the outcome of an order is reported. */
 type Reporting = 'once' | EffectOn<'report'>
 
-/** The sandbox's behaviour for a destination. `code` "0" moves the money. `losesAnswer`: cuts the submit's connection. */
+/** The sandbox's behaviour for a destination. Code "0" moves the money. `losesAnswer`: the submission gets no response. */
 export type Scenario = { code: string; reporting: Reporting; losesAnswer: boolean }
 
 export const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario => ({
@@ -24,12 +24,12 @@ const magicPhones = new Map<string, Scenario>([
   ['254711000008', scenario('lose_callback', { losesAnswer: true })],
 ])
 
-/** Phones, paybills, tills and accounts have different lengths, so one form serves all of them. */
+/** Phones, paybills, tills and accounts differ in length, so one pattern covers all of them. */
 const magicCode = /^(?:25470000|9999?)(\d{4})$/
 
 export const scenarioFor = (destination: string): Scenario => {
   const code = magicCode.exec(destination)?.[1]?.replace(/^0+(?=\d)/, '')
-  // 4999 means "under way": such an order never ends.
+  // 4999 means in progress, so such an order never ends.
   const ofCode = code === undefined ? scenario('once') : scenario(code === '4999' ? 'never_end' : 'once', { code })
   return magicPhones.get(destination) ?? ofCode
 }

@@ -5,10 +5,10 @@ import { keepDocument } from './store.ts'
 const Ahead = z.object({ offset_ms: z.number() })
 const keptOffset = (folder: string | undefined) => keepDocument(folder, 'clock.json', Ahead, { offset_ms: 0 })
 
-/** How far ahead the time of this folder's sandbox is. */
+/** How far the clock of this folder's sandbox is ahead. */
 export const storedOffsetMs = (folder: string): number => keptOffset(folder).read().offset_ms
 
-/** The sandbox's time, kept with its money: after a restart it does not go back. */
+/** The sandbox's time, stored with its money so that it does not go back after a restart. */
 export const createSandboxTime = (
   clock: MovableClock,
   scheduler: { advance: (ms: number) => void },
@@ -18,7 +18,7 @@ export const createSandboxTime = (
   if (folder !== undefined) clock.moveTo(kept.read().offset_ms)
   return {
     offsetMs: clock.offsetMs,
-    /** Returns how far it is ahead of the system's time. */
+    /** Returns how far the sandbox is ahead of the system clock, in milliseconds. */
     advance: (seconds: number): number => {
       const offset = clock.offsetMs() + seconds * 1000
       clock.moveTo(offset)
@@ -33,10 +33,10 @@ export type MoveTime = ReturnType<typeof createSandboxTime>
 
 export type Task = () => Promise<void>
 
-/** Later events at the provider: results, late deliveries. Injected, so that a test decides when "later" is. */
+/** Schedules later events at the provider, such as results and late callbacks. Injected, so that tests control the time. */
 export type Scheduler = { after: (ms: number, task: Task) => void; close: () => void }
 
-/** Real time, which a test may move forward: due work then runs at once. Its timers do not keep the process alive. */
+/** Uses real time, which a test may advance: due tasks then run at once. The timers do not keep the process alive. */
 export const createTimerScheduler = (): Scheduler & { advance: (ms: number) => void } => {
   const entries = new Set<{ dueMs: number; task: Task; timer: NodeJS.Timeout }>()
   let skippedMs = 0

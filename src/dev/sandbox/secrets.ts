@@ -14,13 +14,13 @@ export const newKey = (): string => pem(generateKeyPairSync('rsa', { modulusLeng
 const Stored = z.record(z.string(), z.string())
 const keep = (folder?: string) => keepDocument(folder, 'credentials.json', Stored, {})
 
-/** A provider's secret, by a name unique among providers. Made on first use, and kept. `make`: default a random text. */
+/** A provider's secret, with a name that is unique across providers. Created at first use. `make`: default is a random text. */
 export type SecretOf = (name: string, make?: () => string) => string
 
-/** RSA keys take up to a second of processor time: sandboxes without a folder share theirs within a process. */
+/** RSA keys take up to a second to generate, so sandboxes without a folder share their keys within a process. */
 const shared = keep()
 
-/** Needs no configuration. With a folder, secrets are kept for configured clients; a newer provider gets its own. */
+/** With a folder, secrets are stored, so that configured clients stay valid and a newer provider gets its own. */
 export const keepSecrets = (folder?: string): SecretOf => {
   const kept = folder === undefined ? shared : keep(folder)
   return (name, make = newSecret) => {

@@ -2,7 +2,7 @@ import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, ren
 import { join } from 'node:path'
 import type { z } from 'zod'
 
-/** Lines that outlive their process: an append returns once its line is written. `readNew`: unread lines, of any process. */
+/** Lines that outlive their process. `append` returns once the line is written. `readNew`: unread lines of all processes. */
 export type Store = { readNew: () => unknown[]; append: (line: object) => void }
 
 export const memoryStore = (): Store => ({ readNew: () => [], append: () => undefined })
@@ -11,7 +11,7 @@ const parseLine = (line: string): unknown[] => {
   try {
     return [JSON.parse(line)]
   } catch {
-    // A half-written line after a power loss.
+    // Skips a line that a power loss left incomplete.
     return []
   }
 }
@@ -35,7 +35,7 @@ export const fileStore = (folder: string, name: string): Store => {
   }
 }
 
-/** One small document, read and replaced as a whole. Without a folder it ends with the process. */
+/** A small document that is read and replaced as a whole. Without a folder it is lost when the process ends. */
 export const keepDocument = <T>(folder: string | undefined, name: string, schema: z.ZodType<T>, empty: T) => {
   let held = empty
   const file = folder === undefined ? undefined : join(folder, name)

@@ -3,7 +3,7 @@ import { type Clock, secondsAfter } from '../../lib/clock.ts'
 
 export const tokenLifetimeSeconds = 3599
 
-/** Access tokens: issued, checked, and revoked when a test needs a refused one. */
+/** Issues and checks access tokens, and revokes them if a test needs a rejected token. */
 export const createTokens = (clock: Clock) => {
   const live = new Map<string, Date>()
   let issued = 0
@@ -23,7 +23,7 @@ export const createTokens = (clock: Clock) => {
       return until !== undefined && until > clock.now()
     },
     revokeAll: (): void => live.clear(),
-    /** One handbook says that a new token ends the previous one. */
+    /** One handbook states that a new token invalidates the previous one. */
     keepOne: (): void => {
       isAlone = true
     },

@@ -1,15 +1,15 @@
 import { editDistance } from '../closest.ts'
 import { distinctiveWords, isName, maskCharacter, wordsOf } from './words.ts'
 
-// Providers write names uppercase, reordered, with initials, cut off, with hidden letters: "KAMAU WANJIRU N", "WANJIRU K****".
+// Providers write names uppercase, reordered, with initials, truncated or masked: "KAMAU WANJIRU N", "WANJIRU K****".
 
 export type NameVerdict = 'match' | 'close_match' | 'no_match'
 
-/** `same`: identifies the person. `fits`: does not contradict. `similar`: may be a typo. */
+/** `same`: identifies the person. `fits`: no contradiction. `similar`: may be a typo. */
 type Likeness = 'same' | 'fits' | 'similar' | 'none'
 const weights: Readonly<Record<Likeness, number>> = { same: 100, fits: 10, similar: 1, none: 0 }
 
-/** Whether a word with hidden letters may be the other word. */
+/** Whether a masked word may be the other word. */
 const fitsMask = (masked: string, word: string): boolean => {
   const parts = masked.split(maskCharacter)
   const [head = '', ...rest] = parts
@@ -42,13 +42,13 @@ const likenessOf = (a: string, b: string): Likeness => {
 
 type Pair = { given: number; reported: number; likeness: Likeness }
 
-/** Pairs each word with at most one of the other name, the best pairs first. */
+/** Pairs each word with at most one word of the other name, best pairs first. */
 const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] => {
   const all = given
     .flatMap((a, g) => reported.map((b, r): Pair => ({ given: g, reported: r, likeness: likenessOf(a, b) })))
     .filter(({ likeness }) => likeness !== 'none')
     .sort((a, b) => weights[b.likeness] - weights[a.likeness])
-  // Finds the most pairs: improves each start by paths that change partners (graph matching, at most twelve words a side).
+  // Maximises the number of pairs with augmenting paths (bipartite matching, at most twelve words per side).
   const partnerOf = new Map<number, Pair>()
   const improve = (word: number, seen: Set<number>, candidates: readonly Pair[]): boolean => {
     for (const pair of candidates) {
@@ -70,7 +70,7 @@ const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] 
   return [...partnerOf.values()]
 }
 
-/** Providers' fields are limited: in a name of this length, the last word may be cut off. */
+/** Providers truncate long names: in a name of this length, the last word may be incomplete. */
 const fieldEnds = 18
 
 const joined = (words: readonly string[]): string => words.join('')
@@ -82,7 +82,7 @@ const completed = (reported: readonly string[], given: readonly string[]): reado
   return whole === undefined ? reported : [...reported.slice(0, -1), whole]
 }
 
-/** How many words one of two names may omit. People have further names; an organisation's words all identify it. */
+/** How many words either name may omit. People have further names, but every word of an organisation's name identifies it. */
 const mayLeaveOut = (kind: PayeeKind, same: number, fits: number): number =>
   kind === 'person' && same >= 1 && same + fits >= 2 ? 2 : 0
 
@@ -96,7 +96,7 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
   const left = (words: readonly string[], side: 'given' | 'reported') =>
     words.filter((word, index) => visible(word) > 0 && !pairs.some((pair) => pair[side] === index))
   const [leftGiven, leftReported] = [left(given, 'given'), left(reported, 'reported')]
-  // Each name has a word that the other lacks, like two people of one family. Only initials may differ.
+  // Each name has a word that the other lacks, as with two people of one family. Only initials may differ.
   if (leftGiven.length > 0 && leftReported.length > 0) {
     const onlyInitials = [...leftGiven, ...leftReported].every((word) => visible(word) === 1)
     return onlyInitials && count('same') >= 2 ? 'close_match' : 'no_match'
@@ -110,7 +110,7 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
   return extra <= mayLeaveOut(kind, same, fits) ? 'match' : 'close_match'
 }
 
-/** Null if the report is not a name. */
+/** Null if `reported` is not a name. */
 export const compareNames = (given: string, reported: string, kind: PayeeKind = 'person'): NameVerdict | null => {
   if (!isName(reported)) return null
   return verdictOf(distinctiveWords(wordsOf(given)), distinctiveWords(wordsOf(reported)), kind)

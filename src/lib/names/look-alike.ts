@@ -1,9 +1,9 @@
 import { editDistance } from '../closest.ts'
 import { distinctiveWords, wordsOf } from './words.ts'
 
-// Names that a person would confuse. Says nothing about identity: "John Kamau" and "Jane Kamau" do not look alike.
+// Finds names that a person could confuse. Similarity is visual only: "John Kamau" and "Jane Kamau" do not look alike.
 
-/** Letters and digits of other shapes and scripts as the eye reads them: the part of Unicode's confusables (UTS #39) in names. */
+/** Look-alike letters and digits, mapped to one form: the confusables of Unicode (UTS #39) that occur in names. */
 const looksLike: Readonly<Record<string, string>> = {
   // Cyrillic.
   ...{ а: 'a', е: 'e', о: 'o', р: 'p', с: 'c', х: 'x', у: 'y', к: 'k', м: 'm', т: 't', н: 'h', в: 'b', і: 'l', ѕ: 's', ј: 'j' },
@@ -20,7 +20,7 @@ const shapeOf = (word: string): string =>
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
 
-/** A name as the eye reads it, computed once for many comparisons. `letters`: a lossy bit set of them. */
+/** A name's visual form, computed once for many comparisons. `letters`: a lossy bit set of its letters. */
 export type Shape = { inOrder: string; sorted: string; numbers: string; letters: number }
 
 const lettersOf = (word: string): number => {
@@ -46,11 +46,11 @@ const bitsIn = (bits: number): number => {
   return count
 }
 
-/** Whether names look equal, in any order, or but for a letter or two of a long name. "Branch 12" and "Branch 13" do not. */
+/** Whether two names look equal in any word order, or differ by a letter or two in a long name. Numbers must be equal. */
 export const looksAlike = (a: Shape, b: Shape): boolean => {
   const [length, other] = [a.inOrder.length, b.inOrder.length]
   const allowed = slips(Math.min(length, other))
-  // Rejects most pairs without computing their distance: one substitution changes at most two letters.
+  // Rejects most pairs without computing their distance, because one substitution changes at most two letters.
   if (a.numbers !== b.numbers || Math.abs(length - other) > allowed || bitsIn(a.letters ^ b.letters) > 2 * allowed) return false
   const near = (one: string, another: string) =>
     one === another || (allowed > 0 && editDistance(one, another, allowed) <= allowed)

@@ -1,4 +1,4 @@
-/** Letters that Unicode does not decompose into a letter and a mark. */
+/** Letters that Unicode does not decompose into a base letter and a mark. */
 const letters: Readonly<Record<string, string>> = { ø: 'o', ß: 'ss', æ: 'ae', œ: 'oe', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
 
 const titles = new Set(
@@ -11,7 +11,7 @@ const legalForms = new Set(
 )
 const fillers = new Set(['and', 'the', 'of', 'na', 'ya', 'wa'])
 
-/** The character that replaces hidden ones. */
+/** The character that replaces hidden letters. */
 export const maskCharacter = '*'
 const masks = /[*•●▪#_×]+/g
 
@@ -31,13 +31,13 @@ const simplified = (name: string): string =>
 const maxWords = 12
 const maxLength = 1000
 
-/** Lowercase words, without marks and punctuation. */
+/** Lowercase words, without diacritics and punctuation. */
 export const wordsOf = (name: string): string[] =>
   simplified(name)
     .match(/[\p{L}\p{N}*]+/gu)
     ?.slice(0, maxWords) ?? []
 
-/** The distinctive words. A name of nothing but "Ltd", "Mr" and "the" keeps them. */
+/** The distinctive words of a name. A name that consists only of words such as "Ltd", "Mr" and "the" keeps them. */
 export const distinctiveWords = (words: readonly string[]): readonly string[] => {
   const telling = words.filter((word) => !titles.has(word) && !legalForms.has(word) && !fillers.has(word))
   return telling.length > 0 ? telling : words
@@ -50,7 +50,7 @@ const noNames = new Set(
 )
 const noNamePhrases = new Set(['not available', 'not found', 'n a', 'no name', 'not applicable', 'to be confirmed'])
 
-/** Seen in place of a name: nothing, "OK", "N/A", "null", the number itself, a mask without a letter. */
+/** False for placeholders in place of a name: nothing, "OK", "N/A", "null", the number itself, a mask without letters. */
 export const isName = (text: string): boolean => {
   const words = wordsOf(text)
   const shown = words.map((word) => word.replaceAll(maskCharacter, '')).filter(Boolean)
@@ -58,14 +58,14 @@ export const isName = (text: string): boolean => {
   return !noNamePhrases.has(words.join(' ')) && !words.every((word) => noNames.has(word))
 }
 
-// The part of a name that a new account may read: enough to notice a wrong number, but not to learn who has which number.
+// The part of a name that a new account may see: enough to notice a wrong number, but not enough to find a number's owner.
 
-/** Replaces the letters after an initial. M-PESA does the same, so both compare alike. */
+/** Replaces the letters after an initial, as M-PESA does, so that masked names compare equally. */
 export const shortened = maskCharacter.repeat(4)
 
 const isHidden = (word: string): boolean => word.includes(maskCharacter)
 
-/** Keeps words that the provider has masked. */
+/** Words that the provider has masked are unchanged. */
 export const shortenName = (name: string): string =>
   name
     .trim()

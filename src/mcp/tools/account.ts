@@ -130,7 +130,7 @@ const requestTopup = defineTool({
     const answer = await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })
     const topup = answered(Topup, answer)
     const again = () => readTopup(caller, topup.id)
-    // A replay shows the top-up as it was at first.
+    // A replayed response shows the top-up as it was at first.
     const first = answer.replayed ? await again() : topup
     return withGuide(await settledAfter(caller, wait_seconds, first, { isOpen, again }))
   },

@@ -11,7 +11,7 @@ import { defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } f
 
 const Decidable = fieldsOf(ApiApproval, 'status', 'required_approvals', 'approvals_given', 'expires_at')
 
-/** A decision that another version stored may have other fields. */
+/** Another version may have stored the decision with other fields. */
 const Wire = Decidable.extend({
   id: z.string(),
   payment: fieldsOf(PaymentSummary, 'id', 'amount_minor', 'fee_minor', 'currency', 'narrative', 'beneficiary').nullable(),

@@ -44,7 +44,7 @@ const BatchOutcome = z.object({
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
 
-/** An answer stored by an earlier release lacks newer fields. */
+/** A response stored by an earlier release lacks newer fields. */
 const PaymentBatch = ApiBatch.omit({ again_of: true }).extend({ fees_minor: z.string().default('0') })
 type PaymentBatch = z.output<typeof PaymentBatch>
 
@@ -78,7 +78,7 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   }
 }
 
-/** Only a person may confirm duplicates: a model would do so on its own, and pay a batch twice. */
+/** Only a person may confirm duplicates: a model would confirm them on its own and pay a batch twice. */
 const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
 const readBatch = (caller: Caller, id: string): Promise<PaymentBatch> =>
@@ -99,7 +99,7 @@ const alreadyMade = (caller: Caller, batch: PaymentBatch) => {
 
 type Orders = readonly Readonly<Record<string, string>>[]
 
-/** The batch that this one repeats whole: each item looks like a payment of that batch, which has no other items. */
+/** The batch that this one repeats in full: each payment looks like one of that batch, which has no others. */
 const repeatedBatch = async (
   caller: Caller,
   orders: Orders,
@@ -183,7 +183,7 @@ const create = defineTool({
     const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
     const batch = answered(PaymentBatch, answer)
     const again = () => readBatch(caller, batch.id)
-    // A replay shows the batch as it was at first.
+    // A replayed response shows the batch as it was at first.
     const first = answer.replayed ? await again() : batch
     return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen, again }))
   },

@@ -80,7 +80,7 @@ const simulate = defineTool({
   operation: 'policies.simulate',
   hints: reads,
   input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt, ...waitInput })),
-  // `done`: nothing was paid, and create_payment with the same order would be accepted.
+  // `done`: nothing was paid, and create_payment would accept the same order.
   output: ToolDecision.extend({
     ...guide,
     fee_minor: z.string().optional(),
@@ -163,13 +163,13 @@ const create = defineTool({
     const body = withMinor(input)
     const payee = await readPayee(caller, body.beneficiary_id)
     const doubt = await doubtOf(caller, body, payee)
-    // A used key gets its payment again, whatever came after that payment.
+    // A used key returns its payment again, even if there are later doubts.
     if (doubt && !(await isUsed(caller, idempotencyKey))) return doubtfulOutcome(caller, body, payee, doubt)
-    // A model repeats calls, and names the earlier payment on its own: a person approves an intended second payment.
+    // A model repeats calls, naming the earlier payment itself, so an intended second payment requires a person's approval.
     const on_duplicate = body.duplicate_of === undefined ? 'confirm' : 'require_approval'
     const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey })
     const payment = answered(WirePayment, answer)
-    // A replay shows the payment as it was at first; its status may have changed since.
+    // A replayed response shows the payment as it was at first. Its status may have changed since.
     const now = async () => {
       const mayRead = await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` })
       return mayRead.status === 200 ? WirePayment.parse(mayRead.body) : payment

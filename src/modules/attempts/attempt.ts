@@ -32,7 +32,7 @@ export type Sending = Order & { permission: SendPermission }
 
 export type Earlier = { sends: number; generation: number }
 
-/** `send` opens the destination, which exists only during the call. Never throws because of a provider. */
+/** `send` decrypts the destination, which exists in clear only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
   accountId: Uuid
@@ -45,7 +45,7 @@ export type Outgoing = {
 
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
 
-/** Undefined, and logged, if a destination cannot be opened: nothing is sent, and the payment is tried again. */
+/** Logs and returns undefined if a destination cannot be decrypted: nothing is sent, and the payment is tried again. */
 export const tryOpen = (
   deps: { vault: Vault; logger: Logger },
   sealed: Sealed,
@@ -65,49 +65,49 @@ export const actorOf = (source: EvidenceSource): Actor =>
   source.kind === 'operator' ? source.actor : { accountId: null, origin: null, way: `rail:${source.kind}` }
 
 /**
- * The verdict of a payment or a top-up on evidence. `mismatch`: the evidence differs from the order (another amount, a taken
+ * The verdict on evidence about a payment or a top-up. `mismatch`: the evidence differs from the order (another amount, a taken
  * receipt). `contradiction`: it contradicts a final record. Neither moves money; both need a person.
  */
 export type SettlementVerdict = 'applied' | 'repeated' | 'inconclusive' | 'mismatch' | 'contradiction'
 
-/** With the verdicts on an attempt. `superseded`: the attempt has a later one. `suspense`: such an attempt paid. */
+/** Adds the verdicts on an attempt. `superseded`: the attempt has a successor. `suspense`: a superseded attempt paid. */
 export type EvidenceVerdict = SettlementVerdict | 'disputed' | 'superseded' | 'suspense'
 
-/** The wait depends on the number of queries. Queries never stop, because a missing answer never ends an attempt. */
+/** Waits between queries, by the number of queries made. Queries never stop, because a missing answer never ends an attempt. */
 const queryDelaysSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
 const longestQueryDelaySeconds = 21_600
 
 export const secondsToNextQuery = (queriesMade: number): number => queryDelaysSeconds[queriesMade] ?? longestQueryDelaySeconds
 
-/** Time from recording an attempt to taking the right to send it. A later sender finds it marked as not sent. */
+/** Maximum time from recording an attempt to taking the right to send. A later sender finds the attempt marked as not sent. */
 export const claimWithinSeconds = 15
 
-/** Time from recording an attempt to the first byte: the token, the connection and the right to send. */
+/** Maximum time from recording an attempt to the first byte, for the token, the connection and the right to send. */
 export const sendWithinSeconds = 10
 
-/** A send that is under way for longer counts as lost. Too small a value does no harm: a late answer is still recorded. */
+/** A send under way for longer counts as lost. Too small a value does no harm, because a late answer is still recorded. */
 export const sendGraceSeconds = sendWithinSeconds + longestRequestMs / 1000 + 5
 
-/** An order is repeated only within this time: providers state no time after which they forget an order's id. */
+/** An order is repeated only within this time, because providers do not state how long they remember an order's id. */
 export const repeatWithinSeconds = 3_600
 
-/** Waits after sends that never reached the provider; after the last one the payment fails. */
+/** Waits after sends that never reached the provider. After the last one, the payment fails. */
 const retryAfterSeconds = [5, 15, 45, 120, 300, 600] as const
 
-/** While the rail is down, `payments/wait-timeout.ts` ends a payment; the number of tries does not. */
+/** While the rail is down, tries are unlimited: `payments/wait-timeout.ts` ends the payment instead. */
 const retryWhileDownSeconds = 60
 
 /** Undefined after the last try. */
 export const secondsToNextTry = (triesSoFar: number, isRailDown: boolean): number | undefined =>
   retryAfterSeconds[triesSoFar - 1] ?? (isRailDown ? retryWhileDownSeconds : undefined)
 
-/** From this age on, an alert tells an operator about a payment that the rail accepted and never reported on. */
+/** Age at which an alert reports a payment that the rail accepted but has not reported on. */
 export const silenceSeconds = 900
 
-/** Older prompts are no longer queried, because a customer no longer pays on them; a delivery would still count. */
+/** Older prompts are no longer queried, because customers no longer pay them. A delivery would still count. */
 export const queryTopupsForSeconds = 86_400
 
-/** Maximum time that a payment waits for a wallet's chain, with its money held. For a rail: PAYMENT_WAIT_MINUTES. */
+/** Maximum time that a payment waits for a wallet's chain, with its money on hold. For a rail: PAYMENT_WAIT_MINUTES. */
 export const longestChainWaitSeconds = 45 * 60
 
 export const secondsToNextChainQuery = 30
@@ -148,7 +148,7 @@ const bySubjects = prepare('attempts.of_subjects', { subjectIds: 'uuid[]' }, 'po
 
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
-/** Returns the inserted attempts; the caller gives new names to the others, whose names are taken. */
+/** Returns the inserted attempts. The names of the others are taken, so the caller gives them new ones. */
 export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
   insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
@@ -168,7 +168,7 @@ const setState = prepareWrite(
       .returning({ id: railAttempts.id }),
 )
 
-/** Returns whether the table allows the move: the update itself checks the state. */
+/** Returns whether the transition is allowed: the update itself checks the current state. */
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
 

@@ -23,7 +23,7 @@ type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: 
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
-/** Acts of people on their own accounts are private, even while they work in a workspace. */
+/** Actions on a person's own account. They are private, even if the person was working in a workspace. */
 const accountActions = [
   'account.',
   'identity.',
@@ -41,14 +41,14 @@ const filters = {
   subjectId: 'uuid?',
   action: 'text?',
   beginning: 'text?',
-  /** An action that not every payment writes, so an index has it. */
+  /** An action outside `frequentActions`. A partial index covers it. */
   rareAction: 'text?',
   createdAfter: 'timestamptz?',
   createdBefore: 'timestamptz?',
 } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-/** `owner`: the account or workspace whose log is read; undefined: the whole log. */
+/** `owner`: the account or workspace whose log is read. Without an owner, the whole log is read. */
 const select = (
   orm: QueryBuilder,
   param: Places<typeof filters & typeof page>,
@@ -67,7 +67,7 @@ const select = (
     param.accountId && eq(auditLog.accountId, param.accountId),
     param.subjectId && eq(auditLog.subjectId, param.subjectId),
     param.action && eq(auditLog.action, param.action),
-    // Each of the two indexes has its own form of the action.
+    // The index on owners has the action as written, the index on the whole log has it in lowercase.
     param.rareAction &&
       and(
         sql`${owner ? auditLog.action : sql`lower(${auditLog.action})`} = ${param.rareAction}`,
@@ -83,16 +83,16 @@ const all = prepare('audit.list', { workspaceId: 'uuid?', ...filters, ...page },
 
 const ofWorkspace = prepare('audit.of_workspace', { workspaceId: 'uuid', ...filters, ...page }, 'page', (orm, param) => {
   const inWorkspace = eq(auditLog.workspaceId, param.workspaceId)
-  // One actor's entries are read by the index of each account's acts. `is true` keeps out the workspace's index, which has
-  // everybody's entries in the same order.
+  // Entries of one actor are read along the index on accounts. `is true` keeps the planner off the workspace's index, which has
+  // the entries of all actors in the same order.
   return param.accountId
     ? select(orm, param, { column: auditLog.accountId, id: param.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
     : select(orm, param, { column: auditLog.workspaceId, id: param.workspaceId }, notOfAccounts)
 })
 
 /**
- * Reads a page per action and merges the pages, unless every payment writes one of the actions. An index has the other actions,
- * so nothing else is read. The entries of one actor have an index of their own.
+ * Reads a page per action along a partial index and merges the pages. The index leaves out the actions that every payment writes,
+ * so these are read as one page. The entries of one actor have an index of their own.
  */
 const readByAction = async (
   { action, actor }: { action: string | undefined; actor: Uuid | undefined },
@@ -150,7 +150,7 @@ const paymentsOf = prepare('audit.payments', { workspaceId: 'uuid', ids: 'uuid[]
     ),
 )
 
-/** Payments by the id of an entry's subject: for an approval, the payment that it decides. */
+/** Returns each entry's payment, by the id of the entry's subject. An approval's payment is the payment that it decides. */
 export const paymentsOfEntries = async (
   db: Db,
   workspaceId: Uuid,
@@ -175,7 +175,7 @@ export const paymentsOfEntries = async (
   )
 }
 
-/** A credential without an id on the wire, such as a dashboard token, is named by its UUID. */
+/** The public id, or the UUID of a credential that has none, such as a dashboard token. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
 const shown = presenter(AuditEntry)
@@ -189,7 +189,7 @@ export const presentAudit = (row: AuditRecord): AuditEntry => {
   })
 }
 
-/** An export continues in the order of commits, so that late commits are not left out. */
+/** Position of an export in commit order. In the order of ids, an export would skip entries that commit late. */
 type ExportPlace = { transaction: string; id: Uuid }
 export type Exported = AuditEntry & { cursor: string }
 
@@ -210,7 +210,7 @@ type Row = Omit<AuditRecord, 'transaction'> & { position: string }
 
 const pageSize = 1_000
 
-/** The log is exported oldest first. Every entry has the cursor from which an export continues. */
+/** Exports the log, oldest entry first. Each entry has a cursor from which a later export continues. */
 export async function* exportAudit(db: Db, from: ExportPlace, maxRows: number): AsyncGenerator<Exported> {
   let position = from
   for (let left = maxRows; left > 0; ) {

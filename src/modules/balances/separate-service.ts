@@ -42,7 +42,7 @@ const shown = presenter(PendingSeparation)
 const presentSeparation = (separation: Separation | undefined): PendingSeparation | null =>
   separation ? shown(separation) : null
 
-/** The workspace's own pending separation, else the oldest one that takes from the balance on which the workspace draws. */
+/** The workspace's own pending separation, otherwise the oldest one from the balance that the workspace uses. */
 const pending = prepare('balances.pending', { workspaceId: 'uuid', holderId: 'uuid' }, (orm, param) =>
   orm
     .select()
@@ -68,8 +68,8 @@ export const viewSeparation = async (db: Db, currency: string, principal: Princi
 }
 
 /**
- * The workspaces on a balance whose rules ask for two people or a signature: one person alone cannot take money from it.
- * `counting`: members who count under the rules. `confirmed`, `signedBy`: accounts that confirmed, and those that signed.
+ * Workspaces on a balance whose policies require two people or a signature: one person alone cannot take money from it.
+ * `counting`: members who count as approvers. `confirmed`, `signedBy`: accounts that confirmed, and accounts that signed.
  */
 const readGuards = statement('balances.guards')`
   select w.id, exists (select from spending_policies p where p.workspace_id = w.id and p.archived_at is null and p.approval_proof = 'signature') as signed,
@@ -89,7 +89,7 @@ const guardsOf = (tx: Tx, holderId: Uuid, separationId: Uuid | null): Promise<Gu
 
 const othersIn = ({ counting }: Guard, requester: Uuid): Uuid[] => counting.filter((account) => account !== requester)
 
-/** If nobody else counts, the requester's own signature confirms, if the rule asks for one. */
+/** If no one else counts and a policy requires a signature, the requester's own signature confirms. */
 const isConfirmed = (guard: Guard, requester: Uuid): boolean => {
   const others = othersIn(guard, requester)
   const given = guard.signed ? guard.signedBy : guard.confirmed
@@ -115,7 +115,7 @@ const steps = {
   'workspace.separation_withdrawn': 'workspace.separation_withdraw',
 } as const
 
-/** Publishes in the workspace and in each whose rule guards the balance: its approvers decide too, and its log says so. */
+/** Publishes in the workspace and in each workspace whose policies guard the balance, because their approvers decide too. */
 const publish = async (
   tx: Tx,
   { CURRENCY }: Using,
@@ -131,7 +131,7 @@ const publish = async (
   }
 }
 
-/** The caller has locked the account that holds the shared balance. */
+/** Gives the workspace its own balance. The caller has locked the account that holds the shared balance. */
 const separate = async (tx: Tx, config: Using, actor: Actor, before: WorkspaceRecord, separation: Separation): Promise<void> => {
   const { id: workspaceId, balanceAccountId: from } = before
   const { id, amountMinor } = separation
@@ -166,7 +166,7 @@ const requireSeparable = async (tx: Tx, workspace: WorkspaceRecord, amount: Mino
   })
 }
 
-/** Separates at once, with an entry on both sides. If one person may not take money from this balance, the request waits. */
+/** Separates at once, with a ledger entry on both accounts. If policies require two people or a signature, the request waits. */
 export const requestSeparation = async (
   tx: Tx,
   config: Using,
@@ -210,7 +210,7 @@ export const requestSeparation = async (
 
 const lockSeparation = selectRow('balances.lock_separation', balanceSeparations, ['id'], { lock: 'update' })
 
-/** Decides by the requester, rules and balance as they are now. Withdraws the separation if they no longer allow it. */
+/** Once confirmed or due, separates the balance if owner, policies and balance still allow it, or else withdraws the request. */
 const settle = async (tx: Tx, config: Using, actor: Actor, separation: Separation): Promise<void> => {
   const workspace = found(await findWorkspace(tx, separation.workspaceId))
   const { requestedBy, accountId, amountMinor, effectiveAt } = separation
@@ -240,7 +240,7 @@ export const proveSeparation = async (
   return { separation, ...(await proveConfirmation(deps, accountId, separation.message, body)) }
 }
 
-/** The caller is an approver who counts under the rules of their workspace. The last confirmation separates the balance. */
+/** Requires an approver who counts under the policies of the current workspace. The last confirmation separates the balance. */
 export const confirmSeparation = async (
   tx: Tx,
   config: Using,
@@ -270,7 +270,7 @@ export const confirmSeparation = async (
   await settle(tx, config, principal, separation)
 }
 
-/** Open to the requester, and to every approver of a workspace on that balance. */
+/** Allowed for the requester, and for every approver of a workspace on that balance. */
 export const withdrawSeparation = async (tx: Tx, config: Using, principal: Principal): Promise<void> => {
   const { accountId, permissions } = principal
   const waiting = found(await findPending(tx, principal.workspace))
@@ -283,7 +283,7 @@ export const withdrawSeparation = async (tx: Tx, config: Using, principal: Princ
   await publish(tx, config, principal, 'workspace.separation_withdrawn', { workspace, separation: ended, guards })
 }
 
-/** Separations that wait on a frozen balance keep waiting. */
+/** Pending separations of a frozen balance stay pending. */
 export const applyDueSeparations = sweepOf(
   'balances.separate',
   {

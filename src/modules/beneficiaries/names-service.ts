@@ -29,21 +29,21 @@ import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked
 import { lockUnarchived } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
-// Name checks: the holder of a payee's number, and other payees with a similar name. A payee whose check is due is its own queue
-// entry (`name_check_due_at`). A check is due after a creation or renaming, on request, and when a payment's result named
-// somebody else (`result_name`). No payment waits for a check.
+// A name check compares a beneficiary's name with the name that the rail reports, and looks for beneficiaries with a similar
+// name. `name_check_due_at` queues a beneficiary for a check: after its creation or renaming, on request, or when a payment's
+// result has another name (`result_name`). No payment waits for a check.
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
-  /** Called in the transaction that writes another name or status. */
+  /** Called in the transaction that changes the reported name or the verification status. */
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
 
-/** `tenant`: the owning account, to which the daily name limit applies. `payer`: the account that holds the balance. */
+/** `tenant`: the owning account, whose daily limit on name lookups applies. `payer`: the account that holds the balance. */
 type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid; payer: Uuid }
 
-/** Lease of a check: if the process dies, another takes the check over after this time. */
+/** Lease of a check. If the process dies, another process takes the check over after this time. */
 const leaseSeconds = 300
-/** Takes turns between workspaces, so that thousands of checks in one do not delay the checks in another. */
+/** Takes due checks from workspaces in turn, so that thousands of checks in one workspace do not delay another's. */
 const dueChecks = statement('beneficiaries.due_name_checks')`
   select c.id, c.workspace_id as "workspaceId", w.owning_account_id as tenant, ${balanceAccountSql('w')} as payer
      from (select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
@@ -58,7 +58,7 @@ const lease = statement('beneficiaries.claim_name_checks')`
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
-/** A destination that cannot be decrypted is not looked up: its payments report the failure. */
+/** Does not look up a destination that cannot be decrypted. Payments to it report the failure. */
 const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   let destination: string
@@ -71,7 +71,7 @@ const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Prom
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-/** Names that an account can look up: few until its first successful payment, so that nobody learns who has which number. */
+/** Beneficiaries that an account may look up per day. New accounts get few, because a lookup reveals a number's owner. */
 const maxNamesADay = { new: 20, paying: 500 }
 
 const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
@@ -84,8 +84,8 @@ const readDay = statement('beneficiaries.names_of_day')`
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`
 
 /**
- * Records a query before it is sent, under the account's lock, so that queries under way count. If the day's names are used up,
- * records that instead and returns null.
+ * Records a lookup before it is sent. The account's lock makes concurrent lookups count toward the daily limit. If the limit is
+ * reached, records that instead and returns null.
  */
 const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
   inTx(db, async (tx) => {
@@ -115,7 +115,7 @@ const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
   return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
 }
 
-/** Compares the names in their order. The verdict is about the whole name, even if a shortened one is shown. */
+/** Compares the names in order. The verdict is based on the full name, even if the account sees a shortened one. */
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
@@ -126,7 +126,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
     const [status, name] = answer.kind === 'named' ? [next.verification, shown(answer.name)] : ['unavailable' as const, null]
     updateRow(tx, beneficiaryVerifications, { id }, { status, name })
     const reportedName = next.reportedName && shown(next.reportedName)
-    // A shortened name may equal the known one: then the known source stays too.
+    // A shortened name may equal the known name, which then keeps its source.
     known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
   }
   return known
@@ -134,7 +134,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
 
 const maxNames = 5_000
 
-/** Includes archived beneficiaries: otherwise archiving one and creating it again with another number would raise no warning. */
+/** Includes archived beneficiaries. Otherwise, archiving one and recreating it with another number would raise no warning. */
 const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' }, 'pool', (orm, param) =>
   orm
     .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
@@ -143,7 +143,7 @@ const newestNames = prepare('beneficiaries.newest_names', { workspaceId: 'uuid' 
     .orderBy(desc(beneficiaries.id))
     .limit(maxNames),
 )
-/** Marks both payees, because a payment to one warns if the other was paid before. The other payee keeps an earlier mark. */
+/** Marks both beneficiaries: a payment to one warns if the other was paid before. The other one keeps an earlier mark. */
 const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, param) =>
   orm
     .update(beneficiaries)
@@ -156,20 +156,20 @@ const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', sim
     ),
 )
 
-/** Making a shape takes as long as comparing it with twenty others. */
+/** Computing a shape takes as long as comparing it with twenty others, so shapes are cached. */
 const shapeOf = memoised(shapeOfName, 20_000)
 
-/** A chunk takes about two milliseconds when all of its shapes are new. */
+/** Names per chunk. A chunk takes about 2 ms if none of its shapes is cached. */
 const chunkSize = 256
 
 /**
- * The search runs without the account's lock: comparing thousands of names takes too long to hold it. If two payees are created
- * at once, the later check sees both.
+ * Runs without the account's lock, because comparing thousands of names would hold the lock for too long. If two beneficiaries
+ * are created at the same time, the later check sees both.
  */
 const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: BeneficiaryRecord): Promise<Uuid | null> => {
   const shape = shapeOf(displayName)
   let found: Uuid | null = null
-  // The oldest is most likely the one that people know.
+  // The last match wins: the oldest beneficiary is most likely the one that people know.
   const compare = (other: { id: Uuid; payeeId: Uuid; name: string }) => {
     if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
   }
@@ -177,12 +177,12 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   return found
 }
 
-/** `payee`: as read when `similar` was found. `lookup`: null if the rail was not asked. */
+/** `payee`: the row as read before the search for similar names. `lookup`: null if the rail was not queried. */
 type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
 
-/** A check that was requested while only results were compared stays due. */
+/** A check that was requested while this one ran stays due, unless this one queried the rail. */
 const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
-  // A payee beyond the day's names is looked up on the next day.
+  // Beneficiaries beyond the daily limit are looked up the next day.
   if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
@@ -190,7 +190,7 @@ const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Res
   return lookup === null && isAskedAgain ? before.nameCheckDueAt : null
 }
 
-/** The row is read under its lock: names that payments reported while the rail was asked are compared too. */
+/** Reads the row again under its lock, to include names that payments reported during the lookup. */
 const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
   const { at } = tx
   const { lookup, payee, similar } = result
@@ -230,24 +230,24 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
 }
 
-/** The maximum number of name queries under way in this process. */
+/** Maximum number of concurrent name lookups in this process. */
 const maxAtOnce = 4
 
 export const createNameCheckWorker = (deps: NameCheckDeps): Worker => ({
   name: 'names',
   limit: maxAtOnce,
   claim: async ({ free, except }) => {
-    // A search for due checks costs as much for one as for several.
+    // Waits for several free slots, because searching for one due check costs as much as searching for several.
     if (free < maxAtOnce / 2) return { tasks: [], more: true }
     const due = (wanted: Wanted) => deps.db.query<Due>(dueChecks, [wanted.now, wanted.except, wanted.free])
     return claimLeased(deps.db, { due, lease }, { now: deps.clock.now(), free, except }, (row) => check(deps, row))
   },
 })
 
-/** The minimum time between two queries to a rail about one payee, whatever their cause. */
+/** Minimum time between two lookups of one beneficiary, regardless of their cause. */
 const checkEverySeconds = 60
 
-/** Asks the rail again; its answer comes with `beneficiary.updated`. */
+/** Queues a new lookup. A changed result is published as `beneficiary.updated`. */
 export const requestNameCheck = async (tx: Tx, rails: Pick<Rails, 'payout'>, principal: Principal, id: Uuid) => {
   const { at } = tx
   const before = await lockUnarchived(tx, principal, id)
@@ -270,8 +270,8 @@ const findUnchecked = statement('beneficiaries.check_names_again')`
    returning id`
 
 /**
- * Checks names again that an approval needs and that could not be checked. The earliest time is a minute later, or the next day
- * if the day's names were used up. The caller has locked the account that pays.
+ * Queues new checks of names that an approval needs and that have no verdict yet. The earliest time is one minute after the last
+ * check, or the next day if the daily limit was reached. The caller has locked the account that pays.
  */
 export const checkNamesAgain = async (tx: Tx, { payout }: Pick<Rails, 'payout'>, ids: readonly Uuid[]): Promise<void> => {
   const { at } = tx
@@ -280,7 +280,7 @@ export const checkNamesAgain = async (tx: Tx, { payout }: Pick<Rails, 'payout'>,
   if ((await tx.query(findUnchecked, [ids, asked, at, nairobiMidnight(at), before])).length > 0) wakeAfterCommit(tx, 'names')
 }
 
-// A result without a name asks the rail again, once: from the first success on the whole name may be shown.
+// A payee's first successful payment without a name queues another lookup: the shortened name may now be shown in full.
 const noteResults = statement('beneficiaries.note_result_names')`
   with results as (
      select n.*, b.workspace_id from unnest($1::uuid[], $2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) as n(id, beneficiary_id, name, payment_id, account_id)
@@ -296,7 +296,7 @@ const noteResults = statement('beneficiaries.note_result_names')`
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 
-/** A reported name that differs from the known one is compared after the commit. */
+/** Records names that payments reported. A name that differs from the known one is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
   const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))

@@ -9,33 +9,33 @@ import type { Rails } from '../../rails/rail.ts'
 
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
 
-// Paybill 600100 with account SHOP-7 can be paid in two ways: as a payee of its own (a row of `payees` whose `paybill_id` is the
-// paybill's row), or as the paybill with the reference SHOP-7. Both count as one payee.
+// Paybill 600100 with account SHOP-7 can be stored in two ways: as a payee of its own (a `payees` row whose `paybill_id` names
+// the paybill's row), or as the paybill's row and the payment's reference SHOP-7. Both count as one payee.
 
-/** The ids under which a payee may have been paid: its own, its paybill's, and the paybill's account with this reference. */
+/** Ids under which a payee may have been paid: its own, its paybill's, and that of the paybill's account with the reference. */
 export const samePayeeIds = (payee: string, reference: string): string =>
   `(array[${payee}.id, ${payee}.paybill_id]
     || array(select account.id from payees account where account.paybill_id = ${payee}.id and account.reference_key = ${referenceKeySql(reference)}))`
 
-/** Whether both payments went to the same payee; at a paybill, to the same account. Both are rows of `payments`. */
+/** Whether two rows of `payments` paid the same payee and, at a paybill, the same account. */
 export const toSamePayee = (earlier: string, payment: string): string =>
   `${earlier}.payee_id = any((select ${samePayeeIds('paid', `${payment}.account_reference`)} from payees paid where paid.id = ${payment}.payee_id)::uuid[])
    and (not ${hasAccountsSql(`${payment}.rail`)}
      or ${referenceKeySql(`${earlier}.account_reference`)} is not distinct from ${referenceKeySql(`${payment}.account_reference`)})`
 
 type Paid = {
-  /** A row of `payees`. */
+  /** SQL alias of a row of `payees`. */
   payee: string
   rail: string
   reference: string
-  /** The payment that is not counted among the last. */
+  /** SQL for the id of a payment to leave out. */
   without?: string
 }
 
 /**
- * Up to `maxRemembered` amounts paid to the payee, newest first; `typicalAmount` derives the usual one. Each branch reads along an
- * index, because a supplier with ten thousand payments is paid under a lock. The payee is part of the order too (`ownedBy`): a
- * payee that was never paid has no rows to stop at. `any(array[…])` leaves the payee in that order: an equality would drop it.
+ * SQL for up to `maxRemembered` amounts paid to the payee, newest first; `typicalAmount` derives the usual amount. It runs under
+ * a lock, and a supplier may have ten thousand payments, so each branch follows an index. The order includes the payee
+ * (`ownedBy`): a scan for a payee that was never paid would not stop otherwise. `any(array[…])` keeps the payee in the order.
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
@@ -51,7 +51,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
    ) as last order by last.id desc limit ${maxRemembered})`
 }
 
-/** Whether the payee's rail was asked for the first time and has not answered yet. */
+/** Whether the payee's first name lookup is still pending. */
 export const isBeingChecked = (
   rails: Pick<Rails, 'payout'>,
   payee: { verification: VerificationStatus; paymentRail: RailName; nameCheckDueAt: Date | null },

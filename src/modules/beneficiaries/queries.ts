@@ -12,10 +12,10 @@ import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { ListBeneficiaries } from './schema.ts'
 
-/** A freeze belongs to the payee, so it applies under every name. Freezing a paybill applies to each account at it. */
+/** A freeze belongs to the payee, so it applies to all of its beneficiaries. A paybill's freeze applies to all its accounts. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
-/** A sealed destination that is moved to another row or workspace cannot be opened. */
+/** Encryption context of a destination. A ciphertext that is moved to another row or workspace cannot be decrypted. */
 export const destinationContext = (id: Uuid, workspaceId: Uuid): readonly string[] => ['beneficiary', id, workspaceId]
 
 const paybills = alias(payees, 'paybills')
@@ -49,7 +49,7 @@ const atSameNumber = prepare('beneficiaries.at_same_number', { payeeId: 'uuid', 
     .limit(5),
 )
 
-/** The other beneficiaries of the same payee, for callers that may know them. */
+/** Returns other beneficiaries of the same payee. The list is empty for callers without `beneficiary.read`. */
 export const readAtSameNumber = async (
   db: Db,
   { permissions }: Pick<Principal, 'permissions'>,
@@ -77,7 +77,7 @@ const matching = (at: Places<typeof page>) =>
     at.active && isNull(beneficiaries.archivedAt),
     at.confirmed && isNotNull(beneficiaries.confirmedAt),
     at.proposed && isNull(beneficiaries.confirmedAt),
-    // Each alternative has an index; as one condition they have none, without bitmaps.
+    // Two queries, each with its own index. With `or`, one query would need bitmap scans, which are disabled.
     at.madeByGrantId &&
       sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeByGrantId}
             union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeByGrantId}))`,
@@ -88,8 +88,8 @@ const matching = (at: Places<typeof page>) =>
   )
 
 /**
- * The order names all three columns of the index, so that it is used: the workspace's shorter index has payees of other
- * verifications between them.
+ * Orders by all three columns of the index, so that the planner uses it. The shorter index on the workspace also contains
+ * beneficiaries with other verification statuses.
  */
 const verifiedIds = (orm: QueryBuilder, param: Places<typeof page>) => {
   const { workspaceId, verification, id } = beneficiaries
@@ -140,7 +140,7 @@ const refuseEach = (ids: readonly Uuid[], path: string, why: string): void => {
   if (ids.length > 0) throw invalidFields(...ids.map((id) => ({ path, message: `${formatId('beneficiary', id)} ${why}` })))
 }
 
-/** Each beneficiary must belong to the workspace, else 400: the same error for another tenant's beneficiary as for none. */
+/** Throws a 400 unless each beneficiary belongs to the workspace. Unknown ids and other tenants' ids get the same error. */
 export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string) => {
   const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
@@ -149,7 +149,7 @@ export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: reado
   return rows
 }
 
-/** An allow list needs beneficiaries with a fixed payee: an open reference would allow every account behind a paybill. */
+/** Refuses paybills without a fixed account reference, because such an entry would allow every account behind the paybill. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
   const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
   const why =

@@ -10,7 +10,7 @@ import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { CreateBeneficiary } from './schema.ts'
 
-/** The destination that is paid, and the account behind it if one is fixed. */
+/** A destination, and the account under it if the beneficiary has a fixed one. */
 export type Payee = Destination & { accountReference: string | null }
 
 const accountProblem = (rail: RailName, accountReference: string | null): string | undefined => {
@@ -20,7 +20,7 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
   return account.form.test(accountReference) ? undefined : account.problem
 }
 
-/** A bank is found by its name or a part of it ("Equity", "Equity Bank"), or by a code or a name with a typing error. */
+/** Finds a bank by its name or part of it ("Equity", "Equity Bank"), or by a misspelled code or name. */
 const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
   const named = banksNamed(text, banks)
   if (named.length > 0) return named[0]
@@ -31,7 +31,7 @@ const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
   return banks.find(({ code, name }) => code === near || name === near)
 }
 
-/** A bank's code has one spelling: another spelling would be another payee, with limits of its own. */
+/** Returns the bank's code in its one spelling. A second spelling would create a second payee with limits of its own. */
 const bankOf = (code: string | null, banks: readonly Bank[] | null): string | null => {
   if (code === null || banks === null) return code
   const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
@@ -43,7 +43,7 @@ const bankOf = (code: string | null, banks: readonly Bank[] | null): string | nu
 
 type Destined = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
 
-/** A payee in the one form in which it is stored and compared. The 400 names the field, never the destination. */
+/** Returns the payee in the form in which it is stored and compared. A 400 names the invalid field, never the destination. */
 export const normalisePayee = (
   { payout }: Pick<Rails, 'payout'>,
   { payment_rail: rail, destination, bank_code: bankCode = null, account_reference: accountReference = null }: Destined,
@@ -55,13 +55,11 @@ export const normalisePayee = (
   return { ...read, bankCode: bankOf(read.bankCode, payout[rail]?.banks ?? null), accountReference }
 }
 
-/** A phone is one payee on every rail that pays phones: a freeze, a limit or an allow list holds on all of them. */
+/** A phone number is the same payee on every rail, so freezes, limits and allow lists apply to all of them. */
 const isPhone = ({ destination, bankCode }: Destination): boolean =>
   bankCode === null && parseKenyanMobile(destination) === destination
 
-/**
- * Text that is hashed with a key, so that it reveals nothing. It includes the account: a bank's paybill is one for all accounts.
- */
+/** Input of a payee's fingerprint, a keyed hash that reveals nothing. Includes the account, because accounts share a paybill. */
 export const fingerprintText = (workspaceId: string, rail: RailName, { destination, bankCode, accountReference }: Payee) =>
   JSON.stringify([
     workspaceId,

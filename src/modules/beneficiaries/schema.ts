@@ -32,7 +32,7 @@ export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
 
 export const Bank = RecordOut('Bank', { code: z.string(), name: z.string() })
 
-/** The destination can't be changed: archive the beneficiary and create another. */
+/** The destination cannot be changed. Archive the beneficiary and create another one instead. */
 export const UpdateBeneficiary = z
   .strictObject({
     type: Type,

@@ -32,7 +32,7 @@ type Change = {
   before?: BeneficiaryRecord
 }
 
-/** `owner`: the account that owns the workspace. */
+/** `accountId`: the account that holds the workspace's balance. */
 const recordChange = async (
   tx: Tx,
   actor: Actor,
@@ -55,7 +55,7 @@ const confirm = async (tx: Tx, actor: Actor, accountId: Uuid, before: Beneficiar
 type PayeeRow = { id: Uuid; frozenAt: Date | null }
 
 const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
-/** Returns nothing if another transaction creates the payee at the same time. */
+/** Returns no row if a concurrent transaction creates the payee. */
 const findOrInsert = statement('payees.ensure')`
   with known as (
      select id, frozen_at from payees where workspace_id = $2 and fingerprint = any($3::bytea[])
@@ -68,7 +68,7 @@ const findOrInsert = statement('payees.ensure')`
 
 type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 
-/** A payee is looked up under every key of the ring: a key rotation never splits it in two. */
+/** Looks a payee up under every key of the ring, so that a key rotation does not create it a second time. */
 const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
   const { derivations, workspaceId, rail } = key
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
@@ -84,13 +84,13 @@ const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): 
     to.accountReference === null ? null : referenceKey(to.accountReference),
     tx.at,
   ])
-  // Another transaction created the payee after the search, and has committed.
+  // A concurrent transaction created the payee after the search and has committed.
   const one = payee ?? (await findPayee(tx, { workspaceId, fingerprint: current.mac }))
   if (!one) throw new Error('a payee that exists cannot be read')
   return one
 }
 
-/** The payee of a destination, and that of its paybill: a freeze of the paybill holds for the account. */
+/** Creates the payee of a destination if it is missing, and first the payee of its paybill, whose freeze applies to it. */
 const ensurePayee = async (tx: Tx, key: PayeeKey, to: Payee): Promise<PayeeRow & { paybillFrozenAt: Date | null }> => {
   const paybill = to.accountReference === null ? undefined : await ensureOne(tx, key, { ...to, accountReference: null })
   return { ...(await ensureOne(tx, key, to, paybill)), paybillFrozenAt: paybill?.frozenAt ?? null }
@@ -160,7 +160,7 @@ const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): voi
   if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
-/** At a paybill this field decides which account is paid: allow lists that name the beneficiary would mean somebody else. */
+/** At a paybill, this field decides who is paid. A change would make allow lists with this beneficiary allow another payee. */
 const refuseOtherPayee = (before: BeneficiaryRecord, { account_reference_required: required }: UpdateBeneficiary): void => {
   if (hasAccounts(before.paymentRail) && required !== undefined && required !== before.accountReferenceRequired)
     throw invalidFields({
@@ -174,7 +174,7 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
     throw conflict('The whole paybill is frozen: unfreeze the beneficiary that names it without an account.', 'paybill_frozen')
 }
 
-/** A name that a key or an agent gives is confirmed by a person before the next payment. */
+/** After a key or an agent renames a beneficiary, a person has to confirm it before the next payment. */
 const renamedBy = (maker: Creator, renamed: BeneficiaryRecord, at: Date) => ({
   ...changedBy(maker),
   changedAt: at,
@@ -195,11 +195,11 @@ export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, 
     throw new Refusal('forbidden', {
       message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
     })
-  // The status is also `frozen` if the paybill is: that freeze is lifted at the paybill.
+  // Checks `frozenAt`, because a frozen paybill also makes the status `frozen`, and its freeze is lifted at the paybill.
   if (before.frozenAt && change.status === 'active') requireFreshProof(principal, at)
   refuseOtherPayee(before, change)
   refuseUnderFrozenPaybill(before, change)
-  // All fields of the request except the status, which is the payee's: a field added to the schema is not forgotten here.
+  // All fields of the request except the status, which belongs to the payee. Fields added to the schema are included.
   const { status: _, ...rest } = change
   const named = filtersOf(rest) as Partial<BeneficiaryRecord>
   const fields = { ...before, ...named }
@@ -223,7 +223,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.balanceAccountId, before)
 }
 
-/** An approver of a payment has seen the name and confirms it, unless it was changed after the approval was requested. */
+/** An approval of a payment also confirms the beneficiary's name, unless the name changed after the approval was requested. */
 export const confirmByApproval = async (
   tx: Tx,
   actor: Actor,
@@ -238,7 +238,7 @@ export const confirmByApproval = async (
   await confirm(tx, actor, found(workspace).payer, before)
 }
 
-/** Archiving again changes nothing. A payee's freeze stays. */
+/** Archiving an archived beneficiary changes nothing. A freeze of its payee remains. */
 export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
@@ -256,7 +256,7 @@ const ofOwner = prepare('beneficiaries.of_owner', { owner: 'uuid' }, 'pool', (or
     .where(and(eq(workspaces.owningAccountId, param.owner), isNull(workspaces.balanceAccountId))),
 )
 
-/** Overwrites the destinations of a closed account, whose balance can pay nothing. A team with its own balance continues. */
+/** Overwrites the destinations that a closed account's balance paid. Teams with a balance of their own keep theirs. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {

@@ -21,20 +21,20 @@ const compared = (payee: Named, name: string): NameVerdict | null =>
 
 const hidden = (name: string): number => name.split(maskCharacter).length
 
-/** A name other than the reported one means another holder: numbers are reassigned. */
+/** A name that differs from the name reported earlier means that the number has a new holder. */
 const withName = (payee: Named, { name, source, at }: { name: string; source: NameSource; at: Date }): Verification => {
   const { reportedName: before, paymentRail } = payee
   const verdict = compared(payee, name)
   if (verdict === null) return withoutName(payee, at)
   const change = before === null ? null : compareNames(before, name, payouts[paymentRail].payee)
   const isOther = change === 'no_match'
-  // M-PESA masks names before a payment, but not in its result: the fuller name is kept.
+  // M-PESA masks names before a payment but not in its result, so the less masked name is kept.
   const reportedName = before !== null && !isOther && hidden(before) < hidden(name) ? before : name
   const verification = isOther ? 'no_match' : (compared(payee, reportedName) ?? verdict)
   return { verification, reportedName, nameSource: reportedName === before ? payee.nameSource : source, nameCheckedAt: at }
 }
 
-/** A missing name does not erase the known one. */
+/** Keeps the known name if an answer has none. */
 const withoutName = ({ verification, reportedName, nameSource }: Named, at: Date): Verification =>
   reportedName === null
     ? { verification: 'unavailable', reportedName, nameSource: null, nameCheckedAt: at }
@@ -48,6 +48,6 @@ export const verdictAfterRename = (payee: Named): VerificationStatus =>
 
 const maxChecks = 6
 
-/** A rail that did not answer is asked again after 1, 2, 4 … minutes. Null: no further check. */
+/** Time of the next lookup after a failed one: 1, 2, 4 … minutes later. Null after `maxChecks` failures. */
 export const nextCheckAt = (checks: number, at: Date): Date | null =>
   checks >= maxChecks ? null : new Date(at.getTime() + 60_000 * 2 ** (checks - 1))

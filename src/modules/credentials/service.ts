@@ -14,10 +14,10 @@ import { findGrant, scopeOf } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
 /**
- * The limits of grants, and of the policies that apply to every payment. A policy that asks for approvals without a threshold
- * asks for them from 0 on. Written as text, because it reads two tables as one relation. The plan costs more to start than its
- * rows cost to read, so the query is `coalesced`. Grant ids are one text there: callers' lists differ in length, so they
- * cannot share an array. Each counter has its own lookup: a plain join would read everybody's counters of the month.
+ * Reads the limits of grants, and of policies that apply to every payment. A policy that requires approvals but has no threshold
+ * requires them from 0. The query is SQL text, because it reads two tables as one relation, and `coalesced`, because starting its
+ * plan costs more than reading its rows. Grant ids are one text, because lists of different lengths cannot share an array. Each
+ * counter has its own lookup: a plain join would read every tenant's counters of the month.
  */
 const limits = prepare(
   'credentials.limits',
@@ -66,7 +66,7 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     ...limit,
     usage: { dayMinor, monthMinor, totalMinor },
   }))
-  // A grant belongs to the workspace in which it works, so the limits include its own usage and its chain's headroom.
+  // The rows above include the grant's own usage and its lineage's limits, because a grant belongs to the workspace.
   const ofGrant = {
     usage: inUse.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n },
     headroom: headroomOf(inUse.filter(({ id }) => lineage.includes(id))),

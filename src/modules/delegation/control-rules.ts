@@ -4,7 +4,7 @@ import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer, newPayeeAn
 import { isHigher, isMilder } from '../../policy/limits.ts'
 import type { Limits } from '../../policy/types.ts'
 
-/** A grant's spending controls as they are stored; null = this grant sets no such limit. */
+/** A grant's spending controls as stored. Null: the grant does not set this limit. */
 export type Controls = Limits & {
   paymentTypes: string[] | null
   beneficiaryIds: Uuid[] | null
@@ -19,7 +19,7 @@ const allowsMore = (before: readonly string[] | null, after: readonly string[] |
 
 type IsWider<Value> = (before: Value, after: Value) => boolean
 
-/** Whether a changed control permits more than before, by control. */
+/** For each control, whether a change permits more than before. */
 const wider: { readonly [Name in keyof Controls]: IsWider<Controls[Name]> } = {
   perPaymentLimitMinor: isHigher,
   dailyLimitMinor: isHigher,
@@ -46,12 +46,12 @@ export const isWider = <Name extends keyof Controls>(name: Name, before: Control
 
 export const widens = (before: Controls, after: Controls): boolean => controlNames.some((name) => isWider(name, before, after))
 
-/** Answers that limit nothing. */
+/** Control values that limit nothing. */
 const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
 
 export const isLimited = (controls: Controls): boolean => controlNames.some((name) => !harmless.includes(controls[name]))
 
-/** `account.manage` opens the whole account: a session that it leads to has no limits, so limits beside it would not hold. */
+/** `account.manage` can lead to a session, which has no limits. Limits beside it would therefore have no effect. */
 export const refuseLimitedAccountManager = (permissions: readonly string[], controls: Controls): void => {
   if (permissions.includes('account.manage') && isLimited(controls))
     throw invalidFields({

@@ -32,11 +32,11 @@ type NewGrant = {
   permissions: readonly Permission[]
   controls: Controls
   expiresAt: Date | null
-  /** Default: the caller's current workspace. Only an un-delegated caller may name another of its workspaces. */
+  /** Default: the caller's current workspace. Only a caller without a grant may name another one. */
   workspaceId?: Uuid
 }
 
-/** Some permissions can be delegated only by the person, and never to an OAuth client. */
+/** Permissions in `undelegable` can be granted only by a person, and never to an OAuth client. */
 const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: NewGrant): void => {
   const ofRole = [...effectivePermissions(role, null)]
   const held = new Set(principal.grant ? ofRole.filter((permission) => principal.permissions.has(permission)) : ofRole)
@@ -51,7 +51,7 @@ const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: N
   })
 }
 
-/** The parent is locked: a revocation came before, or finds the child. An end after the parent's is refused, not shortened. */
+/** The parent is locked, so that a revocation precedes the child or includes it. A later end than the parent's is refused. */
 const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], expiresAtRequested: Date | null, at: Date) => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
@@ -69,7 +69,7 @@ const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], ex
   return expiresAtRequested ?? parent.expiresAt
 }
 
-/** Every grant of a lineage is read with each payment. */
+/** Maximum depth of a lineage. Each payment reads every grant of its lineage. */
 const maxDepth = 8
 const maxBelowRoot = 100
 
@@ -80,7 +80,7 @@ const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamp
     .where(and(sql`${grants.ancestorIds}[1] = ${param.root}`, isActive(param.now))),
 )
 
-/** Limits and requests are counted at the root, so the number of grants below it is bounded. Its account is already locked. */
+/** Bounds the grants below a root, because limits and requests are counted at the root. The caller has locked its account. */
 const requireRoom = (lineage: readonly Uuid[], living: number): void => {
   if (lineage.length + 1 > maxDepth)
     throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
@@ -154,20 +154,20 @@ type GrantChange = {
   label?: string | undefined
 }
 
-/** Only a grant above a delegated caller's own grant can change it. */
+/** A delegated caller may change the grants below its own, but not its own. */
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
 
-/** In a frozen workspace a grant can only be frozen and unfrozen. */
+/** While a workspace is frozen, its grants can only be frozen and unfrozen. */
 const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
   const workspace = await findWorkspace(tx, workspaceId)
   if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
 }
 
-/** Checked like a new grant: a limit that stays may contradict a new one. */
+/** Checks the merged controls like those of a new grant, because an unchanged limit may contradict a new one. */
 const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
   const controls = changeControls(grant, change)
   const problems = controlContradictions(controls, 'spending_controls.')
@@ -182,7 +182,7 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
-/** Frozen grants whose last freeze came from another account. The log, read under the grant's lock, says who froze it. */
+/** Returns the grants that another account froze last, according to the audit log. The caller has locked the grants. */
 const frozenByManager = async (tx: Tx, frozen: readonly GrantRecord[]): Promise<ReadonlySet<Uuid>> => {
   if (frozen.length === 0) return new Set()
   const freezes = new Map((await tx.run(lastFreezes, { ids: frozen.map(({ id }) => id) })).map(({ id, by }) => [id, by]))
@@ -197,7 +197,7 @@ const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
     })
 }
 
-/** The caller may see the grant and has locked it. Payments hold the chain's lock, so the change applies to the next one. */
+/** The caller may see the grant and has locked it. Payments lock the lineage, so the change applies to the next payment. */
 export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
@@ -206,7 +206,7 @@ export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: Gr
   return changeGrant(tx, principal, grant, change)
 }
 
-/** Runs behind the lock of the account that pays: no payment is counted meanwhile. */
+/** Runs under the lock of the account that pays, so that no payment is counted at the same time. */
 const seedTotal = statement('grants.seed_total')`
   insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
    select 'grant', $1::uuid, t.account_id, 'total', date '${totalStart}', sum(t.used_minor), sum(t.payments)
@@ -224,7 +224,7 @@ export const changeGrant = async (
   { controls, frozen, label }: GrantChange,
 ): Promise<ChangedGrant> => {
   const grantId = before.id
-  // A freeze by a workspace manager counts beside the owner's own freeze, which the owner may lift.
+  // A workspace manager's freeze is recorded even if the owner froze the grant, because the owner could lift that freeze.
   const isFurther = frozen === true && principal.accountId !== before.accountId
   const { at } = tx
   const asBefore = frozen === undefined || frozen === (before.frozenAt !== null)
@@ -232,7 +232,7 @@ export const changeGrant = async (
   if (before.revokedAt && !isNothing) throw conflict('This grant has been revoked.', 'revoked')
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const merged = controls && mergeControls(before, controls)
-  // The total of a grant that was made before totals were counted is filled before its limit holds.
+  // A grant from before totals were counted gets its total when a total limit is set.
   const seeds = before.totalSeededAt === null && merged !== undefined && merged.totalLimitMinor !== null
   const totalSeededAt = seeds ? at : before.totalSeededAt
   const changes = { ...merged, label: label ?? before.label, frozenAt, totalSeededAt }
@@ -260,7 +260,7 @@ export const changeGrant = async (
   return { grant: after, view }
 }
 
-/** Skips grants that are inactive or already frozen. The caller has checked the actor's permission. */
+/** Skips grants that are inactive or already frozen. The caller has checked the permission. */
 export const freezeGrants = async (tx: Tx, principal: Principal, ids: readonly Uuid[]): Promise<void> => {
   const { at } = tx
   const before = (await lockThese(tx, ids)).filter((grant) => grantLife(grant, at) === 'active' && grant.frozenAt === null)
@@ -287,7 +287,7 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
   return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
 }
 
-/** Also freezes grants that a member has frozen: the member could unfreeze them. */
+/** Includes grants that a member has frozen, because the member could unfreeze them. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const active = await tx.run(lockActive, { workspaceId: workspace.id, now: tx.at })

@@ -38,9 +38,9 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: U
   })
 
 /**
- * The limits of grants, their use in the days and months that begin at `starts`, and the time zone that tells the current ones.
- * Counters and `workspaceIds`, which are the workspaces of all these grants, are read once, not for each grant. A plain join would
- * read everybody's counters of the month.
+ * Reads the limits of grants, their usage in the days and months that begin at `starts`, and the time zones that determine the
+ * current day and month. `workspaceIds`: the workspaces of all these grants. Workspaces and counters are read once, not once per
+ * grant: a plain join would read every tenant's counters of the month.
  */
 const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]', starts: 'date[]' }, (orm, param) =>
   orm
@@ -71,7 +71,7 @@ const linksOf = prepare('grants.links', { ids: 'uuid[]', workspaceIds: 'uuid[]',
     .where(sql`${grants.id} = any(${param.ids})`),
 )
 
-/** The starts of totals, and of all days and months that contain an instant somewhere on earth: no time zone is needed. */
+/** Starts of totals, and of every day and month that contains the instant in some time zone. */
 const startsAt = (at: Date): string[] => {
   const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`), totalStart])]
@@ -79,7 +79,7 @@ const startsAt = (at: Date): string[] => {
 
 const unused: Usage = { dayMinor: 0n, monthMinor: 0n, totalMinor: 0n }
 
-/** No other column: copies of whole grants were a third of a page's garbage. */
+/** Copies only these columns: copies of whole grants were a third of a page's garbage. */
 const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, totalLimitMinor }: GrantRecord, usage: Usage) => ({
   perPaymentLimitMinor,
   dailyLimitMinor,
@@ -88,7 +88,7 @@ const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor, total
   usage,
 })
 
-/** Grants as REST shows them, with usage in their workspace's day and month. One query for all; a grant may be unwritten yet. */
+/** Presents grants with their usage in the workspace's current day and month, in one query. Grants may be unwritten yet. */
 export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
   if (records.length === 0) return new Map()
   const ids = [...new Set(records.flatMap(({ id, ancestorIds }) => [...ancestorIds, id]))]
@@ -122,7 +122,7 @@ export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<G
 
 const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
 
-/** Matches authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
+/** Matches authentication: a revoked key is never shown as expired, and a key whose grant has ended is shown as revoked. */
 export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<GrantRecord, 'revokedAt' | 'expiresAt'>, at: Date) => {
   const life = keyLife(key, at)
   return life === 'active' && grantLife(grant, at) !== 'active' ? 'revoked' : life

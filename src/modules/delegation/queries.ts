@@ -14,7 +14,7 @@ import { everyPayee } from '../../policy/scope-sql.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
 
-/** A person sees its account's grants, a delegated caller its own grant and the descendants. */
+/** A person sees all grants of the account. A delegated caller sees its own grant and the grants below it. */
 export type GrantScope = { accountId: Uuid; within: Uuid | null }
 
 export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): GrantScope => ({
@@ -50,7 +50,7 @@ export const grantList = prepare('grants.list', { ...scope, ...page }, 'page', (
   newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, param, inScope(param)),
 )
 
-/** Everything below these roots is in the same workspace, and ends with them. */
+/** Unrevoked grants without a parent. Their descendants are in the same workspace and end with them. */
 export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, param) =>
   orm
     .select({ id: grants.id })
@@ -74,7 +74,7 @@ const depth = sql`cardinality(${grants.ancestorIds})`
 export const isActive = (now: SQL): SQL | undefined =>
   and(isNull(grants.revokedAt), or(isNull(grants.expiresAt), gt(grants.expiresAt, now)))
 
-/** Locks grants in the order of their depth. */
+/** Locks grants, ancestors first. */
 const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
   orm
     .select()
@@ -87,7 +87,7 @@ export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', n
   lockGrants(orm, eq(grants.workspaceId, param.workspaceId), isActive(param.now)),
 )
 
-/** Each grant's newest freeze in the log. An entry of the grant's own account counts only if the grant was not frozen before. */
+/** Each grant's newest freeze in the audit log. A freeze by the grant's own account counts only if the grant was not frozen. */
 export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .selectDistinctOn([grants.id], { id: grants.id, by: auditLog.accountId })
@@ -104,7 +104,7 @@ export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (or
     .orderBy(grants.id, desc(auditLog.transaction), desc(auditLog.id)),
 )
 
-/** The amount that a grant and its descendants have paid: the total of a grant made before totals were counted. */
+/** SQL for the amount that a grant and its descendants have paid. For a grant that is older than totals, it is the total. */
 export const paidByGrant = (grant: string, workspace: string): string =>
   `(select sum(t.used_minor) from grants below join spending_totals t on t.grant_id = below.id
     where below.workspace_id = ${workspace} and (below.id = ${grant} or below.ancestor_ids @> array[${grant}])
@@ -118,7 +118,7 @@ const lockByIds = prepare('grants.lock_these', { ids: 'uuid[]' }, (orm, param) =
   lockGrants(orm, sql`${grants.id} = any(${param.ids})`),
 )
 
-/** Locks grants in the order of their depth. */
+/** Locks the grants, ancestors first. */
 export const lockThese = async (tx: Tx, ids: readonly Uuid[]): Promise<GrantRecord[]> =>
   ids.length === 0 ? [] : tx.run(lockByIds, { ids })
 
@@ -129,7 +129,7 @@ const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, param)
   orm.select().from(grants).where(sql`${grants.id} = any(${param.ids})`).orderBy(asc(depth)).for('share'),
 )
 
-/** Locks a chain, root first, until the transaction ends: no grant in it can be revoked meanwhile. */
+/** Locks a lineage, root first, so that none of its grants can be revoked before the transaction ends. */
 export const shareChain = async (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
   lineage.length === 0 ? [] : tx.run(shareByIds, { ids: lineage })
 
@@ -142,9 +142,9 @@ export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => 
 
 const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): Uuid => ancestorIds[0] ?? id
 
-// Two statements: one with `or` would combine their indexes by bitmaps, which the connections' settings switch off.
+// Two queries, because a single query with `or` would need bitmap scans, which the connection settings disable.
 
-/** Searches by the roots, which have an index: an index on all ancestors would need bitmaps too. */
+/** Searches by root, which has an index. An index on all ancestors would need bitmap scans too. */
 const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, param) =>
   lockGrants(
     orm,
@@ -161,11 +161,11 @@ const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uui
   ),
 )
 
-/** Locks in the order of depth. The grant itself is already locked. */
+/** Locks the descendants, ancestors first. The caller has locked the grant itself. */
 export const lockDescendants = (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> =>
   tx.run(lockBelow, { roots: [rootOf(grant)], above: [grant.id], known: [grant.id] })
 
-/** Locks everything that ends with locked grants: descendants, grants created in sessions that these led to, and so on. */
+/** Locks all grants that end with the given ones: descendants, grants created in sessions that these began, and so on. */
 export const lockDependents = async (tx: Tx, roots: readonly GrantRecord[]): Promise<GrantRecord[]> => {
   const chain: GrantRecord[] = []
   for (let last = [...roots]; last.length > 0; ) {
@@ -191,7 +191,7 @@ const selectKey = (orm: QueryBuilder, param: Places<typeof one>) =>
 
 export const findKey = oneBy(prepare('api_keys.by_id', one, 'coalesced', selectKey))
 
-/** The grant's lock guards its keys: the second of two concurrent changes sees the first. */
+/** Locks a key and its grant, so that the second of two concurrent changes sees the first. */
 export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, param) => selectKey(orm, param).for('update')))
 
 export const keyList = prepare('api_keys.list', { ...scope, ...page }, 'page', (orm, param) =>
@@ -222,15 +222,15 @@ const beginning = prepare('api_keys.beginning', { start: 'text', end: 'text' }, 
     .limit(100),
 )
 
-/** For operators. A whole key matches only itself. */
+/** Finds keys for operators by how they begin. A complete key matches only itself. */
 export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
-  // "g" comes after every hex digit.
+  // `g` sorts after every hexadecimal digit.
   const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })
   rows.sort((one, other) => (one.key.id < other.key.id ? 1 : -1))
   return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
 }
 
-/** The end of the last of a grant's keys; null if one of them has no end. Every end is known when a key is written. */
+/** The latest end of a grant's keys, or null if one has no end. A key's end is known when the key is written. */
 export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {
   const [row] = await db.query<{ endless: boolean; ends_at: Date }>(
     `select bool_or(least(revoked_at, expires_at) is null) as endless, max(least(revoked_at, expires_at)) as ends_at from api_keys where grant_id = $1`,

@@ -13,7 +13,7 @@ import { findGrant, findKey, grantList, keyList, listWorkspaceGrants, lockVisibl
 import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
 import { createApiKey, revokeApiKey, revokeGrant, revokeGrantsOf, revokeOwnGrant, rotateApiKey, updateApiKey } from './service.ts'
 
-/** Writes pending uses before it reads, so that the result shows when each credential was last used. */
+/** Writes pending last-used times before reading, so that the result is up to date. */
 const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<Row> => lastUsed.flush().then(read)
 
 const once = ['key']
@@ -57,7 +57,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     },
   })
   routes.patch('/v1/accounts/me/grants/:id', 'grants.update', {
-    // A grant can be frozen while its workspace is frozen; the service then refuses new controls.
+    // A grant can be frozen while its workspace is frozen. The service then refuses new controls.
     freshProof: 'by_content',
     permission: 'grant.manage',
     whileFrozen: true,

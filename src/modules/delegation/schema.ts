@@ -43,7 +43,7 @@ export const SpendingControlsIn = wire.transform((input, context): Controls => {
   return controls
 })
 
-/** An absent limit stays, null removes it. Contradictions are found when the change is merged. */
+/** An absent limit stays unchanged, null removes it. Contradictions are detected when the change is merged. */
 const SpendingControlsChange = wire
   .transform((input): ControlsChange => filtersOf(input))
   .describe('Omitted fields keep their value; null removes a limit.')
@@ -138,7 +138,7 @@ export const UpdateApiKey = z
   .meta({ id: 'UpdateApiKey' })
 export type UpdateApiKey = z.output<typeof UpdateApiKey>
 
-/** Without a body the old key ends at once. */
+/** Without a body, the old key ends immediately. */
 export const RotateApiKey = BodyIn('RotateApiKey', {
   overlap_seconds: z
     .int()

@@ -46,8 +46,8 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
 )
 
 /**
- * Ends grants of one account and everything that came from them, and returns these grants. The caller has checked the permission.
- * Locks the grants before it reads their descendants, so that a child created meanwhile is found.
+ * Revokes grants of one account and everything that derives from them, and returns these grants. The grants are locked before
+ * their descendants are read, so that a child created meanwhile is included. The caller has checked the permission.
  */
 export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantIds: readonly Uuid[]) => {
   const found = await lockThese(tx, grantIds)
@@ -58,7 +58,7 @@ export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, act
   const ended = [...roots, ...(await lockDependents(tx, roots))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
   tx.defer(updateRows(tx, grants, ['revokedAt'], ended))
-  // Keys that have expired stay expired; all others end now.
+  // Expired keys stay expired. All others end now.
   const living = (await tx.run(lockKeys, { grantIds: ids })).filter((key) => keyLife(key, at) === 'active')
   const keys = living.map((key) => ({ ...key, revokedAt: at }))
   tx.defer(updateRows(tx, apiKeys, ['revokedAt'], keys))
@@ -86,7 +86,7 @@ export const revokeGrants = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, act
 export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid): Promise<GrantRecord> =>
   assertPresent((await revokeGrants(tx, onGrantsRevoked, actor, [grantId]))[0], 'a grant that must exist is missing')
 
-/** Neither the grant nor a descendant stays active after `end`. The caller has locked the grant. */
+/** Ends the grant and its descendants at `end` at the latest. The caller has locked the grant. */
 const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
   const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
@@ -102,7 +102,7 @@ const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date
   return limited.find(({ id }) => id === grant.id) ?? grant
 }
 
-/** An OAuth grant ends at the end of the day of its last token. The caller has locked the grant. */
+/** Moves the end of an OAuth grant with that of its last token. The caller has locked the grant. */
 export const moveGrantEnd = (tx: Tx, grant: GrantRecord, expiresAt: Date): void =>
   void updateRow(tx, grants, grant, { expiresAt })
 
@@ -124,8 +124,8 @@ export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, a
 }
 
 /**
- * Authentication already refuses expired grants; this sweep revokes them and their descendants, and publishes events. The oldest
- * comes first, because its descendants end with it. A refresh may have moved an end during the wait for the lock.
+ * Revokes expired grants and their descendants and publishes events; authentication already refuses them. The oldest end comes
+ * first, because descendants end with it. A refresh may have moved an end while the sweep waited for the lock.
  */
 export const revokeDueGrants = sweepOf(
   'grants.end',
@@ -179,7 +179,7 @@ const issueKey = async (
   return { ...view, key: plaintext }
 }
 
-/** Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
+/** Without a list, a key gets `defaultKeyPermissions`. Only a person can grant it more. */
 export const createApiKey = async (tx: Tx, principal: Principal, input: CreateApiKey) => {
   requireCapability(principal)
   const created = await createGrant(tx, principal, {
@@ -226,8 +226,8 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
 }
 
 /**
- * A grant ends with its last active key. Every key's end is known when written; the latest becomes the `expires_at` of the grant
- * and its descendants. So authentication reads nothing above a grant. The caller has locked the grant.
+ * A grant ends with its last active key. A key's end is known when it is written, so the latest end becomes the `expires_at` of
+ * the grant and its descendants, and authentication reads no ancestors. The caller has locked the grant.
  */
 const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, record: KeyWithGrant, reason?: string) => {
   const { at } = tx

@@ -38,7 +38,7 @@ const attemptByReference = prepare('rail_attempts.topup_by_reference', { referen
     .where(and(eq(railAttempts.reference, param.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
 )
 
-/** `attemptId`: the attempt of the prompt with this reference. */
+/** `attemptId`: the attempt of the prompt, if the reference belongs to a prompt. */
 export const findByReference = async (db: Db, reference: string): Promise<{ topupId: Uuid; attemptId?: Uuid } | undefined> => {
   const code = readDepositCode(reference)
   if (code !== undefined) {
@@ -52,10 +52,10 @@ export const findByReference = async (db: Db, reference: string): Promise<{ topu
 
 type End = { state: 'credited' | 'suspense' | 'known'; topupId?: Uuid; suspenseId?: Uuid }
 
-/** A deposit's suspense item stays linked: it shows who paid. */
+/** Ends a deposit. Its suspense item stays linked, because it shows who paid. */
 export const endDeposit = (tx: Tx, id: Uuid, end: End): void => void updateRow(tx, deposits, { id }, { ...end, settledAt: tx.at })
 
-/** A prompt was paid to the same paybill: the notification is evidence for that prompt, which is credited at most once. */
+/** Settles a prompt that was paid to the same paybill. The notification is its evidence; it is credited at most once. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
   const open = await openAttempt(tx, { id: prompt.attemptId, kind: 'topup', subjectId: prompt.topupId })
   if ((await lockDeposit(tx, { id: deposit.id }))?.state !== 'received') return
@@ -78,7 +78,7 @@ const toSuspense = async (
 
 const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
 
-/** A second amount under one receipt books nothing: it becomes an item for a person. Undefined if equal or already reported. */
+/** Records a second amount under one receipt for a person, without booking it. Undefined if it is equal or already recorded. */
 const keepOtherAmount = async (
   tx: Tx,
   { id: subjectId, rail, receipt, amountMinor }: Pick<DepositRecord, 'id' | 'rail' | 'receipt' | 'amountMinor'>,
@@ -92,7 +92,7 @@ const keepOtherAmount = async (
   return recordSuspense(tx, { ...about, direction: 'in', reason: 'amount_mismatch', ...once })
 }
 
-/** Ends a deposit whose receipt is taken. An item in suspense under that receipt shows who paid. */
+/** Ends a deposit whose receipt is taken. The deposit links to a suspense item with the receipt, which shows who paid. */
 const endTaken = async (tx: Tx, deposit: DepositRecord, holder: Holder): Promise<void> => {
   const { id } = deposit
   await keepOtherAmount(tx, deposit, holder)
@@ -100,7 +100,7 @@ const endTaken = async (tx: Tx, deposit: DepositRecord, holder: Holder): Promise
   else endDeposit(tx, id, { state: 'known' })
 }
 
-/** Lock order: account, receipt, deposit, suspense item. A statement may have put the receipt into suspense before. */
+/** Lock order: account, receipt, deposit, suspense item. An earlier statement may have put the receipt into suspense. */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const report = await findDeposit(tx, { id })
   if (report?.state !== 'received') return
@@ -108,7 +108,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   if (named?.attemptId) return settlePrompt(tx, report, { topupId: named.topupId, attemptId: named.attemptId })
   const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
   const name = { rail: report.rail, direction: 'in', receipt: report.receipt } as const
-  // Compares the deposit, not its top-up: two rows of one receipt name the same top-up.
+  // Excludes only this deposit, not its top-up: two deposits with one receipt may name the same top-up.
   const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
@@ -144,7 +144,7 @@ const knownReceipts = async (db: Db, provider: Provider, report: readonly { rece
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
 }
 
-/** Handles a repeated deposit notification with another amount. `deliveryId`: the delivery of this notification. */
+/** Records a repeated deposit notification with another amount. `deliveryId`: the delivery of that notification. */
 export const recordOtherAmount = async (
   tx: Tx,
   rail: DepositRail,
@@ -169,7 +169,7 @@ const sealed = (vault: Vault, id: Uuid, report: DepositReport) => {
 
 type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
 
-/** Stores a deposit once, however often the provider reports it. Undefined if it was reported before. */
+/** Stores a deposit once, however often the provider reports it. Returns undefined for a repeated report. */
 export const recordDeposit = async (
   { clock, config, db, vault }: Recording,
   rail: DepositRail,
@@ -189,7 +189,7 @@ export const recordDeposit = async (
   return isNew ? id : undefined
 }
 
-/** Books deposits one by one: a deposit that is stored but not booked is a difference to a comparison that runs meanwhile. */
+/** Books each deposit right after storing it: a concurrent comparison would report an unbooked deposit as a difference. */
 export const recordListedDeposits = async (
   deps: Recording,
   provider: Provider,
@@ -219,7 +219,7 @@ const hasOpenDeposits = async (db: Db): Promise<boolean> => {
 
 const behindSeconds = 3 * 3_600
 
-/** Finds deposits with lost notifications in the provider's list of the last hours; the daily comparison finds older ones. */
+/** Finds deposits with lost notifications in the provider's list of the last hours. The daily comparison finds older ones. */
 export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection || !(await hasOpenDeposits(deps.db))) return

@@ -21,13 +21,13 @@ import { findByReference, recordDeposit, recordOtherAmount, settleDeposit } from
 
 const purpose = 'deposit.callback'
 
-/** Derived, so every process has it and a restart keeps it; hexadecimal, because portals refuse certain words in addresses. */
+/** The secret is derived, so it is the same in all processes. It is hexadecimal, because portals refuse certain words in URLs. */
 export const depositUrls = (operatorUrl: string, derivations: Derivations, rail: DepositRail): DepositUrls => {
   const base = `${operatorUrl}/callbacks/deposits/${derivations.mac(purpose, rail).toString('hex')}`
   return { confirmation: `${base}/confirmation`, validation: `${base}/validation` }
 }
 
-/** Accepts any key of the ring; compares in constant time. */
+/** Accepts a secret under any key of the ring. Compares in constant time. */
 const railOfSecret = (derivations: Derivations, secret: string): DepositRail | undefined => {
   const given = sha256(secret)
   return depositRails.filter((rail) =>
@@ -35,7 +35,7 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
   )[0]
 }
 
-/** Keeps the notification if it creates a suspense item. */
+/** Stores the notification only if it creates a suspense item. */
 const keepAsSuspense = (
   { db, vault }: Pick<Parts, 'db' | 'vault'>,
   body: string,
@@ -54,7 +54,7 @@ const recordUnread = (tx: Tx, rail: DepositRail, body: string, deliveryId: Uuid)
 
 type ReceivedNotification = { rail: DepositRail; notification: ReturnType<DepositAdapter['readNotification']>; body: string }
 
-/** Answers once the notification is stored: if booking fails, the sweep repeats it. */
+/** Answers once the notification is stored. If booking fails, the sweep retries it. */
 const confirm = async (deps: Parts, { rail, notification, body }: ReceivedNotification): Promise<object> => {
   const id = notification && (await recordDeposit(deps, rail, notification, { source: 'notice', body }))
   if (id)
@@ -82,7 +82,7 @@ const answers = new Map([
   ['validation', validate],
 ])
 
-/** Undefined for an address that does not exist. A stranger gets the same answer as any other sender. */
+/** Undefined if the path does not exist. An unauthorized sender gets the same answer as the provider. */
 export const answerDeposit = async (
   deps: Parts,
   { secret, kind, body, allowedSource }: { secret: string; kind: string; body: string; allowedSource: boolean },
@@ -99,7 +99,7 @@ export const answerDeposit = async (
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
-/** A sentence for the operator, or null once the provider has accepted the addresses. */
+/** Registers the callback URLs. Returns null if the provider accepted them, otherwise a sentence for the operator. */
 export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<string | null> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) return `deposits by ${rail} are switched off`
@@ -116,7 +116,7 @@ const findRegistration = selectRow('deposit_registrations.by_rail', depositRegis
 
 const againAfterSeconds = 3_600
 
-/** The emulator is told every hour, because it may be new; a real provider once, by `npm run admin -- rails register`. */
+/** Registers at the emulator hourly, because it may be new. For providers, an operator runs `npm run admin -- rails register`. */
 export const registerAtEmulator = async (deps: Parts): Promise<void> => {
   for (const rail of depositRails) {
     if (!deps.rails.deposits[rail]?.registersItself) continue

@@ -24,7 +24,7 @@ import { presentMember } from '../workspaces/present.ts'
 import { memberList } from '../workspaces/queries.ts'
 
 type Signer = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
-/** `pages` ends with the caller's credential. */
+/** `pages` stops reading if the caller's credential ends. */
 type Reader = { principal: Principal; pages: ReadPages }
 type Pages = AsyncGenerator<readonly object[]>
 type Section = { name: string; about: string; pages: () => Pages }
@@ -72,9 +72,9 @@ const earlierPayments = prepare(
 )
 
 const firstPlace = '00000000-0000-0000-0000-000000000000 0'
-/** The maximum life of an approval that waits for a payment's day. */
+/** The maximum lifetime of an approval, which may wait until a scheduled payment is due. */
 const longestApprovalMs = 366 * 86_400_000
-/** Receipts that are built at a time: their queries are sent together. */
+/** Number of receipts built at a time, so that their queries are sent together. */
 const receiptsAtOnce = 25
 
 const mapped = async function* <Row>(pages: AsyncIterable<readonly Row[]>, map: (row: Row) => object): Pages {
@@ -95,7 +95,7 @@ const receiptsOf = async function* (signer: Signer, { principal, pages }: Reader
   const made = { createdAfter: new Date(start.getTime() - 1), createdBefore: end }
   for await (const rows of pages((page) => listPayments(db, workspaceId, page, made)))
     yield* build(rows.filter(({ createdAt }) => createdAt >= start).map(({ id }) => id))
-  // Payments made before the period and booked in it are few. The bookings of one may be on several pages.
+  // Few payments are made before the period and booked in it. The bookings of one payment may be on several pages.
   const built = new Set<Uuid>()
   for await (const entries of pages(({ before, take }) => entriesOf(opened, before, take))) {
     const booked = new Set(entries.flatMap(({ paymentId }) => (paymentId && !built.has(paymentId) ? [paymentId] : [])))
@@ -183,7 +183,7 @@ const sectionsOf = (signer: Signer, { principal, pages }: Reader, opened: Opened
   ]
 }
 
-/** The maximum number of lines in a file; the rest goes into another one. */
+/** Maximum lines in a file. Further lines go into another file. */
 const maxLines = 10_000
 
 const linesOf = async function* ({ name, pages }: Section): AsyncGenerator<ArchiveFile> {
@@ -205,7 +205,7 @@ const whole = async function* (text: string): AsyncGenerator<string> {
 }
 
 /**
- * Yields the files of an auditor's export in turn, so that memory does not grow with the period. The last is `manifest.json`,
+ * Yields the files of an auditor's export one by one, so that memory does not grow with the period. The last is `manifest.json`,
  * with the SHA-256 of each file, signed like receipts.
  */
 export async function* evidenceFiles(signer: Signer, reader: Reader, opened: Opened): AsyncGenerator<ArchiveFile> {

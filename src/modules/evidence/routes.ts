@@ -19,7 +19,7 @@ const Archive = z
   .string()
   .meta({ id: 'EvidenceArchive', format: 'binary', description: 'A ZIP archive. Its last file is `manifest.json`.' })
 
-/** Limit for all workspaces in this process, so that exports leave most of the database to payments. */
+/** Maximum concurrent exports in this process, so that exports leave most of the database to payments. */
 const maxAtOnce = 4
 const busy = () =>
   new Refusal('rate_limited', {

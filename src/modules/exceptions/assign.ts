@@ -31,7 +31,7 @@ import { findSuspense, getSuspense, openSuspense, type SuspenseView } from '../s
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
-/** One limit for every way in which an administrator moves value. `request`: completes "a second administrator must". */
+/** One limit for all ways in which an administrator moves value. `request`: the end of "a second administrator must …". */
 const requireWithinDailyLimit = async (
   tx: Tx,
   config: Config,
@@ -47,8 +47,8 @@ const requireWithinDailyLimit = async (
 }
 
 /**
- * Returns the item's amount, if this administrator may assign it to the account. Administrators never give money to themselves;
- * above the daily limit for one person they propose an adjustment.
+ * Returns the item's amount if this administrator may assign it to the account. Administrators cannot assign money to themselves.
+ * Above the daily limit for one person, they have to propose an adjustment.
  */
 const requireAssignable = async (
   tx: Tx,
@@ -67,7 +67,7 @@ const requireAssignable = async (
   return amountMinor
 }
 
-/** The deposit that named the top-up's number, or a prompt that was paid with another amount. */
+/** The source of the money: a deposit with the top-up's account number, or the top-up's prompt if another amount was paid. */
 const referenceOf = (
   topup: TopupRecord,
   item: SuspenseRecord,
@@ -84,7 +84,7 @@ const creditTopup = async (
   amountMinor: Minor,
   { topup, reference, deposit }: { topup: TopupRecord; reference: Reference; deposit: { id: Uuid } | undefined },
 ): Promise<void> => {
-  // A prompt's money is credited like that of any other prompt, so it first returns to where it came in.
+  // A prompt is credited from its clearing account, so the money leaves suspense first.
   if (!deposit) await leaveSuspense(tx, item, 'assigned')
   const from = deposit ? 'suspense' : 'topup_clearing'
   await credit(tx, { topup, actor: operator }, { receipt: item.providerReceipt, amountMinor, reference, from })
@@ -126,7 +126,7 @@ export const assignSuspense = async (
   return getSuspense(tx, id)
 }
 
-/** The successful payment that an item's money came back from; undefined if the item is about something else. */
+/** The successful payment whose money came back as this item. Undefined for other items. */
 const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: SuspenseView): Promise<PaymentRecord | undefined> => {
   if (subjectKind !== 'payment' || subjectId === null || direction !== 'in') return undefined
   const payment = await lockPaymentWithAccount(tx, subjectId)
@@ -136,8 +136,8 @@ const paymentOf = async (tx: Tx, { subjectKind, subjectId, direction }: Suspense
 }
 
 /**
- * Books an item whose amount the provider stated in an unreadable form. A payment's whole amount returns the payment; another
- * amount waits in suspense.
+ * Books an item whose amount the provider stated in an unreadable form. If it is the payment's whole amount, the payment is
+ * returned. Any other amount waits in suspense.
  */
 export const enterAmount = async (
   tx: Tx,

@@ -43,7 +43,7 @@ export const pauseRail = async (
   return added
 }
 
-/** Ends an operator's pause. `resumeAfterLoss` ends the service's own pauses. */
+/** Ends an operator's pause. `resumeAfterLoss` ends the pauses of the service itself. */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
@@ -53,7 +53,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
 }
 
-/** From now on, a payment requested before this moment counts as possibly sent. */
+/** Records a loss: payments requested before this time count as possibly sent. */
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
   insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
@@ -73,7 +73,7 @@ const waitingPayments = prepare('restore.waiting_payments', { until: 'timestampt
     .limit(200),
 )
 
-/** After a restore: pauses all rails. Waiting payments may have been sent since: they become `unknown` and are never resent. */
+/** After a restore, pauses all rails and makes waiting payments `unknown`: they may have been sent since, so none is resent. */
 export const markWaitingUnknown = async (db: Database, operator: Operator): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
@@ -98,8 +98,8 @@ const losses = {
 } as const satisfies Record<LossCause, unknown>
 
 /**
- * Each process that learns of the loss declares it, so the death of one leaves nothing undone; only the first raises the alert.
- * Payments that were allowed to be sent after the first declaration (`at`) keep waiting.
+ * Every process that detects the loss declares it, so that the death of one leaves no step undone. Only the first declaration
+ * raises the alert. Payments whose sending was permitted after the first declaration (`at`) keep waiting.
  */
 export const declareLoss = async ({ db, alerts, rails: adapters }: Pick<Parts, 'alerts' | 'db' | 'rails'>, cause: LossCause) => {
   const { alert, reason, railsOf } = losses[cause]
@@ -122,7 +122,7 @@ const endLoss = prepareWrite('restore.end_loss', {}, (orm) =>
   orm.delete(railPauses).where(ne(railPauses.cause, 'operator')).returning({ rail: railPauses.rail }),
 )
 
-/** A statement that does not name its account counts only if the provider has a single account. */
+/** A statement without an account number counts only if its provider has a single account. */
 const notComparedSinceLoss = statement('restore.not_compared')`
   select p.provider, p.number from unnest($1::text[], $2::text[]) as p(provider, number) where not exists (
      select from reconciliations r where r.provider = p.provider and r.requested_by like 'shell:%'
@@ -131,12 +131,12 @@ const notComparedSinceLoss = statement('restore.not_compared')`
          or (r.account is null and (select count(*) from unnest($1::text[]) as o(provider) where o.provider = p.provider) = 1)))
      and exists (select from rail_pauses where cause <> 'operator')`
 
-/** `number`: an account that pays out, at its provider; null: any. */
+/** `number`: the number of a paying account at its provider. Null: any account of the provider. */
 export type PayingAccount = { provider: Provider; number: string | null }
 
 /**
- * `notCompared`: accounts without a statement compared since the loss. A lost payment that its client repeats is found only while
- * its statement line is in suspense. Refused without a reason while there are any; the audit log keeps both.
+ * `notCompared`: accounts without a statement compared since the loss. If there are any, a reason is required; the audit log
+ * records both. A lost payment that its client repeats is found only while its statement line is in suspense.
  */
 export const resumeAfterLoss = (db: Database, operator: Operator, accounts: readonly PayingAccount[], reason?: string) =>
   inTx(db, async (tx) => {

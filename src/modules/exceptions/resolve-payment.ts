@@ -27,7 +27,7 @@ import { settlePayments } from '../payments/settle.ts'
 import { agreeToCost } from '../suspense/adjustment-service.ts'
 import { receiptTaken } from '../suspense/receipts-service.ts'
 
-/** `waitingId`: the adjustment that waits for a second administrator; the payment is then unchanged. */
+/** `waitingId`: the adjustment that waits for a second administrator. Until then the payment is unchanged. */
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
 
 const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: null })
@@ -42,7 +42,7 @@ const all = prepare(
       { id: payments.id },
       param,
       param.status && eq(payments.status, param.status),
-      // The same text as the index's condition: a plan for any status does not use that index.
+      // Repeats the index's condition, because a plan for any status would not use the partial index.
       param.rare && oneOf(payments.status, rarePaymentStatuses),
       param.receipts && and(oneOf(payments.rail, railNames), sql`${payments.providerReceipt} = any(${param.receipts})`),
       param.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
@@ -67,7 +67,7 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
-/** The provider paid out: the money is posted to the clearing account, and charged with its fee to the payer, or to us. */
+/** Books a payout that succeeded late. The payer is charged the amount and the fee, or the organisation bears the amount. */
 const bookLateSuccess = async (
   tx: Tx,
   config: Config,
@@ -101,12 +101,12 @@ const bookLateSuccess = async (
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
-/** A payment may be called failed only after the rail had time to answer: a later answer takes back no money. */
+/** Refuses to fail a payment before the rail had time to answer: a later answer could not take the money back. */
 const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRecord): Promise<void> => {
   const sent = (await attemptsOf(tx, [id])).find(({ state }) => state !== 'not_sent')
-  // After a mismatch the provider is not queried again, and may still correct itself.
+  // A provider may still correct its report after a mismatch, so the wait starts there.
   const asked = sent?.state === 'disputed' ? sent.updatedAt : sent?.askedAt
-  // Without an attempt there is nothing to query.
+  // Without an attempt, there is nothing to query.
   const since = sent ? asked : unknownSince
   const from = since ? secondsAfter(since, silenceSeconds) : null
   if (from && from <= tx.at) return
@@ -125,7 +125,7 @@ const endUnknown = async (
 ): Promise<Resolution> => {
   const { status, amountMinor, providerReceipt } = payment
   const { provider_receipt: shown } = input
-  // Another receipt belongs to another movement: nothing would be booked for it.
+  // A different receipt belongs to another movement, which this resolution would not book.
   if (status === 'succeeded' && shown !== undefined && providerReceipt !== null && !isSameReceipt(shown, providerReceipt))
     throw conflict('This payment has succeeded with another receipt.', 'provider_receipt')
   if (status === input.outcome) return decided(payment)
@@ -145,7 +145,7 @@ const endUnknown = async (
   return decided(settled.payment)
 }
 
-/** An outcome that costs the organisation may wait for a second administrator's same decision. Repeating it changes nothing. */
+/** An outcome that costs the organisation may need the same decision by a second administrator. Repeating it changes nothing. */
 export const resolvePayment = async (
   tx: Tx,
   config: Config,

@@ -20,7 +20,7 @@ import {
 import { listSuspense, presentSuspense, resolveSuspense } from '../suspense/service.ts'
 import { assignSuspense, enterAmount } from './assign.ts'
 
-/** Money that a provider moved and the books do not follow: a person decides. */
+/** Routes for money that a provider moved and our books do not explain. A person decides about it. */
 export const registerSuspense = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/admin/suspense', 'admin.list_suspense', {

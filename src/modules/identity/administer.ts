@@ -43,7 +43,7 @@ const auditView = (account: AccountRecord) => ({
 const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
   (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
 
-/** Money in an account without a sign-in would be lost to its owner, so it is paid out or adjusted away before closing. */
+/** Refuses to close an account with money, because nobody could sign in to it later. The money is paid out or adjusted first. */
 const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
@@ -53,7 +53,7 @@ const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, 
   await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })
 }
 
-/** Takes the lock of the account's money: a payment that is being decided at the same time is not sent afterwards. */
+/** Locks the balance first, so that a payment that is being decided concurrently is not sent afterwards. */
 export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid, input: AdministerAccount) => {
   found(await findAccount(tx, id))
   const balance = await lockBalance(tx, id)
@@ -105,8 +105,8 @@ const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uui
 )
 
 /**
- * Forgets the person. The books, signed texts, receipts and the audit log stay. A later sign-in with the same method begins a new
- * account.
+ * Erases the person's data. The books, signed texts, receipts and the audit log are kept. A later sign-in with the same method
+ * creates a new account.
  */
 export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
   const { accountId } = principal

@@ -27,14 +27,14 @@ import { listIdentities, presentIdentity } from './identities/queries.ts'
 import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
 import { findSession } from './sessions/service.ts'
 
-/** `end`: with `everything`, all that began there ends too. */
+/** `end`: with `everything`, all records that began there end too. */
 export type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
 
-// Additions are the records that descend from a root: a session or a sign-in method that may be a thief's. Changes are its acts on
-// records that were there before: a raised role, a widened grant, a loosened policy. `end=everything` ends and reverts both.
+// Additions descend from a root, a session or a sign-in method that may be a thief's. Changes are its acts on older records. With
+// `end=everything`, additions end, raised roles are lowered, widened grants are frozen; loosened policies are only listed.
 
 /**
- * The additions of account $1 below the root of kind $2 and id $3. Excluded: $4 and $5, the caller's own session and its method.
+ * Additions of account $1 below the root of kind $2 and id $3, except $4 and $5, the caller's own session and its method.
  * Kinds and their parents, in the order of the query:
  * - identity: linked in a session or through a grant. If it was removed since, only the audit log shows it (`removed`);
  * - session: begun with an identity;
@@ -95,7 +95,7 @@ const reached = statement('origins.accounts_reached')`
    union select balance_account_id from workspaces where id = any($2::uuid[])
    union select account_id from grants where id = any($3::uuid[])`
 
-/** Accounts of members whose role may end, and of their workspaces. The transaction locks them among its first locks. */
+/** Accounts of members whose role may end, of their workspaces and of widened grants. They are among the first locks. */
 export const accountsReached = async (db: Db, principal: Principal, root: Root): Promise<Uuid[]> => {
   if (root.end === undefined || principal.originGrantId !== null) return []
   const { descendants, acts } = await traceFrom(db, principal, root)
@@ -108,7 +108,7 @@ export const accountsReached = async (db: Db, principal: Principal, root: Root):
 
 const roleIn = (text: string | null): Lowered | undefined => (text === null ? undefined : (JSON.parse(text) as Lowered))
 
-/** The additions that are still active, and the changes. The account is locked, so nothing is added meanwhile. */
+/** Finds the additions that are still active, and the changes. The account is locked, so that nothing is added meanwhile. */
 const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
   const { at } = tx
@@ -152,16 +152,16 @@ const findAdditions = async (tx: Tx, principal: Principal, root: Root) => {
 
 type Additions = Awaited<ReturnType<typeof findAdditions>>
 
-/** Limits the response, because an attacker decides how many additions there are. */
+/** Maximum number of records per kind in the response, because an attacker controls how many there are. */
 const maxShown = 100
 
-/** Ids grow with time. */
+/** Sorts by id, because ids grow with time. */
 const newest = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[] =>
   rows.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1)).slice(0, maxShown)
 
 const idOf = ({ id }: { id: string }) => id
 
-/** Shows the records as they are now. Changes that the account may no longer undo are left to a person. */
+/** Presents the records in their current state. Changes that the account may no longer undo are left to a person. */
 const presentAdditions = async (tx: Tx, currency: string, additions: Additions, ended: boolean): Promise<BeganHere> => {
   const { at } = tx
   const revoked = ended ? { revokedAt: at } : {}
@@ -199,12 +199,12 @@ const presentAdditions = async (tx: Tx, currency: string, additions: Additions, 
 
 type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
-/** Grants come first: their keys, and the sign-in methods that they linked, end with them. */
+/** Ends grants first, because their keys and the sign-in methods that they linked end with them. */
 const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additions: Additions) => {
   const { accountId } = principal
   const grantIds = additions.grants.map(({ id }) => id)
   await revokeGrants(tx, deps.onGrantsRevoked, principal, grantIds)
-  // A key that was rotated there belongs to a grant that was there before.
+  // A rotated key belongs to a grant that existed before the session.
   for (const { key } of additions.apiKeys)
     if (!grantIds.includes(key.grantId)) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
   const identityIds = additions.identities.map(({ id }) => id)
@@ -228,9 +228,9 @@ const endAdditions = async (tx: Tx, deps: EndDeps, principal: Principal, additio
 }
 
 /**
- * Ends a session or a sign-in method by `end`, and returns what began there. With `everything` these records end too, except the
- * caller's own session and its method. If no sign-in method would be left, nothing is done. `beganHere` is null if the caller is
- * a key.
+ * Ends a session or a sign-in method with `end`, and returns what began there (`beganHere`), or null if the caller is a key. With
+ * `everything`, these records end too, except the caller's own session and its method. If no sign-in method would remain, nothing
+ * ends.
  */
 export const endWithOrigins = async <Ended>(
   tx: Tx,
@@ -240,7 +240,7 @@ export const endWithOrigins = async <Ended>(
   end: (tx: Tx) => Promise<Ended>,
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
   const everything = root.end === 'everything'
-  // Keys, passkeys and invitations belong to the whole account: a key, or a method that a key linked, cannot end them.
+  // Keys, passkeys and invitations belong to the whole account, so a key, or a method that a key linked, cannot end them.
   if (everything && principal.originGrantId !== null)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
   if (everything) requireFreshProof(principal, tx.at)

@@ -83,7 +83,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         const browser = isOwn ? keepFlowCookie(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
-          // Without a linked identity of the provider, any result is new and would be refused. A linked one proves the session.
+          // A new method needs fresh proof. A linked identity of the provider proves the session itself.
           const linked = await listIdentities(tx, { accountId: principal.accountId })
           if (!linked.some(({ provider }) => provider === body.provider)) requireFreshProof(principal, tx.at)
           return accepted(await startLink(tx, deps, principal, input))
@@ -156,7 +156,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     },
   })
   routes.delete(`${path}/:id`, 'passkeys.remove', {
-    // The owner of a frozen account may still lose a phone.
+    // Allowed in a frozen account, because its owner may still lose a phone.
     freshProof: 'always',
     access: 'undelegated',
     whileFrozen: true,

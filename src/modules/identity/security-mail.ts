@@ -8,7 +8,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
 import { queueMail } from '../mail/service.ts'
 
-// A thief's first steps. The mail goes to every verified address of the account, even if its owner acted.
+// Mails about the first steps of a thief. They go to every verified address of the account, even if its owner acted.
 
 type Told = { accountId: Uuid; cause: string; values: Record<string, string | null> }
 

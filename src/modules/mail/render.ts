@@ -16,10 +16,10 @@ export type Language = 'en' | 'sw'
 const catalogues: Readonly<Record<Language, Catalogue>> = { en: english, sw: swahili }
 const factTexts: Readonly<Record<Language, FactCatalogue>> = { en: englishFacts, sw: factsSw }
 
-/** A zero-width space breaks every text that a mail client would turn into a link: the mail has one link, and names add none. */
+/** Inserts zero-width spaces into texts that mail clients would turn into links, so that names add no links to the mail. */
 const unlinked = (text: string): string => text.replace(/[.:@/](?=\p{L})|:(?=\/\/)/gu, '$&\u200b')
 
-/** "29 Nov 2026, 12:30 (Nairobi time)". */
+/** Formats a time, for example "29 Nov 2026, 12:30 (Nairobi time)". */
 export const timeIn = (language: Language, zone = 'UTC'): ((at: string) => string) => {
   const format = new Intl.DateTimeFormat(`${language}-KE`, { dateStyle: 'medium', timeStyle: 'short', timeZone: zone })
   const place = (zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')
@@ -28,7 +28,7 @@ export const timeIn = (language: Language, zone = 'UTC'): ((at: string) => strin
 
 type Values = Readonly<Record<string, string | null>>
 
-/** Null if a value is missing: the sentence is then left out. */
+/** Fills values into a sentence. Null if a value is missing: the sentence is then left out. */
 const fill = (text: string, values: Values): string | null => {
   const names = [...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   if (names.some((name) => (values[name] ?? null) === null)) return null
@@ -48,7 +48,7 @@ export type Letter = {
 
 const longestSubject = 180
 
-/** The mail before its layout. The secret stands behind the `#`, which no server logs. */
+/** The mail before its layout. The link's secret comes after `#`, so that no server logs it. */
 export const letterOf = (publicUrl: string, { kind, language, content, address: email, secret }: Opened): Letter => {
   const texts = catalogues[language]
   const { role, payee } = content.values

@@ -22,12 +22,12 @@ import { layOut, letterOf, type Opened, timeIn } from './render.ts'
 import { addressed, type MailContent, type MailKind, type MailRow, mailContext, mailKinds } from './service.ts'
 import { createTransport, type Outcome, type Transport } from './transport.ts'
 
-// A row is its own queue entry (`due_at`). A cause without an address becomes a row for each address; a row with one is sent. Its
-// id is the Message-ID: a process that dies before recording the server's answer sends the message again, and readers see one.
+// A row is its own queue entry (`due_at`). A row without an address becomes one row per address; a row with an address is sent.
+// Its id is the Message-ID: if a process dies before it records the server's answer, readers see the repeated mail only once.
 
-/** Longer than a mail server may take. */
+/** Lease of a mail, longer than a mail server may take. */
 const leaseSeconds = 120
-/** An hour in all. */
+/** Pauses between tries, an hour in total. */
 const pausesSeconds = [60, 120, 240, 480, 900, 1800]
 
 const dueMails = prepare('mails.due', { now: 'timestamptz', except: 'uuid[]', free: 'rows' }, 'pool', (orm, param) =>
@@ -46,7 +46,7 @@ const findMail = selectRow('mails.by_id', mails, ['id'], { connection: 'pool' })
 type Recipient = { accountId: Uuid; email: string } & Pick<typeof notificationSettings.$inferSelect, 'language'> & {
     wants: Record<string, boolean> | null
   }
-/** Each verified address of each account once. The query is text, because an account's settings may be missing. */
+/** Reads each verified address of each account once. The query is SQL text, because an account may have no settings. */
 const readRecipients = statement('mails.recipients')`
   select distinct on (a.id, ${emailKeySql('i.email')}) a.id as "accountId", i.email, coalesce(s.language, 'en') as language,
      case when s.account_id is not null then json_build_object('approvals', s.approvals_email, 'lists', s.lists_email,
@@ -58,7 +58,7 @@ const readRecipients = statement('mails.recipients')`
    where a.status <> 'closed' and i.email_verified and i.email is not null
    order by a.id, ${emailKeySql('i.email')}, i.id`
 
-/** A mail about a decided approval, or an accepted or withdrawn invitation, is not sent any more. */
+/** Mails about decided approvals, and about accepted or withdrawn invitations, are no longer sent. */
 const decided = prepare('mails.decided_approval', { id: 'uuid' }, (orm, param) =>
   orm
     .select({ id: approvals.id })
@@ -182,7 +182,7 @@ const work = async (deps: Sending, transport: Transport | null, id: Uuid): Promi
   await end(deps, row, outcome, opened.address)
 }
 
-/** In the sandbox a mail counts as sent once its page can show it. */
+/** In the sandbox, a mail counts as sent once the sandbox's page can show it. */
 const transportOf = (config: Sending['config']): Transport | null => {
   if (config.mailDelivery === 'smtp') return createTransport(config)
   return config.mailDelivery === 'sandbox' ? async () => 'sent' : null
@@ -200,7 +200,7 @@ export const createMailWorker = (deps: Sending): Worker => {
   }
 }
 
-/** For the sandbox's page of mails. */
+/** The newest mails, for the sandbox's page. */
 export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>) =>
   (await deps.db.run(newest, { take: 50 })).map((row) => {
     const opened = openMail(deps, row)
@@ -209,7 +209,7 @@ export const newestLetters = async (deps: Pick<Parts, 'config' | 'db' | 'vault'>
     return { ...letterOf(deps.config.publicUrl, opened), to: opened.address, language, at }
   })
 
-/** Keeps who was told of an approval, and nothing else. */
+/** Removes old mails. For approvals, the record of who was told is kept. */
 const forget = statement('mails.forget')`
   with old as materialized (select id, subject_kind from mails where ended_at < $1 and address_ciphertext is not null order by ended_at limit 1000 for update skip locked),
      removed as (delete from mails where id = any(array(select id from old where subject_kind is distinct from 'approval'))),

@@ -7,7 +7,7 @@ import type { Fact } from '../../lib/approval-facts.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 
-/** The setting that switches each kind off; null: none does. The texts are in `texts/`. */
+/** The setting that switches off each kind of mail. Null: the kind cannot be switched off. The texts are in `texts/`. */
 export const mailKinds = {
   approval_waits: 'approvals',
   approval_still_waits: 'approvals',
@@ -23,20 +23,20 @@ export const mailKinds = {
 } as const
 export type MailKind = keyof typeof mailKinds
 
-/** The values of a mail's text. The caller quotes names; a sentence whose value is null is left out. */
+/** Values for a mail's text. The caller quotes names. A sentence whose value is null is left out. */
 export type MailContent = {
   values: Readonly<Record<string, string | null>>
-  /** RFC 3339. The mail shows them in the workspace's time zone and the reader's language. */
+  /** RFC 3339 times. The mail shows them in the workspace's time zone and the reader's language. */
   times?: Readonly<Record<string, string>>
-  /** The time zone of the workspace, or of the account's own if there is none. Read when the mail is addressed. */
+  /** The time zone of the workspace, or of the account's personal one if there is none. It is read when the mail is addressed. */
   zone?: string
-  /** The path of the one link. */
+  /** The path of the mail's only link. */
   path: string
   facts?: { all: readonly Fact[]; of: number; currency: string }
-  /** Only before addressing: the recipients, or everyone who may decide in the workspace, except `except`. */
+  /** Set until the mail is addressed: the recipients, or all who may decide in the workspace, except `except`. */
   to?: readonly Uuid[] | 'deciders'
   except?: Uuid | null
-  /** Only before addressing: the actor; `label`: its key or agent. Their name and the workspace's are read at addressing. */
+  /** Set until the mail is addressed: the actor, and its key or agent (`label`). Their names are read at that time. */
   by?: { accountId: Uuid; label: string | null }
 }
 
@@ -65,7 +65,7 @@ const rowOf = (tx: Tx, { kind, cause, workspaceId, about, ...content }: Cause): 
   endedAt: null,
 })
 
-/** Called in the transaction of the cause: mails each of its recipients once, after the commit. */
+/** Called in the transaction of the cause. Each recipient gets one mail after the commit. */
 export const queueMail = (tx: Tx, cause: Cause & { to: NonNullable<MailContent['to']> }): void => {
   tx.writeAtCommit(written, [rowOf(tx, cause)])
   wakeAfterCommit(tx, 'mails')
@@ -85,7 +85,7 @@ export const addressed = ({ vault, derivations }: Seals, row: MailRow, { email, 
   return { ...row, ...recipient, id, cause, addressCiphertext: sealed.ciphertext, addressKeyId: sealed.keyId }
 }
 
-/** Mails an address that may belong to no account. */
+/** Queues a mail to an address that may belong to no account. */
 export const queueMailTo = (tx: Tx, seals: Seals, cause: Cause, recipient: Recipient): void => {
   tx.writeAtCommit(written, [addressed(seals, rowOf(tx, cause), recipient)])
   wakeAfterCommit(tx, 'mails')

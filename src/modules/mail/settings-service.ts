@@ -37,7 +37,7 @@ const columns = Object.keys(defaults) as (keyof typeof defaults)[]
 
 export const readSettings = async (db: Db, config: Config, accountId: Uuid): Promise<NotificationSettings> => {
   const [row = defaults, addresses] = await Promise.all([find(db, { accountId }), db.run(addressesOf, { accountId })])
-  // Two sign-in methods may have one address.
+  // Groups by address, because two sign-in methods may have the same one.
   const byAddress = new Map(addresses.map(({ email, refusedAt }) => [emailKey(email ?? ''), { email: email ?? '', refusedAt }]))
   return {
     approvals: { email: row.approvalsEmail, push: row.approvalsPush },
@@ -63,7 +63,7 @@ export const updateSettings = async (tx: Tx, principal: Principal, input: Update
   }
   const changed = columns.filter((name) => before[name] !== after[name])
   if (changed.length === 0) return
-  // A stolen session could silence its owner.
+  // Needs fresh proof, because a stolen session could silence its owner.
   if (changed.some((name) => after[name] === false)) requireFreshProof(principal, tx.at)
   const row = { accountId, ...after, updatedAt: tx.at }
   await upsertRow(tx, notificationSettings, row, {

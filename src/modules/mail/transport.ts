@@ -2,23 +2,23 @@ import type { Config } from '../../config.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
 import type { Rendered } from './render.ts'
 
-/** `refused`: the server refuses the address for good. `rejected`: it refuses the mail for good. */
+/** `refused`: the server permanently refuses the address. `rejected`: the server permanently refuses the mail. */
 export type Outcome = 'sent' | 'refused' | 'rejected' | { retry: string }
 export type Transport = (mail: { id: string; to: string } & Rendered) => Promise<Outcome>
 
-/** One address: no comma, comment, group or line could make it two, or a header. */
+/** Matches one address. A comma, comment, group or line break could add a second address or a header. */
 const oneAddress = /^[^\s@"(),:;<>[\]\\]+@[^\s@"(),:;<>[\]\\]+$/
 
 type SmtpError = { responseCode?: number; response?: string; command?: string; code?: string; message: string }
 
-/** 5.7 is the server's policy (relaying, authentication), not a fault of the address. */
+/** A 5.7 status is a policy of the server (relaying, authentication), not a fault of the address. */
 const outcomeOf = ({ responseCode = 0, response = '', command = '', code, message }: SmtpError): Outcome => {
   if (responseCode >= 500 && command === 'RCPT TO' && !/\b5\.7\.\d/.test(response)) return 'refused'
   if (responseCode >= 500 && /^(RCPT TO|DATA)$/.test(command)) return 'rejected'
   return { retry: [code, command, responseCode || message.slice(0, 80)].filter(Boolean).join(' ') }
 }
 
-/** A name without a dot is a container beside this one. */
+/** Whether the host is this machine or a container beside it. A container's name has no dot. */
 const isNear = (host: string): boolean => isLoopbackUrl(`http://${host}`) || !/[.:]/.test(host)
 
 export const createTransport = ({ SMTP_URL, MAIL_FROM, publicUrl }: Config): Transport => {
@@ -32,7 +32,7 @@ export const createTransport = ({ SMTP_URL, MAIL_FROM, publicUrl }: Config): Tra
     port: Number(url.port) || (secure ? 465 : 587),
     secure,
     ...(auth && { auth }),
-    // A password and the amounts of people never cross a network in the clear.
+    // Passwords and people's amounts never cross a network unencrypted.
     ...(isNear(url.hostname) ? { ignoreTLS: true } : { requireTLS: true }),
     disableFileAccess: true,
     disableUrlAccess: true,

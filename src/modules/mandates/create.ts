@@ -38,7 +38,7 @@ const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   return problems
 }
 
-/** SHA-256 of the canonical JSON, without absent terms: equal terms have one digest, in any notation. */
+/** SHA-256 of the canonical JSON without absent terms, so that equal terms have one digest in any notation. */
 const termsDigest = (terms: MandateTerms): string => {
   const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes, validFrom } = terms
   const canonical = {
@@ -62,7 +62,7 @@ const domainOf = (config: Config): string => new URL(config.publicUrl).host
 
 type Signable = { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date }
 
-/** EIP-191 text. Equal terms give the same text: a check of a signature builds it again, and never takes it from a request. */
+/** EIP-191 text. Equal terms produce the same text: a signature check rebuilds it, and never takes it from a request. */
 const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: Signable): string => {
   const { workspaceId, grantId, validFrom } = terms
   const { what, who, until } = limitLines(
@@ -93,7 +93,7 @@ const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy 
   ].join('\n')
 }
 
-/** Needs no nonce: a mandate is revoked once, and a second revocation changes nothing. */
+/** Needs no nonce, because a second revocation changes nothing. */
 export const revocationMessage = (config: Config, mandate: MandateRow): string =>
   [
     `${domainOf(config)} asks you to revoke an intent mandate.`,
@@ -110,7 +110,7 @@ export const revocationMessage = (config: Config, mandate: MandateRow): string =
     `Terms digest: ${mandate.termsDigest}`,
   ].join('\n')
 
-/** Reads nothing, so it reveals nothing about an account, a workspace, a grant or a beneficiary. */
+/** Looks up no account, workspace, grant or beneficiary, and so reveals nothing about them. */
 export const prepareMandate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { address, terms }: PrepareMandate,
@@ -126,10 +126,10 @@ export const prepareMandate = async (
 
 type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
 
-/** `message`: the text to sign; null: none, and the creation says why. `signer`: null unless it is the named wallet. */
+/** `message`: the signed text; null if there is none, and the creation then fails. `signer`: null if not the named wallet. */
 export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
-/** Called before the transaction, because a chain may have to be queried; the nonce's binding never changes. */
+/** Called before the transaction, because a chain may have to be queried. Safe, because the nonce's binding never changes. */
 export const proveMandate = async ({ config, contractWallets, db }: ProofParts, input: CreateMandate): Promise<MandateProof> => {
   const { address, terms, nonce, signature } = input
   const digest = termsDigest(terms)
@@ -154,7 +154,7 @@ export const proveRevocation = (
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
-/** Only the owning account can agree for a workspace. Another account's workspace or grant gets the same 404 as a missing one. */
+/** Only the owning account can create a mandate. Workspaces and grants of others return the same 404 as missing ones. */
 const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<WorkspaceRecord> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await first(tx, shareWorkspace, { id: workspaceId })
@@ -171,7 +171,7 @@ const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Da
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
-/** The same nonce, terms and wallet give the same mandate: a caller that lost the answer gets it again. */
+/** The same nonce, terms and wallet return the same mandate, for a caller that lost the answer. */
 const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): MandateRecord => {
   const same = mandate.termsDigest === proof.digest && parseWalletName(mandate.signer)?.address === input.address.toLowerCase()
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
@@ -180,7 +180,7 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
   return mandate
 }
 
-/** The nonce's row is locked first: the second of two concurrent requests waits, and then finds the first one's mandate. */
+/** Locks the nonce's row first, so that the second of two concurrent requests waits, and then finds the first one's mandate. */
 const create = async (
   tx: Tx,
   origin: RequestOrigin,
@@ -227,7 +227,7 @@ const create = async (
   return { mandate, replayed: false }
 }
 
-/** Needs only a signature: its wallet identifies the account. Refusals commit with their audit rows, without using the nonce. */
+/** Requires only a signature, whose wallet identifies the account. Refusals commit their audit rows and do not use the nonce. */
 export const createMandate: typeof create = (tx, origin, input, proof) =>
   create(tx, origin, input, proof).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error

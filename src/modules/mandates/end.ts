@@ -17,7 +17,7 @@ import { findMandate, lockMandate, type MandateRecord, mandateStatus, presentMan
 
 type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
-/** The caller has locked the mandate, and it is active. */
+/** The caller has locked the mandate and checked that it is active. */
 const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
   const after = updateRow(tx, intentMandates, mandate, { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at })
@@ -40,8 +40,8 @@ const endIfActive = async (tx: Tx, id: Uuid, end: MandateEnd): Promise<void> => 
 const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
 
 /**
- * Runs after a payment has succeeded. `exhausted` is final. While a payment under way may still give budget back, the mandate
- * stays active and its limits refuse payments. The caller has locked the account that paid.
+ * Runs after a payment has succeeded. `exhausted` is final, so the mandate stays active while an open payment may still return
+ * budget; its limits then refuse payments. The caller has locked the paying account.
  */
 export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)
@@ -61,7 +61,7 @@ export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uu
     await endIfActive(tx, id, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
 }
 
-/** The mandate's window already refuses payments; this sweep records and publishes the end. */
+/** Payments after the end are already refused; this sweep records and publishes the expiry. */
 export const expireMandates = sweepOf(
   'mandates.expire',
   { id: intentMandates.id, due: intentMandates.expiresAt, where: [sql`${intentMandates.status} = 'active'`] },
@@ -69,7 +69,7 @@ export const expireMandates = sweepOf(
     inTx(deps.db, (tx) => endIfActive(tx, id, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })),
 )
 
-/** A second revocation gives the same answer; a mandate that ended otherwise stays as it is. */
+/** A second revocation returns the same result. A mandate that ended otherwise is not changed. */
 const revoke = async (
   tx: Tx,
   onAuthorityLost: OnAuthorityLost,
@@ -96,7 +96,7 @@ export const revokeByCredential = async (
   return revoke(tx, onAuthorityLost, principal, mandate, { via: 'credential' })
 }
 
-/** The wallet that signed a mandate may always revoke it, as may any wallet of its account now. `signer`: the verified one. */
+/** The wallet that signed a mandate can always revoke it, and so can any wallet of its account. `signer`: the verified wallet. */
 export const revokeBySignature = async (
   tx: Tx,
   onAuthorityLost: OnAuthorityLost,

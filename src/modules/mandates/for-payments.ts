@@ -11,7 +11,7 @@ export type PaymentMandate = {
   signature: { accountId: Uuid; signer: string; signature: string; message: string }
 }
 
-/** `counted`: the amount of a payment that the mandate already counts; the rules are the mandate's without that payment. */
+/** `counted`: the amount of a payment that the mandate already counts. The rules then exclude that payment. */
 const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => {
   const { accountId, signer, signature, message } = mandate
   const { id, workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes } = mandate
@@ -19,7 +19,7 @@ const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => 
   const rules: MandateRules = {
     id,
     name: mandate.description,
-    // A payment that was created before the mandate expired is stopped by a revocation, not by the expiry.
+    // The expiry does not stop a payment that was created before it, but a revocation does.
     status: isCounted && mandate.status === 'expired' ? 'active' : mandate.status,
     signerAccountId: accountId,
     ...{ workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes },
@@ -33,8 +33,8 @@ const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => 
 }
 
 /**
- * Whether the contract wallet that signed the mandate still accepts the signature. Called before the transaction, because the
- * chain takes time. `holds` without a query if there is no such mandate, or if a wallet with its own key signed it.
+ * Whether the contract wallet that signed the mandate still accepts the signature. Called before the transaction, because chains
+ * are slow. Returns `holds` without a query if there is no such mandate, or if a wallet with its own key signed it.
  */
 export const checkMandateSignature = async (
   db: Database,
@@ -54,8 +54,8 @@ export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid, counted?:
 }
 
 /**
- * Locks the mandate as the last lock of all, after the account that pays, which guards its counter. `counted`: for a payment that
- * is checked once more before it is sent. Undefined if the workspace has no such mandate.
+ * Locks the mandate last, after the paying account, which guards its counter. `counted`: the amount of a payment that is
+ * rechecked before it is sent. Undefined if the workspace has no such mandate.
  */
 export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
   const mandate = await lockMandate(tx, id, workspaceId)

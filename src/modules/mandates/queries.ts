@@ -34,10 +34,10 @@ const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, param) =>
   withUsage(orm).where(eq(intentMandates.nonce, param.nonce)),
 )
 
-/** Includes the sum of the payments that count against the mandate: payments that ended unpaid do not. */
+/** Includes the total of payments that count against the mandate. Payments that ended unpaid do not count. */
 export type MandateRecord = RowOf<typeof byId>
 
-/** Signatures and the public text name no workspace, so their callers pass none. */
+/** `workspaceId`: omitted for signatures and the public text, which name no workspace. */
 export const findMandate = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<MandateRecord | undefined> =>
   first(db, byId, { id, workspaceId })
 
@@ -65,8 +65,8 @@ export const mandateList = prepare(
 )
 
 /**
- * Locks the account that pays first, like every writer of its money and its counters. The mandate is read afterwards, with the
- * counter that the lock's last holder left.
+ * Locks the paying account first, as does every writer of its money and its counters. The mandate is read afterwards, with its
+ * current counter.
  */
 export const lockMandate = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<MandateRecord | undefined> => {
   const unlocked = await findMandate(tx, id, workspaceId)

@@ -26,7 +26,7 @@ import {
 const path = '/v1/intent-mandates'
 const one = `${path}/:id`
 
-/** Without a signature the credential needs the permission. */
+/** Without a signature, the credential must have the permission `mandate.manage`. */
 const requireManager = (request: FastifyRequest): Principal => {
   if (!request.caller) throw new Refusal('authentication_required')
   checkPermission(request.caller, ['mandate.manage'])

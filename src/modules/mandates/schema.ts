@@ -18,7 +18,7 @@ import { PaymentType } from '../payment-type.ts'
 
 const unique = <Item>(list: readonly Item[] | null | undefined): Item[] => [...new Set(list ?? [])].sort()
 
-/** Both lists are allow lists: an empty one would allow nothing, so it is refused. */
+/** Both lists are allow lists. An empty list would allow nothing, so it is refused. */
 export const MandateTerms = z
   .strictObject({
     workspace_id: IdIn('workspace').nullish(),
@@ -63,7 +63,7 @@ export const CreateMandate = BodyIn('CreateMandate', {
 })
 export type CreateMandate = z.output<typeof CreateMandate>
 
-/** A signature alone is enough; without one the credential decides. */
+/** A signature is enough. Without one, the caller's credential is checked. */
 export const RevokeMandate = BodyIn('RevokeMandate', {
   signature: Signature.optional(),
   address: WalletAddress.optional().describe('The wallet that signed. Required only for contract wallets.'),

@@ -12,7 +12,7 @@ const withoutTrace = <Of extends Decided>(record: Of): Of => {
   return { ...record, decision }
 }
 
-/** An event goes to every reader, so it leaves out the decision's trace: readers of the payment see it there. */
+/** An event goes to every reader, so it leaves out the decision's trace. Readers of the payment see the trace there. */
 const readableData = (data: unknown): unknown => {
   if (typeof data !== 'object' || data === null) return data
   const record: Decided & { payment?: Decided | null } = withoutTrace(data)
@@ -28,7 +28,7 @@ export const presentNotification = (event: StoredEvent): Notification => ({
   data: readableData(event.data),
 })
 
-/** A thousand streams that send one event share its bytes: a text would be encoded for each stream. */
+/** Streams that send the same event share its bytes. A string would be encoded once for each of a thousand streams. */
 const frames = new WeakMap<StoredEvent, Buffer>()
 
 export const frameOf = (event: StoredEvent): Buffer => {
@@ -40,7 +40,7 @@ export const frameOf = (event: StoredEvent): Buffer => {
   return frame
 }
 
-/** An empty id makes the browser forget the one that cannot be resumed from. */
+/** The empty id makes the browser forget an id from which it cannot resume. */
 export const resetFrame = (accountId: string, at: Date, retentionDays: number): string => {
   const data = {
     id: null,

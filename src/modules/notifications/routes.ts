@@ -22,7 +22,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
   })
   const closing = new AbortController()
   app.addHook('preClose', async () => closing.abort())
-  // Streams are closed before the server waits for its open requests, because a stream is one.
+  // Closes streams before the server waits for open requests, because each stream is an open request.
   app.addHook('preClose', async () => fanOut.close())
   app.addHook('onClose', () => slots.close())
   routes.handle('GET', '/v1/notifications/stream', 'notifications.stream', {
@@ -34,7 +34,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       'Streams server-sent events for everything that the credential can read. After a lost connection, send `Last-Event-ID` to get the missed events first. The REST resources remain the source of truth.',
     querystring: StreamQuery,
     response: { 200: EventStream },
-    // A HEAD request of a stream would never end.
+    // A HEAD request for a stream would never end.
     exposeHeadRoute: false,
     handler: (request, reply) => {
       const header = request.headers['last-event-id']

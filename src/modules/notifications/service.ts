@@ -24,9 +24,7 @@ import { frameOf, resetFrame } from './present.ts'
 import type { NotificationsQuery } from './schema.ts'
 
 const memberships = selectRows('notifications.memberships', members, ['accountId'])
-/**
- * Descendants are found by the root of the tree: an index on all ancestors would need bitmaps, which the connections switch off.
- */
+/** Searches by the root, because an index on all ancestors would need bitmap scans, which the connections disable. */
 const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: grants.id })
@@ -50,7 +48,7 @@ const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   )
 }
 
-/** The event must still be stored. Another tenant's event counts as unknown. */
+/** Finds an event that is still stored. Another tenant's event counts as unknown. */
 const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader: Reader, id: Uuid) => {
   const event = await findEvent(deps.db, id)
   if (!event || !mayRead(reader, event)) return undefined
@@ -66,7 +64,7 @@ const acquireSlot = async ({ config }: Pick<Parts, 'config'>, slots: StreamSlots
   })
 }
 
-/** Every refusal comes before the first byte. `fanOut`: the streams of this process; `slots`: those of all processes. */
+/** Throws only before the first byte. `fanOut`: streams of this process. `slots`: streams of all processes. */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
   { fanOut, slots, resets }: { fanOut: FanOut; slots: StreamSlots; resets: Set<() => void> },
@@ -78,7 +76,7 @@ export const openNotificationStream = async (
     connect: () => SseConnection
   },
 ): Promise<void> => {
-  // `reauthenticate` has a name of its own, because the stream keeps it for as long as it is open.
+  // An open stream keeps `reauthenticate`, but must not keep the rest of `request`.
   const { reauthenticate } = request
   const { accountId } = principal
   const reader = await findReader(deps.db, principal)
@@ -100,7 +98,7 @@ export const openNotificationStream = async (
       return error instanceof Refusal && error.status < 500
     },
   })
-  // The database has lost events that were sent: the reader reads the resources again.
+  // Called if the database has lost events that were sent. The client then reads the resources again.
   const reset = () => {
     writeReset()
     close()
@@ -115,14 +113,14 @@ export const openNotificationStream = async (
 }
 
 const maxAtOnce = 500
-/** The position before every event. */
+/** The position before all events. */
 const beginning: Position = { transaction: '0', id: firstId }
 
 type NotificationsSearch = Omit<NotificationsQuery, keyof PageQuery | 'wait_seconds'>
 
 /**
- * The stream's events for polling: the later ones with `after`, oldest first, else the newest first. Reads until a page is full
- * of events that the reader may see.
+ * The events of the stream, for polling. With `after`, returns later events, oldest first; otherwise the newest first. Reads
+ * until a page is full of events that the reader may see.
  */
 export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
@@ -144,10 +142,10 @@ export const listNotifications = async (
   const since = createdAfter && createdAfter > kept ? createdAfter : kept
   const isBetween = ({ createdAt }: StoredEvent) =>
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
-  // Cut to a whole second, so that requests of one turn share a query; the code below checks the exact time.
+  // Rounds down to a second, so that requests of one turn share a query. `isBetween` checks the exact time.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
-  // The reader may see few of very many events, so each page is larger than the one before.
+  // Each page is larger than the one before, because the reader may see only a few of very many events.
   for (
     let position: Position | null = start, more = true, size = take;
     more && collected.length < take;
@@ -174,8 +172,8 @@ type Waiting = {
 }
 
 /**
- * `listNotifications` for a program that is started now and then: waits for the first event. Each look first checks the
- * credential. A wait counts as a stream of its account.
+ * Like `listNotifications`, but waits for the first event, for a program that is started now and then. Each poll checks the
+ * credential first. A waiting request counts as a stream of its account.
  */
 export const awaitNotifications = async (
   deps: Parameters<typeof listNotifications>[0],

@@ -23,7 +23,7 @@ import { oauthScopes, parseScope, readResources } from './scopes.ts'
 
 const challengePattern = /^[A-Za-z0-9_-]{43}$/
 
-/** S256 or nothing: an absent method would mean `plain` (RFC 7636 section 4.3). */
+/** Requires S256. RFC 7636 section 4.3 assumes `plain` if the method is absent. */
 const readChallenge = (
   { code_challenge: challenge, code_challenge_method: method }: DeviceParameters | CodeParameters,
   missing = 'code_challenge is required (PKCE).',
@@ -39,7 +39,7 @@ const refusedDetails = (why: string) => new OAuthError('invalid_authorization_de
 
 const maxDetailsLength = 20_000
 
-/** RFC 9396: one object of our one type. An unknown member is refused, because a limit with a typing error would be no limit. */
+/** RFC 9396: accepts one object of type `payment`. Refuses unknown members, because a misspelled limit would limit nothing. */
 const parseDetails = (text: string | undefined): SpendingControls | null => {
   if (text === undefined) return null
   if (text.length > maxDetailsLength) throw refusedDetails(`must be at most ${maxDetailsLength} characters`)
@@ -59,7 +59,7 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   throw refusedDetails(`cannot be understood: ${refuseFields(fieldErrors(parsed.error.issues)).message}`)
 }
 
-/** The access that a request asks for, however it arrives. A client that names no scope asks for reading only. */
+/** Reads the access that any kind of request asks for. A client that names no scope asks for read access only. */
 const readRequestedAccess = (
   { scopes }: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
@@ -72,7 +72,7 @@ const readRequestedAccess = (
   requestedControls: parseDetails(parameters.authorization_details),
 })
 
-/** Until the redirect URI is valid, the answer is only ever a page of ours. */
+/** Errors stay on a page of ours until the redirect URI is known to be valid. */
 const readRedirectUri = (client: ClientRecord, requested: string | undefined): string => {
   const [only, ...others] = client.redirectUris
   if (requested === undefined) {
@@ -84,7 +84,7 @@ const readRedirectUri = (client: ClientRecord, requested: string | undefined): s
   return requested
 }
 
-/** Errors here may be reported to the client. */
+/** Errors from this function may be reported to the client. */
 const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, own: string) => {
   if (!client.grantTypes.includes('authorization_code')) throw new OAuthError('unauthorized_client')
   if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
@@ -101,7 +101,7 @@ const asksForNone = ({ prompt }: CodeParameters): boolean => prompt?.split(' ').
 
 type RedirectTarget = { redirectUri: string; state: string | null; issuer: string }
 
-/** The client's address with the answer, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
+/** Returns the redirect URI with the answer, always with `iss` (RFC 9207). The URI's own query stays as registered. */
 export const answerUrl = ({ redirectUri, state, issuer }: RedirectTarget, parameters: Record<string, string>): string => {
   const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
@@ -113,7 +113,7 @@ export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
 type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
-/** `request` is called again if its user code is in use. */
+/** `request` is called again if its user code is taken. */
 const keepRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
   client: ClientRecord,
@@ -132,7 +132,7 @@ const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
 const pushedTtlSeconds = 90
 const decisionTtlSeconds = 600
 
-/** RFC 9126: everything is checked now, and reported to the client instead of to a browser. */
+/** RFC 9126: checks everything now, and reports errors to the client instead of a browser. */
 export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters) => {
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   if (asksForNone(parameters)) throw new OAuthError('consent_required')
@@ -168,7 +168,7 @@ const takeRow = prepareWrite(
       .returning({ id: oauthAuthorizations.id }),
 )
 
-/** Only the person who is signed in when the request arrives may decide it. An agent's credential counts as signed out. */
+/** Only the person who is signed in when the request arrives may decide it. A delegated credential counts as signed out. */
 const bindingOf = (principal: Principal | null) =>
   principal && !principal.grant
     ? { accountId: principal.accountId, sessionId: principal.originSessionId }
@@ -198,8 +198,8 @@ const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId
 )
 
 /**
- * The browser's next address. A redirect reports an error only to a client that the person has given a grant before. Otherwise we
- * would redirect to any registered address (RFC 9700, 4.11.2). Others get a page of ours, whose link back carries the error.
+ * Returns the browser's next address. Reports an error by redirect only to a client to which the person has given a grant,
+ * because otherwise we would redirect to any registered address (RFC 9700, 4.11.2). Others get a page of ours with a link back.
  */
 export const authorize = async (
   deps: AuthorizeDeps & Pick<Parts, 'clientDocuments'>,
@@ -231,7 +231,7 @@ export const authorize = async (
 const deviceTtlSeconds = 600
 export const pollIntervalSeconds = 5
 
-/** Consonants only: no words, and no letters that look alike. 20^8 codes (RFC 8628 section 6.1). */
+/** Consonants only, so that codes form no words and have no similar letters. 20^8 codes (RFC 8628 section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 const codeLength = 8
 
@@ -239,13 +239,13 @@ const newUserCode = (): string => Array.from({ length: codeLength }, () => lette
 
 export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
 
-/** A user code in any case, with any separators. Undefined if it cannot be one of ours. */
+/** Reads a user code in any case and with any separators. Undefined if it cannot be one of ours. */
 export const readUserCode = (text: string): string | undefined => {
   const code = text.toUpperCase().replace(/[^A-Z]/g, '')
   return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined
 }
 
-/** RFC 8628 has no PKCE; here every flow has it: a stolen device code cannot be redeemed without the verifier. */
+/** RFC 8628 has no PKCE. Here every flow needs it, so that a stolen device code is useless without the verifier. */
 const deviceChallengeMissing =
   'code_challenge is required (PKCE), in the device flow too: send code_challenge and code_challenge_method=S256 with this request, and code_verifier with each token request.'
 

@@ -12,13 +12,13 @@ import type { Parts } from '../parts.ts'
 import { OAuthError } from './errors.ts'
 import { knownScopes } from './scopes.ts'
 
-// Cut out of the text: a parser would normalise the parts to compare.
+// Matches the text, because a parser would normalise the parts to compare.
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
 const maxUriLength = 2000
 
 /**
- * Schemes that a browser or the system's own programs run or show. Any other scheme may belong to an application.
- * RFC 8252 (7.1) asks for a domain name, but editors use schemes without a dot (`cursor`, `vscode`).
+ * Schemes that a browser or a system program runs or shows. Any other scheme may belong to an application. RFC 8252 (7.1) asks
+ * for a domain name, but editors use schemes without a dot (`cursor`, `vscode`).
  */
 const notPrivateUse = new Set(
   (
@@ -26,7 +26,7 @@ const notPrivateUse = new Set(
     'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms shell res mhtml content'
   ).split(' '),
 )
-/** Browsers' schemes, with their suffix after a hyphen: a redirect to one of them can open any page of the network. */
+/** Schemes of browsers, with or without a suffix. A redirect to such a scheme could open any page of the network. */
 const ofBrowsers =
   /^(?:googlechromes?|microsoft-edge|firefox|opera|brave|vivaldi|x-safari|touch-https?|ms|x-apple)(?:-|$)|^web\+|-extension$/
 const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !ofBrowsers.test(scheme)
@@ -53,7 +53,7 @@ const withoutPort = (uri: string): string | undefined => {
   return parts ? `${parts[1]}${parts[2]?.replace(/^([^?]*?)\/?(\?.*)?$/, '$1$2')}` : undefined
 }
 
-/** Compared byte for byte, except a loopback address's port and last slash: native apps use free ports (RFC 8252, 7.3). */
+/** Compares bytes, except for the port and last slash of a loopback address: native apps use free ports (RFC 8252, 7.3). */
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)
@@ -65,7 +65,7 @@ export const matchesRedirectUri = (registered: string, requested: string): boole
   )
 }
 
-/** The host, or the scheme of an application on the device. */
+/** The host of a web address, or the scheme of an application on the device. */
 export const redirectHost = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
@@ -74,7 +74,7 @@ export const redirectHost = (uri: string): string => {
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 type ClientGrantType = (typeof clientGrantTypes)[number]
 
-/** RFC 7591 section 2; other members are ignored, and so not echoed. */
+/** RFC 7591 section 2. Other members are ignored and not echoed. */
 const Wire = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),
   client_name: z.string().optional(),
@@ -95,7 +95,7 @@ const readName = (text: string | undefined, redirectUris: readonly string[]): st
   return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
 }
 
-/** Unknown types are left out; one of the rest must begin a flow. A client without types redirects (RFC 7591, section 2). */
+/** Ignores unknown types. One of the known types must begin a flow. The default is the redirect flow (RFC 7591, section 2). */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
   const all = named === undefined || named.length === 0 ? ['authorization_code', 'refresh_token'] : named
   const types = clientGrantTypes.filter((type) => all.includes(type))
@@ -116,13 +116,13 @@ const readUri = (text: string | undefined): string | null => {
   return text
 }
 
-/** Many libraries write null for an absent member. */
+/** Removes null members, because many libraries write null for an absent member. */
 const withoutNulls = (input: unknown): unknown =>
   typeof input === 'object' && input !== null && !Array.isArray(input)
     ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
     : input
 
-/** `fetched`: a document serves many servers, so unacceptable redirect URIs are left out, and requests with them refused. */
+/** `fetched`: a document serves many servers, so an unacceptable redirect URI is ignored until a request uses it. */
 export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
@@ -160,14 +160,14 @@ const refusedDocument = (why: string) => new OAuthError('invalid_client', `The c
 const unavailable = (why: string) =>
   new OAuthError('temporarily_unavailable', `The client metadata document ${why}.`, { 'retry-after': '5' })
 
-/** During development on one machine a client may serve its document from the loopback address, over http and on any port. */
+/** In development, a client on this machine may serve its document over http, on any port of the loopback address. */
 const onLoopback = (config: Config, url: URL): boolean => config.metadataLoopback && isLoopbackUrl(url.href)
 
 export const documentUrl = (config: Config, clientId: string): URL | undefined => {
   if (!/^https?:\/\//i.test(clientId)) return undefined
   if (clientId.length > maxAddressLength || !URL.canParse(clientId)) throw refusedDocument('has no valid address')
   const url = new URL(clientId)
-  // A URL that a parser would rewrite (dot segments, uppercase, a default port) is refused: ids are compared as text.
+  // Refuses a URL that a parser would rewrite (dot segments, uppercase, a default port), because ids are compared as text.
   if (url.href !== clientId || clientId.includes('#') || url.username !== '' || url.password !== '' || url.pathname === '/') {
     throw refusedDocument('must have an https address with a path, in its plain spelling')
   }
@@ -189,12 +189,12 @@ const parse = (text: string): Record<string, unknown> => {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Refused below.
+    // Invalid JSON is refused below.
   }
   throw refusedDocument('is not a JSON object')
 }
 
-/** Reads a client's metadata from its own address (draft-ietf-oauth-client-id-metadata-document). Never inside a transaction. */
+/** Fetches a client's metadata (draft-ietf-oauth-client-id-metadata-document). Never called inside a transaction. */
 export const readClientDocument = async (deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config'>, url: URL) => {
   const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
   const answer = await deps.clientDocuments(url, { accept: 'application/json', maxBytes, allows }).catch((error: unknown) => {

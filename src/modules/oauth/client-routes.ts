@@ -29,7 +29,7 @@ import {
 } from './schema.ts'
 import { introspectToken, revokeToken } from './tokens.ts'
 
-/** Text that no database can store. The JSON parser checks bodies; forms and queries are checked here. */
+/** Refuses text that the database cannot store. The JSON parser does so for bodies, this function for forms and queries. */
 export const requireStorable = (values: unknown): void => {
   if (typeof values !== 'object' || values === null) return
   for (const [name, value] of Object.entries(values))
@@ -62,7 +62,7 @@ const requestRefusals = oauthRefusals(
   'invalid_authorization_details',
 )
 
-/** A client that is told "invalid" throws its tokens away: during a hold, the lost writes may contain them. */
+/** A client discards tokens that are called invalid. If lost writes may contain them, the client is told to retry instead. */
 const perhapsLost = ({ lossDetection }: Parts, error: unknown): unknown =>
   error instanceof OAuthError &&
   (error.code === 'invalid_grant' || error.code === 'invalid_client') &&
@@ -78,7 +78,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     const routes = routesOf(scope, deps)
     scope.setErrorHandler((error, request, reply) => handleOAuthError(perhapsLost(deps, error), request, reply))
     scope.addHook('preValidation', async (request) => {
-      // A form without parameters has no body: the error names the missing ones, as for any other form.
+      // A form without parameters has no body. The error then names the missing parameters, as for any other form.
       request.body ??= {}
       requireStorable(request.body)
     })
@@ -127,7 +127,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       consumes: form,
       body: RevocationBody,
       response: {
-        // Clients read every answer as JSON, even an empty one.
+        // Clients parse every answer as JSON, so the body is an empty object.
         200: z.object({}).meta({ id: 'Revoked', description: 'The token was revoked, or the client has no such token.' }),
         ...oauthRefusals('invalid_request', 'invalid_client'),
       },
@@ -184,7 +184,7 @@ export const registerRegistration = (app: App, deps: Parts): void => {
     scope.setErrorHandler(handleOAuthError)
     routes.handle('POST', '/v1/oauth/register', 'oauth.register', {
       ...open,
-      // The same rule as for a client's own document.
+      // The same rule as for a client's metadata document.
       text: 'lenient',
       summary: 'Register a client',
       description: 'RFC 7591. A public client gets an ID. A confidential client also gets a secret, which is shown only once.',

@@ -16,7 +16,7 @@ import { formatScope } from './scopes.ts'
 
 type ClientsDeps = Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db'>
 
-/** Argon2 is expensive by design, and it uses the threads that files and name lookups share. */
+/** Argon2 is expensive by design and uses the threads that file access and name lookups share. */
 const full = () => new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' })
 const hashing = createSlots({ size: 2, waiting: 64, full })
 
@@ -26,7 +26,7 @@ export type ClientRecord = typeof oauthClients.$inferSelect
 
 export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
 
-/** RFC 7591: every caller may do this, so a registration proves nothing about the client. */
+/** RFC 7591. Any caller may register a client, so a registration proves nothing about it. */
 export const registerClient = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>, origin: RequestOrigin, input: unknown) => {
   const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
   const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
@@ -41,7 +41,7 @@ export const registerClient = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>,
   return {
     client_id: formatId('oauth_client', id),
     client_id_issued_at: Math.floor(createdAt.getTime() / 1000),
-    // 0: it does not expire (RFC 7591 section 3.2.1).
+    // 0: the secret does not expire (RFC 7591 section 3.2.1).
     ...(secret !== null && { client_secret: secret, client_secret_expires_at: 0 }),
     client_name: name,
     ...(uri !== null && { client_uri: uri }),
@@ -75,7 +75,7 @@ export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, c
   return client
 }
 
-/** The client's metadata document is read if we have none, or only an old one. */
+/** Fetches the client's metadata document if it is unknown or outdated. */
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
@@ -130,7 +130,7 @@ const presented = ({ authorization, client_id: id, client_secret: secret }: Clie
   return basic.secret === '' ? { clientId: basic.clientId, secret: undefined } : basic
 }
 
-/** A confidential client may send its secret in either way. `find`: `requireClient` if the client may be new to us. */
+/** A confidential client may send its secret in either way. `find`: `requireClient` if the client may be unknown to us. */
 export const authenticateClient = async (
   deps: ClientsDeps,
   credentials: ClientCredentials,
@@ -153,7 +153,7 @@ const staleSeconds = 3600
 
 const touch = statement('oauth_clients.touch')`
   update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)`
-/** The time is an hour stale at most: it only shows which registrations are idle. */
+/** Updates the time at most once an hour, because it only shows which registrations are idle. */
 export const touchClient = async (db: Db, { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>, at: Date) => {
   if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])
 }

@@ -32,8 +32,8 @@ import { isSubset } from './scopes.ts'
 import { newHandle } from './tokens.ts'
 
 /**
- * A host that serves the client's document identifies the client, but only for answers that go to that host. The device flow has
- * none: any caller can begin it with another client's address.
+ * The host that serves a client's document identifies the client, but only for answers that go to that host. The device flow has
+ * no such answer: any caller can begin it with another client's address.
  */
 const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
   if (client.url === null || redirectUri === null) return null
@@ -50,7 +50,7 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
   return expiresAt <= now ? 'expired' : 'pending'
 }
 
-/** Long enough to copy a code from a browser to a terminal; PKCE makes the code worthless to others. */
+/** Long enough to copy a code from a browser to a terminal. PKCE makes the code useless to others. */
 const codeTtlSeconds = 120
 
 const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, param) =>
@@ -72,7 +72,7 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
 
 type AuthorizationName = { id: Uuid } | { user_code: string }
 
-/** A request that began in another person's browser, or has not reached a browser yet, is not found. */
+/** A request that began in another person's browser, or that no browser has opened yet, is not found. */
 const requestNamed = (lock?: 'update') => {
   const [id, code] = lock ? ['lock', 'lock_by_user_code'] : ['by_id', 'by_user_code']
   const byId = selectRow(`oauth_authorizations.${id}`, oauthAuthorizations, ['id', 'flow'], { ...(lock && { lock }) })
@@ -122,7 +122,7 @@ const requireOpen = ({ status, expiresAt, sessionId }: AuthorizationRecord, { or
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
 }
 
-/** Only a person lets an agent's new payees go unconfirmed. An agent repeats calls, so it must confirm a second payment. */
+/** Only a person may allow unconfirmed new payees. An agent may repeat calls, so it must confirm a possible duplicate. */
 const undecided = (requested: Controls): Controls => ({
   ...requested,
   newPayees: requested.newPayees === 'allow' ? null : requested.newPayees,
@@ -134,7 +134,7 @@ const tooWide = (requested: NonNullable<Controls[keyof Controls]>): string =>
     ? 'must name nothing that the client did not ask for'
     : `must not ${typeof requested === 'bigint' ? 'be' : 'allow'} more than the client asked for, ${requested}`
 
-/** The requested limits, narrowed by the person. Wider limits are refused, never reduced. */
+/** The requested limits, narrowed by the person. Wider limits are refused, not reduced. */
 const narrowControls = (requested: Controls, decided: Controls = noControls): Controls => {
   const under = 'spending_controls.'
   const fields: FieldError[] = []
@@ -169,7 +169,7 @@ const choosePermissions = async (
   return chosen
 }
 
-/** The grant expires with its code until the client has redeemed it: a consent that no client redeems leaves no grant behind. */
+/** Until the client redeems the code, the grant expires with it, so that an unused consent leaves no grant behind. */
 const approve = async (
   tx: Tx,
   derivations: Derivations,
@@ -222,7 +222,7 @@ const approve = async (
   return code
 }
 
-/** Only a person in their own session decides (the route's `undelegated`), and never grants more than was requested. */
+/** Only a person in their own session may decide (`undelegated` on the route), and cannot grant more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
   { config, derivations }: Pick<Parts, 'config' | 'derivations'>,

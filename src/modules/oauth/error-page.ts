@@ -9,18 +9,18 @@ import { OAuthError } from './errors.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** Anything but a refusal is a bug: logged, and never shown. */
+/** Any error that is not a refusal is a bug. It is logged and never shown. */
 const refusalOf = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
   const refusal = toRefusal(error)
-  // RFC 6749 appendix B: the body was not a form.
+  // The body was not a form (RFC 6749 appendix B).
   if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType))
     return new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
   if (!refusal || refusal.status >= 500) request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
   return refusal ?? new Refusal('internal_error')
 }
 
-/** RFC 6749 section 5.2, with the envelope's `message` beside it. */
+/** The error response of RFC 6749 section 5.2, with the `message` of our error envelope. */
 const sendOAuthError = (
   { code, message, headers }: OAuthError | Refusal,
   status: number,
@@ -54,11 +54,11 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 }
 
-/** An error stays on a page of ours. The page links to the client's address only if the client registered it. */
+/** Shows an error on a page of ours. The page links to the client's address only if the client registered it. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const refused = refusalOf(error, request)
   const { status, message, headers } = refused
-  // An unknown client is an error in the link, and no reason for a browser to ask for a password.
+  // 400 even for an unknown client: the error is in the link, and a 401 would make the browser ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status
   if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
   const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request is not valid')

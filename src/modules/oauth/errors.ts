@@ -1,4 +1,4 @@
-/** The refusals of the OAuth specifications: RFC 6749 and, where noted, its companions. Code → status and sentence. */
+/** Errors of the OAuth specifications: RFC 6749 and, if noted, its companions. Maps a code to its status and sentence. */
 export const oauthCatalogue = {
   invalid_request: [400, 'The request is not valid.'],
   invalid_client: [401, 'The client is not known, or did not prove who it is.'],
@@ -29,12 +29,12 @@ export const oauthCatalogue = {
 
 export type OAuthErrorCode = keyof typeof oauthCatalogue
 
-/** A refusal with an OAuth error code. Elsewhere refusals are `Refusal`; no route uses both. */
+/** An error with an OAuth code. Routes outside OAuth throw `Refusal`; no route uses both. */
 export class OAuthError extends Error {
   readonly code: OAuthErrorCode
   readonly status: number
   readonly headers: Record<string, string>
-  /** The client's address, with this error and the client's state. */
+  /** The client's redirect URI, with this error and the client's state. */
   readonly back: string | undefined
 
   constructor(code: OAuthErrorCode, description?: string, headers: Record<string, string> = {}, back?: string) {

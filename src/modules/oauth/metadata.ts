@@ -3,7 +3,7 @@ import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from '../../http/app-type.ts'
 import { mcpScopes, oauthScopes, offlineAccess } from './scopes.ts'
 
-/** A field of a document: its value, and its description if its name is not one. */
+/** The value of a document's field, and a description unless the name explains the field. */
 type Field = readonly [value: string | boolean | string[], description?: string]
 
 const typeOf = ([value, description]: Field) => {
@@ -13,7 +13,7 @@ const typeOf = ([value, description]: Field) => {
 
 type FieldsAt = (publicUrl: string, resource: ProtectedResource) => Readonly<Record<string, Field>>
 
-/** The same document at every address. */
+/** Declares a document: its schema, and its content for a public URL. */
 const documentOf = (id: string, fieldsAt: FieldsAt) => ({
   schema: z
     .object(Object.fromEntries(Object.entries(fieldsAt('', '')).map(([name, field]) => [name, typeOf(field)])))
@@ -22,7 +22,7 @@ const documentOf = (id: string, fieldsAt: FieldsAt) => ({
     Object.fromEntries(Object.entries(fieldsAt(publicUrl, resource)).map(([name, [value]]) => [name, value])),
 })
 
-/** RFC 8414. Built from the configured address alone: no header can change where a client is sent. */
+/** RFC 8414. Uses only the configured URL, so that no header can change where a client is sent. */
 export const serverMetadata = documentOf('OAuthServerMetadata', (publicUrl) => ({
   issuer: [publicUrl],
   authorization_endpoint: [`${publicUrl}/v1/oauth/authorize`],
@@ -47,7 +47,7 @@ export const serverMetadata = documentOf('OAuthServerMetadata', (publicUrl) => (
   service_documentation: [`${publicUrl}/docs/guides/oauth`, 'The URL of the documentation.'],
 }))
 
-/** RFC 9728. The MCP server's tools need fewer scopes: a client that asks for all should not get more. */
+/** RFC 9728. Lists only the scopes of the MCP server's tools for that server: a client that asks for all gets no more. */
 export const resourceMetadata = documentOf('OAuthResourceMetadata', (publicUrl, resource) => ({
   resource: [resourceUrl(publicUrl, resource)],
   authorization_servers: [[publicUrl], 'The authorization servers that issue tokens for the resource.'],

@@ -4,7 +4,7 @@ import { prepareRemoval, prune } from '../../db/prune.ts'
 import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
 import { type Clock, daysAfter } from '../../lib/clock.ts'
 
-/** Used codes are kept for a day after they expire: until then a second use of one still ends the grant of the first. */
+/** Used codes are kept for a day after they expire: until then, a second use of a code still ends the first use's grant. */
 const retentionDays = 1
 const stateRetentionDays = 30
 const unusedClientDays = 7
@@ -12,9 +12,9 @@ const idleClientDays = 90
 
 const authorizations = prepareRemoval('oauth.prune_authorizations', oauthAuthorizations.id, oauthAuthorizations.expiresAt)
 const accessTokens = prepareRemoval('oauth.prune_access_tokens', oauthAccessTokens.id, oauthAccessTokens.expiresAt)
-/** The grant itself stays as the history of the delegation. Without this row its tokens are unknown. */
+/** Removes the OAuth state of a grant, which makes its tokens unknown. The grant itself is kept as history. */
 const deadGrants = prepareRemoval('oauth.prune_grants', oauthGrants.grantId, oauthGrants.expiresAt)
-/** No account has given the client a grant, or is deciding about one. */
+/** No account has given the client a grant or is deciding about one. */
 const isIdle = sql`not exists (select from ${oauthGrants} where ${oauthGrants.clientId} = ${oauthClients.id})
   and not exists (select from ${oauthAuthorizations} where ${oauthAuthorizations.clientId} = ${oauthClients.id})`
 const by = [oauthClients.id]
@@ -24,7 +24,7 @@ const unusedClients = prepareRemoval('oauth.prune_unused_clients', oauthClients.
 })
 const lapsedClients = prepareRemoval('oauth.prune_lapsed_clients', oauthClients.id, oauthClients.lastUsedAt, { only: isIdle, by })
 
-/** Rows that every caller may create must be deleted eventually. */
+/** Deletes old rows, because any caller can create them. */
 export const pruneOAuth = async (db: Database, clock: Clock): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await prune(

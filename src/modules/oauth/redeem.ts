@@ -43,7 +43,7 @@ const lockByDevice = selectRow('oauth_authorizations.lock_by_device', oauthAutho
 
 const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/
 
-/** A verifier without a challenge is as wrong as the reverse: an attacker may have removed or added one (RFC 9700, 4.8.2). */
+/** Refuses a verifier without a challenge and the reverse: an attacker may have removed or added one (RFC 9700, 4.8.2). */
 const checkVerifier = (challenge: string | null, verifier: string | undefined): void => {
   if (challenge === null && verifier === undefined) return
   if (challenge === null) throw new OAuthError('invalid_grant', 'This request was begun without a code_challenge.')
@@ -93,7 +93,7 @@ export const redeemCode = async (
     if (!authorization || authorization.clientId !== client.id) throw unknownCode()
     const { status, codeExpiresAt, grantId } = authorization
     if (status === 'redeemed' && grantId !== null) {
-      // A reused code was stolen, and one of the uses was the thief's: the first use's grant is revoked too (RFC 6749, 4.1.2).
+      // A reused code was stolen, and either use may be the thief's, so the first use's grant is revoked (RFC 6749, 4.1.2).
       const actor = { accountId: authorization.accountId, origin, way: 'oauth_client' }
       audit(tx, actor, 'oauth_code.reused', { subject: grantId, after: { client_id: clientIdOf(client) } })
       await revokeGrant(tx, deps.onGrantsRevoked, actor, grantId)
@@ -109,11 +109,11 @@ export const redeemCode = async (
   })
 }
 
-/** A client that waits exactly the interval may still arrive slightly early. */
+/** Tolerance, because a client that waits for exactly the interval may arrive slightly early. */
 const toleranceMs = 500
 const slowDownSeconds = 5
 
-/** Undecided: the time of this poll is stored, so the refusal commits. */
+/** Stores the time of this poll, so the refusal commits. */
 const keepWaiting = (tx: Tx, { id, lastPolledAt, pollIntervalSeconds: last }: AuthorizationRecord): CommitThenThrow => {
   const seconds = last ?? pollIntervalSeconds
   const early = lastPolledAt !== null && tx.at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
@@ -138,14 +138,14 @@ export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin:
 }
 
 /**
- * A request whose last byte reaches any process within this time after the rotation is the same use. The time is the database's:
- * a request can take tens of milliseconds to arrive. The new pair is sent later, so a request after an answer is always later.
+ * A request is the same use if its last byte reaches any process within this time after the rotation, by the database's clock. A
+ * request can take tens of milliseconds to arrive. The new pair is sent later, so that a request after an answer is later too.
  */
 const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
-/** In the process that rotated, a request that arrives before the answer is the same use, within this time. */
+/** In the process that rotated, a request within this time is the same use if it arrives before the answer. */
 const unansweredMs = 1_000
-/** Longer than a request waits here for its turn. */
+/** Time for which a used token is remembered, longer than a request waits for its turn. */
 const rememberedMs = 10_000
 
 const arrive = statement('oauth.refresh_arrives')`
@@ -155,7 +155,7 @@ const arrivedInTime = statement('oauth.refresh_came_before')`
   select $3::timestamptz < rotated_at + make_interval(secs => $4) as "inTime"
    from oauth_access_tokens where grant_id = $1 and generation = $2`
 
-/** Locks a grant by its token's handle, so that nothing has to be read first. */
+/** Locks a grant by its token's handle, which saves reading the grant's id first. */
 const lock = prepare('oauth.lock_grant', { handle: 'text' }, 'pool', (orm, param) =>
   orm
     .select({ id: grants.id })
@@ -185,16 +185,16 @@ type RefreshRequest = {
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
-  /** The age of the request's last byte, by this process's clock alone. A client that delays its body gains nothing. */
+  /** The time since the request's last byte, by this process's clock. A client that delays its body gains nothing. */
   elapsedMs: () => number
   /** Whether the request arrived before this process answered the rotation of its token. */
   isUnanswered: () => boolean
 }
 
 /**
- * Rotates a refresh token (RFC 9700 section 4.14.2). A used token was sent twice if both requests were under way at once;
- * otherwise it was stolen. A family is one grant, so a theft ends one installation of one agent. The rotation takes two trips to
- * Postgres: the first locks the grant and reads everything, the second writes everything with the commit.
+ * Rotates a refresh token (RFC 9700 section 4.14.2). If two requests overlap, the same token was sent twice; otherwise it was
+ * stolen. A family is one grant, so a theft ends one installation of one agent. The rotation takes two round trips to Postgres:
+ * the first locks the grant and reads everything, the second writes everything with the commit.
  */
 const rotate = async (
   tx: Tx,
@@ -203,7 +203,7 @@ const rotate = async (
 ): Promise<{ response: TokenResponse; rotates: boolean }> => {
   const { client, origin, parameters, presented } = request
   const { handle, generation } = presented
-  // In this order and in one trip: the state on arrival, the lock, and the state behind the lock.
+  // One round trip, in this order: the time of arrival, the lock, and the state behind the lock.
   const [[arrival], , row] = await Promise.all([
     tx.query<{ arrivedAt: string }>(arrive, [handle, request.elapsedMs() / 1000]),
     tx.run(lock, { handle }),
@@ -222,8 +222,8 @@ const rotate = async (
     return { response: mintGeneration(tx, deps, row, audience), rotates: true }
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
-  // `inTime`: by the database's clock alone, the request was under way before its token's rotation was answered, or late by no
-  // more than the leeway. The number of rotations since does not matter: connections of one client overtake each other.
+  // `inTime`: by the database's clock, the request arrived before its token's rotation was answered, or within the leeway after
+  // that. The number of rotations since does not matter, because a client's connections overtake each other.
   const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
   const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
   const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
@@ -242,12 +242,12 @@ const rotate = async (
 }
 
 /**
- * Only one rotation of a grant is under way at a time. A request with the same token gets the same pair, even if the first may
- * have been committed without an answer.
+ * Runs one rotation of a grant at a time. A request with the same token gets the same pair, even if the first rotation may have
+ * been committed without an answer.
  */
 export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>) => {
   const turns = createSerialRunner()
-  /** Used tokens of this process's latest rotations, each with the time until which another request counts as the same use. */
+  /** Tokens that this process rotated recently, each with the time until which another request is the same use. */
   const openUntil = new Map<string, number>()
   const remember = (token: string): void => {
     openUntil.set(token, performance.now() + unansweredMs)
@@ -272,7 +272,7 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
       return rotation
     })
     await wait(answerAfterMs)
-    // A late timer fires before new arrivals are read. The next turn accepts their connections, and the turn after it reads their requests.
+    // A late timer fires before new arrivals are read. The next turn accepts connections, and the turn after it reads requests.
     await nextTurn()
     await nextTurn()
     const until = openUntil.get(token)

@@ -5,7 +5,7 @@ import { bounded, IdIn, IdOut, RecordOut, TimeIn, TimeOut } from '../../http/wir
 import { SpendingControls, SpendingControlsIn } from '../delegation/schema.ts'
 import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
 
-/** A parameter without a value counts as absent (RFC 6749 section 3.1). A repeated one is a list, and so refused. */
+/** A parameter without a value counts as absent (RFC 6749 section 3.1). A repeated parameter is a list and is refused. */
 const Text = (description: string) =>
   bounded(8000)
     .transform((text) => (text === '' ? undefined : text))

@@ -2,10 +2,10 @@ import { type Permission, permissions, undelegable } from '../../auth/permission
 import { mcpPath, protectedResources, resourceUrl } from '../../http/app-type.ts'
 import { OAuthError } from './errors.ts'
 
-/** Scopes are the permission names, without those that only a person can delegate. */
+/** Scopes are the permission names, except permissions that only a person can delegate. */
 export const oauthScopes: readonly Permission[] = permissions.filter((permission) => !undelegable.has(permission))
 
-/** Advertised, because some clients refresh only if it is there. It changes nothing: refresh tokens need no scope here. */
+/** Advertised, because some clients refresh only if they see it. It has no effect: refresh tokens need no scope here. */
 export const offlineAccess = 'offline_access'
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && word !== offlineAccess)
@@ -23,7 +23,7 @@ export const parseScope = (text: string | undefined): Permission[] | undefined =
   return scopes
 }
 
-/** For a registration: unknown scopes are left out, because a client registers alike with many servers. Null: it names none. */
+/** Scopes of a registration. Unknown scopes are ignored, because a client registers alike with many servers. Null: none named. */
 export const knownScopes = (text: string | undefined): Permission[] | null => {
   const known = scopesAmong(words(text ?? ''))
   return known.length === 0 ? null : known
@@ -53,8 +53,8 @@ const maxLength = 500
 const ownResources = (own: string): string[] => protectedResources.map((known) => resourceUrl(own, known))
 
 /**
- * The resources that an indicator covers (RFC 8707). Clients name the MCP server's address, or the origin from its metadata: both
- * must lead to tokens that open it. Anything else is refused here, before a person is asked.
+ * The resources that an indicator covers (RFC 8707). Clients name the MCP server's address or the origin from its metadata, so
+ * both must lead to tokens that open the MCP server. Anything else is refused before a person is asked.
  */
 const covered = (text: string, own: string): string[] => {
   const [api, mcp] = [own, resourceUrl(own, mcpPath)]
@@ -67,8 +67,8 @@ const covered = (text: string, own: string): string[] => {
 }
 
 /**
- * The audience that a request asks for, within the consented one; an authorization request may ask for all of this service. A
- * grant older than the rule that a token for the API opens the MCP server keeps its narrower audience.
+ * The requested audience, within the consented one. An authorization request may ask for all resources of this service. A grant
+ * from before API tokens opened the MCP server keeps its narrower audience.
  */
 export const readResources = (requested: readonly string[] | undefined, own: string, consented = ownResources(own)): string[] => {
   const resources = [...new Set((requested ?? []).filter((text) => text !== ''))]

@@ -29,7 +29,7 @@ export const newHandle = (): string => randomBytes(handleDigits / 2).toString('h
 
 type Derived = { accessToken: string; refreshToken: string }
 
-/** Undefined if the key is no longer in the ring. */
+/** Derives a token pair again. Undefined if its key is no longer in the ring. */
 const deriveAgain = (
   derivations: Derivations,
   { handle, generation, keyId }: Pick<typeof oauthGrants.$inferSelect, 'handle' | 'generation' | 'keyId'>,
@@ -58,7 +58,7 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
     : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
 }
 
-/** A token of any age, under any key that is still in the ring. */
+/** Whether this service issued the token, at any time and under any key in the ring. */
 export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
   derivations
     .macs('oauth.refresh_token', '')
@@ -85,7 +85,7 @@ const grantTables = (orm: QueryBuilder) =>
     .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
     .innerJoin(accounts, eq(accounts.id, grants.accountId))
 
-/** A writer reads the state behind the grant's lock. */
+/** Writers read the state under the grant's lock. */
 export const grantState = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, param) =>
   grantTables(orm).where(eq(oauthGrants.grantId, param.grantId)),
 )
@@ -95,13 +95,13 @@ export const grantByHandle = prepare('oauth.grant_by_handle', { handle: 'text' }
 
 type TokenGrant = RowOf<typeof grantState>
 
-/** Reasons to issue no tokens for a grant although the request is valid. */
+/** Whether a grant gets no more tokens, even for a valid request. */
 export const hasEnded = ({ grant, account }: TokenGrant, expiresAt: Date, at: Date): boolean =>
   expiresAt <= at || grantLife(grant, at) !== 'active' || !account.oauthEnabled || account.status === 'closed'
 
 export type Audience = { scopes: string[]; resources: string[] }
 
-/** The limits, if the grant has any or the client asked for some. */
+/** The limits, if the grant has limits or the client asked for some. */
 const detailsOf = ({ grant, state }: TokenGrant) => {
   const controls = presentControls(grant)
   return state.detailed || Object.keys(controls).length > 0
@@ -125,8 +125,8 @@ const respond = (
 })
 
 /**
- * Only hashes are stored: both tokens are derived, so that concurrent requests all get the same pair. The caller has locked the
- * grant and commits right afterwards. The rotation's time is written last: requests that arrived before the commit are in time.
+ * Stores only hashes. Both tokens are derived, so that concurrent requests get the same pair. The caller has locked the grant and
+ * commits right afterwards. The rotation's time is written last: requests that arrived before the commit are in time.
  */
 export const mintGeneration = (
   tx: Tx,
@@ -143,7 +143,7 @@ export const mintGeneration = (
   const refreshes = client.grantTypes.includes('refresh_token')
   const accessEnds = earlier(secondsAfter(at, config.ACCESS_TOKEN_TTL_SECONDS), state.endsAt)
   const end = refreshes ? earlier(daysAfter(at, config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
-  // An index contains the end: a client that refreshes often moves it only once a day.
+  // The end is indexed, so it moves only once a day, even if a client refreshes often.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
   if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant, grantEnd)
   tx.defer(touchClient(tx, client, at))
@@ -175,7 +175,7 @@ export const repeatGeneration = async (tx: Tx, derivations: Derivations, row: To
 
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
 
-/** An access token or a refresh token, even one that was rotated long ago. */
+/** Finds an access token or a refresh token, even one that was rotated long ago. */
 const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>, text: string) => {
   const access = await findAccessToken(db, { hash: sha256(text) })
   if (access) {
@@ -191,7 +191,7 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
   return { row, scopes: row.grant.permissions, resources, createdAt: null, expiresAt, isCurrent }
 }
 
-/** RFC 7662, for a client's own tokens only: every caller may register a client. Limits are as they are now. */
+/** RFC 7662, only for a client's own tokens, because any caller may register a client. Limits are the current ones. */
 export const introspectToken = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
   caller: ClientRecord,
@@ -214,12 +214,12 @@ export const introspectToken = async (
     grant_id: formatId('grant', grant.id),
     workspace_id: formatId('workspace', grant.workspaceId),
     ...detailsOf(token.row),
-    // Access tokens only: a refresh token has no time of issue.
+    // Only for access tokens, which have a time of issue.
     ...(token.createdAt && { token_type: 'Bearer' }),
   }
 }
 
-/** RFC 7009. Any token of a grant ends the grant; a token of another client ends nothing. The answer is the same. */
+/** RFC 7009. Any token of a grant ends the grant. Another client's token ends nothing, but gets the same answer. */
 export const revokeToken = async (
   deps: Pick<Parts, 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,

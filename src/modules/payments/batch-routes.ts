@@ -34,7 +34,7 @@ import type { Deps } from './request.ts'
 const path = '/v1/payment-batches'
 const one = `${path}/:id`
 
-/** A single payment can be refused with these codes too. */
+/** Error codes for creating a batch or a single payment. */
 export const batchRefusals = [
   'insufficient_funds',
   'policy_denied',
@@ -44,14 +44,14 @@ export const batchRefusals = [
   'provider_not_configured',
 ] as const
 
-/** The uploaded CSV file; null for a JSON request. */
+/** `paymentList`: the uploaded CSV file; null for a JSON request. */
 declare module 'fastify' {
   interface FastifyRequest {
     paymentList: PaymentList | null
   }
 }
 
-/** Query parameters, because a CSV body has no place for them. */
+/** Fields of the whole batch. With a CSV body, they are query parameters. */
 const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
 
 const csvTypes = ['text/csv', 'application/csv', 'application/vnd.ms-excel']
@@ -68,7 +68,7 @@ const listOf = (bytes: Buffer, contentType: string | undefined, currency: string
   return list
 }
 
-/** A CSV body becomes JSON items before validation: one schema, one digest of the Idempotency-Key. */
+/** Converts a CSV body to JSON before validation, so both formats share a schema and the digest of the Idempotency-Key. */
 const readCsvBodies = (scope: App, currency: string): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser(csvTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
@@ -114,7 +114,7 @@ const registerCreate = (app: App, deps: Deps): void => {
     querystring: CreatePaymentBatchQuery,
     body: CreatePaymentBatch,
     response: { 200: PaymentBatchPreview, 201: PaymentBatch },
-    // Room for a thousand items with all of their fields.
+    // Enough for 1,000 items with all of their fields.
     bodyLimit: 1024 * 1024,
     handler: async (request, reply) => {
       const { paymentList: list, query } = request

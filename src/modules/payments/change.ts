@@ -38,7 +38,7 @@ export type PaymentChange = Partial<Pick<PaymentRecord, (typeof changeable)[numb
 
 export type ChangeOptions = {
   actor: Actor
-  /** Default: an event and an audit row named after the new state. Null: no event. */
+  /** By default, `type` and `action` are the event of the new status. Null: no event. */
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
@@ -53,7 +53,7 @@ const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
 }
 
-/** A payment that waits for a person publishes the event of its approval instead. */
+/** Null for a scheduled payment, and for one pending approval: the approval publishes its own event. */
 const eventOfStatus = ({ status }: PaymentRecord) =>
   status === 'scheduled' || status === 'pending_approval' ? null : (`payment.${status}` as const)
 
@@ -65,7 +65,7 @@ const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
     : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
 }
 
-/** Whether the change decides the outcome, or who bears a late success. An administrator's waiting proposal is then cancelled. */
+/** Whether a change decides an unknown outcome or who bears a late success. Both cancel an administrator's pending proposal. */
 const isDecided = (before: PaymentRecord, after: PaymentRecord): boolean =>
   (before.status === 'unknown' && after.status !== 'unknown') || before.lateSuccessResolution !== after.lateSuccessResolution
 
@@ -73,8 +73,8 @@ const isEnded = (status: PaymentRecord['status']): boolean =>
   status !== 'scheduled' && !openPaymentStatuses.some((open) => open === status)
 
 /**
- * The only way to change payments after their creation: one statement for each table. `balances`: the events of the accounts
- * whose money moved, after all changes. The caller has locked the owning accounts and the payments, and names each payment once.
+ * The only function that changes the status of payments, with one query per table and chunk. `balances`: the events of the
+ * accounts whose money moved. The caller has locked the owning accounts and the payments, and passes each payment once.
  */
 export const writeChanges = async (
   tx: Tx,
@@ -115,7 +115,7 @@ export const writeChange = async (
 
 export type Release = { to: ReleasedPaymentStatus; actor: Actor; failure?: Failure | undefined }
 
-/** `succeeded`: the held money has left. Every other end releases the hold and takes the payment off its limits. */
+/** `succeeded` posts the hold, because the money has left. Any other end releases the hold and the used limits. */
 export type PaymentEnd = { payment: PaymentRecord } & (Release | { to: 'succeeded'; actor: Actor; receipt: string | null })
 
 const changeOf = (end: PaymentEnd, at: Date): Changing => {
@@ -138,8 +138,8 @@ const changeOf = (end: PaymentEnd, at: Date): Changing => {
 }
 
 /**
- * Ends payments with their holds, charges and mandates. The caller has locked the owning accounts and the payments, and names
- * each payment once. Results are in the same order.
+ * Ends payments with their holds and charges, and exhausts spent mandates. The caller has locked the owning accounts and the
+ * payments, and passes each payment once. Results are in the same order.
  */
 export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<PaymentRecord[]> => {
   if (ends.length === 0) return []
@@ -172,7 +172,7 @@ export const wakeForPayments = (tx: Tx, started: readonly Pick<PaymentRecord, 'i
   if (rails.length > 0) wakeAfterCommit(tx, 'payments', { rails, own: started.map(({ id }) => id) })
 }
 
-/** Each payment row is itself a queue entry. */
+/** Writes no queue entry: rail workers claim payment rows whose `dispatchDueAt` has passed. */
 export const startPayments = async (tx: Tx, payments: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
   if (payments.length === 0) return []
   wakeForPayments(tx, payments)

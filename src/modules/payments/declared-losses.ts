@@ -7,7 +7,7 @@ import type { Evidence, Rails } from '../../rails/rail.ts'
 import { repeatWithinSeconds } from '../attempts/attempt.ts'
 import type { PaymentRecord } from './queries.ts'
 
-/** The lost writes may include the payment's approval and its sending. */
+/** For a payment whose approval and transmission may be among the lost writes. */
 export const mayHaveBeenSent: Evidence = {
   kind: 'unknown',
   code: 'restored',
@@ -16,14 +16,14 @@ export const mayHaveBeenSent: Evidence = {
 
 const couldBeSentFrom = (payment: string): string => `coalesce(${payment}.execute_at, ${payment}.created_at)`
 
-/** Whether `payment` could have been sent before loss `loss` was noticed: requested by then, and due if scheduled. */
+/** SQL condition: `payment` existed, and was due if scheduled, before loss `loss` was noticed. It may have been sent by then. */
 export const isOlderThan = (loss: string, payment: string): string => `${loss}.noticed_at > ${couldBeSentFrom(payment)}`
 
-/** The same for the latest loss, which a statement reads once for all its payments. */
+/** The same condition for the latest loss, which a query reads once for all its payments. */
 export const isOlderThanLoss = (payment: string): string =>
   `coalesce((select max(l.noticed_at) from write_losses l) > ${couldBeSentFrom(payment)}, false)`
 
-/** The statement line may be this payment: sent in the lost writes, and now requested again. */
+/** For a payment requested again after a loss: the unexplained statement line may be its first transmission. */
 export const mayBeListed: Evidence = {
   kind: 'unknown',
   code: 'listed',
@@ -34,15 +34,15 @@ export const mayBeListed: Evidence = {
 const providersSql = railNames.map((rail) => `('${providerOf(rail)}', '${rail}')`).join(', ')
 
 /**
- * Whether a statement that was compared during a loss lists a payment of this amount that is still in suspense. `payment` was
- * requested after that loss. If a payment was lost whole, with its key, the client's repetition looks like this.
+ * SQL condition: during a loss that was noticed before `payment` was requested, a statement listed an unexplained payout of the
+ * same amount, still in suspense. A client's retry meets this condition if the loss took the payment with its key.
  */
 export const isListedAsLost = (payment: string): string =>
   `exists (select from write_losses l join suspense_items s on s.created_at between l.noticed_at and coalesce(l.ended_at, 'infinity')
      where l.noticed_at <= ${payment}.created_at and s.resolved_at is null and s.direction = 'out' and s.reason = 'not_in_our_books'
        and s.amount_minor = ${payment}.amount_minor and (s.rail, ${payment}.rail) in (${providersSql}))`
 
-/** Seed of the order's names: a payment that was lost and is requested again with the same key becomes the same order. */
+/** Seed of the order's names at the provider. A lost payment that is requested again with the same key gets the same names. */
 export const seedOf = ({
   id,
   accountId,
@@ -56,7 +56,7 @@ const notRefused = statement('payments.not_refused_as_duplicate')`
      select from unnest($3::text[], $4::text[]) as r(rail, account) where r.rail = p.rail
        and (r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account))))`
 
-/** Rails whose provider refuses a repeated order. `account`: the one that a test must have proven; null: no test needed. */
+/** Rails whose provider refuses a repeated order. `account`: the account that must have passed a test; null: no test needed. */
 const refusing = ({ payout }: Pick<Rails, 'payout'>) =>
   railNames.flatMap((rail) => {
     const repeats = payout[rail]?.repeats
@@ -67,15 +67,15 @@ const proven = statement('rails.refuse_duplicates')`
   select r.rail from unnest($1::text[], $2::text[]) as r(rail, account)
    where r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account)`
 
-/** Rails on which an order that is sent again may be paid, or prompted on a customer's phone, twice. */
+/** Rails on which an order that is sent again may be paid twice, or prompt the customer's phone twice. */
 export const railsThatMayPayTwice = async (db: Db, rails: Pick<Rails, 'payout'>): Promise<SendingRail[]> => {
   const rows = await db.query<{ rail: string }>(proven, fieldsOf(refusing(rails), 'rail', 'account'))
   return sendingRails.filter((rail) => !rows.some((row) => row.rail === rail))
 }
 
 /**
- * Payments that may have been sent before writes were lost, and that their provider might pay again. Reasons: the provider has no
- * id of ours; no test has shown that it refuses a repeated order; it has had time to forget the first one.
+ * Selects payments that might be paid twice if sent now. All `ids` may have been sent before writes were lost. Reasons: the
+ * provider receives no id from us, no test has proven that it refuses repeated orders, or it may have forgotten the first order.
  */
 export const paymentsThatMayBePaidTwice = async (
   db: Db,

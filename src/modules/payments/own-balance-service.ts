@@ -49,12 +49,12 @@ const moves = [
 ]
 
 /**
- * Moves a workspace's counters and scheduled payments to its own balance; scheduled payments hold nothing yet. A payment with a
- * hold is settled where it holds. The caller has locked both accounts, and the workspace already names the new one.
+ * Moves a workspace's counters and its scheduled payments, which hold no money yet, to its own balance. A payment with a hold
+ * settles on the old account. The caller has locked both accounts, and the workspace already refers to the new one.
  */
 export const followToOwnBalance = async (tx: Tx, move: BalanceMove): Promise<void> => {
   await moveCounters(tx, move)
-  // Before the payments change accounts: their hours are counted under the old one.
+  // Runs before the payments change accounts, because it selects their hourly totals by the old account.
   await moveMade(tx, move)
   for (const each of moves) await tx.run(each, move)
 }

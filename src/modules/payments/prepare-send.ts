@@ -42,7 +42,7 @@ const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 't
     .where(and(sql`${payments.id} = any(${param.ids})`, lte(payments.dispatchDueAt, param.now))),
 )
 
-/** Payments that are due and have no attempt that may have been sent. */
+/** Locks and reads due payments, except those with an attempt that may have been sent. */
 const lockDue = prepare('payments.lock_due', { ids: 'uuid[]', at: 'timestamptz' }, 'pool', (orm, param) =>
   orm
     .select({
@@ -107,13 +107,13 @@ const outgoingOf = (
   }
 }
 
-/** Whether the payment still waits for a chain; after `longestChainWaitSeconds` it fails. */
+/** Whether the payment keeps waiting for a chain to answer. After `longestChainWaitSeconds` it fails instead. */
 const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
   kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestChainWaitSeconds)
 
 const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 
-/** A payment that may have been sent in lost writes, and might be paid twice, is not sent: its outcome is unknown. */
+/** Returns payments that are safe to send. Others become unknown, because they may have been sent before writes were lost. */
 const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
   const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
   const paidTwice = older.length === 0 ? new Set<Uuid>() : await paymentsThatMayBePaidTwice(tx, rails, older, tx.at)
@@ -131,14 +131,14 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
-/** Does nothing for a payment that has ended. The caller has locked the payment. */
+/** Schedules the payment to be sent at `due`, if it is `processing`. The caller has locked the payment. */
 export const sendPaymentAt = (tx: Tx, payment: PaymentRecord, due: Date): void => {
   if (payment.status === 'processing') updateRow(tx, payments, payment, { dispatchDueAt: due })
 }
 
 /**
- * Takes due payments out of the queue; the caller has locked the owning accounts. Everything that allowed a payment is checked
- * again: if something no longer holds, the payment fails here, unsent. `answers`: from the chains, before the transaction.
+ * Takes due payments out of the queue and rechecks everything that allowed them. A payment that no longer passes fails here,
+ * unsent. The caller has locked the owning accounts. `answers`: the chains' answers, read before the transaction.
  */
 export const preparePayments = async (
   tx: Tx,
@@ -147,7 +147,7 @@ export const preparePayments = async (
   answers: ChainAnswers,
 ): Promise<Outgoing[]> => {
   const { at } = tx
-  // Statements run in order: the rows are locked and read before they leave the queue.
+  // The queries run in this order, so the rows are locked and read before they leave the queue.
   const [locked] = await Promise.all([
     tx.run(lockDue, { ids, at }),
     tx.run(leaveQueue, { ids, now: at }),
@@ -171,7 +171,7 @@ export const preparePayments = async (
   return outgoing
 }
 
-/** Repeats the same order after its answer was lost. Undefined if it may not be sent. */
+/** Prepares the same order again after the provider's answer was lost. Undefined if it may not be sent. */
 export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: ChainAnswers): Promise<Outgoing | undefined> => {
   const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status !== 'unknown') return undefined
@@ -179,6 +179,6 @@ export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: 
   const [obstacle] = await recheckPayments(tx, [payment], answers)
   if (!beneficiary || obstacle) return undefined
   const payer = (await nameBalances(tx, [payment.accountId]))(payment.accountId).accountId
-  // The repetition reuses the ids of its attempt, so it needs no count of earlier sends.
+  // The repetition uses the ids of its existing attempt, so it needs no count of earlier sends.
   return outgoingOf(deps, { payment, beneficiary, payer, earlier: { sends: 0, generation: 0 } })
 }

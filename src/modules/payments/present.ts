@@ -9,7 +9,7 @@ import type { Decision } from '../policies/schema.ts'
 import type { NamedPayment, PaymentRecord } from './queries.ts'
 import type { Payment } from './schema.ts'
 
-/** When the rail was last asked about a payment, and when it is asked next. `attempts`: oldest first. */
+/** The time of the last query to the rail about a payment, and of the next one. `attempts`: oldest first. */
 export const presentCheck = (
   attempts: readonly { checkedAt: Date | null; nextCheckAt: Date | null }[],
 ): NonNullable<Payment['outcome_check']> => {
@@ -40,7 +40,7 @@ export const presentPayment = (payment: PaymentRecord): Payment => ({
   mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
   approval_id: payment.approvalId && formatId('approval', payment.approvalId),
   initiated_by: payment.snapshot.initiated_by,
-  // Written by `presentDecision` at creation, and unchanged since.
+  // The cast is safe: `presentDecision` wrote this value at creation, and nothing changes it.
   decision: payment.snapshot.decision as Decision,
   provider_receipt: payment.providerReceipt,
   failure_code: payment.failureCode,
@@ -63,7 +63,7 @@ export const presentListed = (payment: PaymentRecord): Payment => withoutTrace(p
 
 type Exported = NamedPayment & { shown: Payment }
 
-/** A payment row for `paymentColumns`. */
+/** Adds the payment in the API's form, which `paymentColumns` reads. */
 export const presentRow = <Row extends PaymentRecord>(row: Row): Row & { shown: Payment } => ({
   ...row,
   shown: presentPayment(row),
@@ -77,7 +77,7 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-/** Local times use the zone in which the payment's day was counted when it was created. */
+/** Local times use the workspace's time zone at the payment's creation. */
 export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
   ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZoneAt(zones, createdAt))],
@@ -101,7 +101,7 @@ export const paymentColumns = (zones: Zones): readonly Column<Exported>[] => [
   ...(['updated_at', 'completed_at'] as const).map(columnOf),
 ]
 
-/** The columns of a batch's results, in reading order. */
+/** Columns of a batch's result file, in reading order. */
 const inResults = [
   ...['batch_row', 'beneficiary_name', 'destination', 'amount', 'currency', 'status', 'failure_message', 'provider_receipt'],
   ...['completed_local', 'time_zone', 'account_reference', 'narrative', 'purpose_code', 'list', 'requested_by_name'],

@@ -48,8 +48,8 @@ const lockRows = prepare('payments.lock', { ids: 'uuid[]' }, 'pool', (orm, param
 )
 
 /**
- * The only way to lock payments: first the accounts that pay, then the payment rows. If a workspace has its own balance since,
- * the account that its limits go by is locked too. Throws `not_found` for a payment that does not exist.
+ * Lock order: first the paying accounts, then the payment rows. If a workspace has since received its own balance, that account
+ * is locked too, because it carries the limits now. Throws `not_found` if a payment does not exist.
  */
 export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
   const holders = await tx.run(readHolders, { ids })
@@ -61,7 +61,7 @@ export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Pr
 
 const lockRow = selectRow('payments.lock_one', payments, ['workspaceId', 'id'], { lock: 'update' })
 
-/** For a caller that already holds the lock of the account that pays: nothing is read before the lock. */
+/** Locks a payment for a caller that has already locked the paying account. */
 export const lockPaymentIn = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> => {
   const locked = await lockRow(tx, { workspaceId, id })
   if (locked) requireLocked(tx, [locked.accountId])
@@ -72,7 +72,7 @@ export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentR
   only(await lockPaymentsWithAccounts(tx, [id]))
 
 const filters = {
-  /** A single status, which is read in the order of an index. */
+  /** A single status: an index returns its payments in list order. */
   status: 'text?',
   statuses: 'text[]?',
   batchId: 'uuid?',
@@ -100,13 +100,13 @@ const page = { before: 'uuid?', take: 'rows' } as const
 
 export type PaymentFilter = Values<typeof filters>
 
-/** A search as requested: its text has not been looked up among the beneficiaries yet. */
+/** A search as requested, before its text is matched against the names of beneficiaries. */
 export type PaymentSearch = Omit<
   PaymentFilter,
   'status' | 'statuses' | 'pattern' | 'named' | 'receipts' | 'searchedId' | 'searchedAmount'
 > & {
   statuses?: readonly PaymentStatus[]
-  /** `amount`: the text as an amount, if it is one. */
+  /** `amount`: the text parsed as an amount, if possible. */
   searched?: { text: string; amount: Minor | undefined }
 }
 
@@ -118,8 +118,8 @@ const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern:
 )
 
 /**
- * First reads the beneficiaries with the text in their names. Postgres then knows how few payments they have, and combines
- * indexes instead of reading the whole workspace.
+ * First reads the beneficiaries whose names contain the text. Postgres can then estimate how few payments match, and combines
+ * indexes instead of scanning the whole workspace.
  */
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
@@ -144,10 +144,10 @@ export const readMatching = <T>(
   })
 }
 
-/** The expression of the index payments_search: both must be the same text. */
+/** Must be the same expression as in the index payments_search, so that Postgres uses the index. */
 const searched = sql`(coalesce(${payments.accountReference}, '') || ' ' || coalesce(${payments.narrative}, ''))`
 
-/** An `or` of conditions: each alternative has an index. */
+/** Each alternative of this `or` has its own index. */
 const textCondition = (at: Places<typeof scope>): SQL | undefined =>
   at.pattern &&
   or(
@@ -158,7 +158,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
     at.searchedAmount && eq(payments.amountMinor, at.searchedAmount),
   )
 
-/** One definition for the list of payments, its totals and its export. */
+/** The conditions shared by the list of payments, its totals and its export. */
 const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => {
   const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.purposeCode, at.mandateId, at.idempotencyKey].some(
     (found) => found !== undefined,
@@ -195,7 +195,7 @@ const inOrder = { owner: payments.workspaceId, id: payments.id }
 
 const readSnapshot = (bytes: Buffer) => parseWithoutTrace(bytes) as PaymentRecord['snapshot']
 export const listedSnapshot = sql`${payments.snapshot}`.mapWith(readSnapshot)
-/** The columns of a payment in a list. */
+/** Columns of a listed payment. Its snapshot omits the trace of the decision. */
 const listedColumns = { ...getTableColumns(payments), snapshot: listedSnapshot }
 
 const selectPage = (orm: QueryBuilder, param: Places<typeof scope & typeof page>) => {
@@ -212,10 +212,10 @@ const selectPage = (orm: QueryBuilder, param: Places<typeof scope & typeof page>
 const list = prepare('payments.list', { ...scope, ...page }, 'page', selectPage)
 const listRare = prepare('payments.list_rare', { ...scope, ...page }, 'pool', selectPage)
 
-/** Filters without an index: an index for each would cost every payment more than these filters save. */
+/** Filters without an index: one index per filter would slow every payment more than it would speed up these searches. */
 const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMinor', 'amountMaxMinor'] as const
 
-/** A filter that may match few of very many payments stays off the connection that all lists share. */
+/** Without an index, a list may scan very many payments, so it does not use the connection that all other lists share. */
 export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
   db.run(withoutIndex.some((name) => filter[name] !== undefined) ? listRare : list, { workspaceId, ...filter, ...page })
 
@@ -232,7 +232,7 @@ const selectNamed = (orm: QueryBuilder) =>
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
 
-/** Payments with their payees, for readers outside this service. */
+/** Payments with the names that an export shows: beneficiary, batch, initiator and approvers. */
 export const namedPayments = prepare('payments.list_with_payee', { ...scope, ...page }, 'pool', (orm, param) =>
   newestFirst(selectNamed(orm), inOrder, param, matching(param)),
 )
@@ -259,7 +259,7 @@ const readChangesBy =
 export const readChangedPayments = readChangesBy(changedPayments)
 const readChangedNamed = readChangesBy(changedNamedPayments)
 
-/** Changed payments page after page, for readers outside this service. */
+/** Reads changed payments page by page, for an export. */
 export const pagesOfChanges = (db: Database, workspaceId: Uuid, since: Date, search: PaymentSearch) => {
   let from: ChangePosition | undefined
   return async ({ take }: { take: number }): Promise<readonly NamedPayment[]> => {
@@ -274,7 +274,7 @@ export type NamedPayment = RowOf<typeof namedPayments>
 
 const amount = sum(payments.amountMinor)
 
-/** Money that has left or is under way: the only definition of "spent". */
+/** The only definition of spent: the money has left or is being sent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
 export const totals = prepare('payments.totals', { ...scope, starts: 'timestamptz[]' }, 'pool', (orm, param) =>

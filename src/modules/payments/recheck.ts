@@ -27,7 +27,7 @@ export const changed = (message: string): Failure => failure('policy_changed', n
 
 /**
  * Why a payment may not be sent now. `stopped`: a freeze or suspension that can be lifted. `unapproved`: a required approval is
- * missing. `unconfirmed`: the chain of a contract wallet that approved it does not answer. `changed`: permanent.
+ * missing. `unconfirmed`: the chain of an approving contract wallet did not answer. `changed`: a permanent reason.
  */
 export type Obstacle =
   | { kind: 'stopped'; refusal: Refusal; failure: Failure }
@@ -49,7 +49,7 @@ export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
   oauth: isStopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
 }
 
-/** A payment under way continues in a frozen workspace, but not with a stopped beneficiary, grant or account. */
+/** A freeze of the workspace does not stop a payment under way; a stop of its beneficiary, grant or account does. */
 const stopped = ({ holder, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
   if (grants.some((grant) => grant.revoked)) return hasChanged('The grant that initiated the payment was revoked.')
   if (beneficiary.archived) return hasChanged('The beneficiary was archived.')
@@ -68,7 +68,7 @@ const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 /** The creation time, or the due time of a scheduled payment. */
 const madeAt = ({ executeAt, createdAt }: Pick<PaymentRecord, 'executeAt' | 'createdAt'>): Date => executeAt ?? createdAt
 
-/** Usage without the payment itself, which the counters of its day include. A counter may be newer than the payment. */
+/** Usage without the payment itself, if the counters include it. A counter that started after the payment does not. */
 const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null }>(
   { amountMinor, countedDay, ...payment }: PaymentRecord,
   { usage, ...rules }: Rules,
@@ -79,10 +79,10 @@ const withoutOwn = <Rules extends { usage: Usage; totalCountedSince: Date | null
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
 })
 
-/** The grants behind a payment, root first, and the number of approvals requested. */
+/** `lineage`: the grants behind a payment, root first. `required`: the number of approvals requested. */
 type Asked = { lineage: readonly Uuid[]; required: number }
 
-/** Sums without the payment itself: the sum of its day includes the payment, with its requested approvals. */
+/** Adds a negative row that cancels out the payment itself, if the day's rows include it with its requested approvals. */
 const withoutOwnUnapproved = (
   { status, amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
   { unapproved }: PaymentContext,
@@ -95,7 +95,7 @@ const withoutOwnUnapproved = (
     : unapproved
 }
 
-/** The payment decided again as of `at`, without its own charges. `day`: the day that the payment counts in from now on. */
+/** Inputs to decide the payment again at `at`, without its own charges. `day`: the day in which the payment will count. */
 const evaluationAgain = (
   payment: PaymentRecord,
   { day, at }: { day: string; at: Date },
@@ -115,7 +115,7 @@ const evaluationAgain = (
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
   const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, unitMinor: 1n, duplicateWindowSeconds: 0 }
-  // A mandate's window and the duplicate check use the payment's creation time.
+  // A mandate's window is checked at the payment's creation time.
   const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...once }
   return { context, evaluation: evaluationOf(own, requested, mandate?.rules ?? null) }
 }
@@ -134,7 +134,7 @@ const unconfirmed: Obstacle = {
 
 const periodsOf = (day: string) => ({ day, month: monthOf(day) })
 
-/** `day`: the day that the payments count in from now on; null: each keeps its own. */
+/** `day`: the day in which all payments will count; null: each payment keeps its own day. */
 type Resting = {
   day: string | null
   authorityOf: (paymentId: Uuid) => Authority
@@ -143,9 +143,9 @@ type Resting = {
 }
 
 /**
- * The only check that what a payment rests on still holds: requester, grants, approvals, their accounts and wallets, mandate,
- * payee, capabilities, freezes, policies. The payment is decided again, without its own charges; undefined: all holds. `moved`
- * gets it if its day changes. `answers`: the chains' answers from before the transaction; null if no chain has to confirm yet.
+ * Rechecks everything that allows a payment: requester, grants, approvals with their accounts and wallets, mandate, beneficiary,
+ * capabilities, freezes and policies. Decides the payment again without its own charges; undefined if it still passes. `moved`:
+ * collects payments whose day changes. `answers`: from the chains before the transaction; null if no chain has to confirm yet.
  */
 const obstacleOf = async (
   tx: Tx,
@@ -169,24 +169,24 @@ const obstacleOf = async (
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (payment.countedDay !== day) {
     const charges = chargesFor(evaluation, madeAt(payment))
-    // The next payment is decided with what is left. If the month stays the same, it counts this payment already.
+    // The next payment is decided with the remaining limits. If the month stays the same, it already counts this payment.
     const month = monthOf(payment.countedDay)
     addUsage(
       state,
       charges.filter(({ period, periodStart }) => period === 'day' || (period === 'month' && periodStart !== month)),
       amountMinor,
     )
-    // The payment's limits depend on the balance that its workspace has now.
+    // Charges go to the account that holds the workspace's balance now.
     moved.push({ payment: { ...payment, accountId: context.workspace.balanceAccountId, countedDay: day }, charges })
   }
   return undefined
 }
 
-/** Checks one payment after the other: each sees what the earlier ones use of another day. */
+/** Checks payments in order, because each counts what the earlier ones add to a new day. */
 const obstaclesOf = (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) =>
   mapInChunks(payments, (payment) => obstacleOf(tx, payment, state, resting))
 
-/** The check before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
+/** The recheck before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (
   tx: Tx,
   payments: readonly PaymentRecord[],
@@ -200,9 +200,9 @@ export const recheckPayments = async (
 }
 
 /**
- * The same check when an approval is given, for the day of the last approval: the payment counts in that day from then on. The
- * caller has locked the owning account and the payments, which one grant requested. `lineage`: that grant and its ancestors.
- * `zone`: the time zone of their workspace. Chains are asked later, before the money leaves.
+ * The same recheck when an approval is given. The payments count in the day of the last approval from then on. The caller has
+ * locked the owning account and the payments, which one grant requested. `lineage`: that grant and its ancestors. `zone`: the
+ * time zone of the workspace. Chains are queried later, before the money leaves.
  */
 export const countOnApproval = async (
   tx: Tx,
@@ -224,8 +224,8 @@ export const countOnApproval = async (
 export type Reread = Asked & { payment: PaymentRecord; zone: ZoneSchedule }
 
 /**
- * For a reader: how a waiting payment would be decided at `at`, and which refusal its approval would get. Changes nothing. A
- * scheduled payment is stopped only when it is due, and the payee of one item stops no batch.
+ * For readers: the decision on a waiting payment at `at`, and the error that its approval would return. Changes nothing. Omits
+ * stops for a scheduled payment until it is due, and stops of a batch item's beneficiary, which do not stop the batch.
  */
 export const decideAt = async (
   db: Db,

@@ -12,19 +12,19 @@ import type { CreatePayment } from './schema.ts'
 export type PaymentRequest = WriteRequest<Principal> & {
   principal: Principal
   input: CreatePayment
-  /** The chain's answer about the wallet that signed the named mandate, from before the transaction. */
+  /** The chain's answer about the wallet that signed the mandate, read before the transaction. */
   mandateSignature: MandateSignatureStatus
-  /** Trace of the request: its group may run in the trace of another request. */
+  /** W3C traceparent of this request, whose group may run in another request's trace. */
   traceparent: string | null
 }
 
-/** `status`: of a payment that this request created. */
+/** `status`: the status of the payment, if this request created one. */
 export type CreatedPayment = Answered<RecordAnswer & { status?: PaymentRecord['status'] }>
 
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
   input: WholeBatch
-  /** Spreadsheet row of each item of a CSV batch. */
+  /** Spreadsheet row of each item; null for a JSON batch. */
   rows: readonly number[] | null
   /** Titles of ignored CSV columns. */
   ignored: readonly string[]
@@ -41,10 +41,10 @@ export type MayBeRefused =
   | ({ kind: 'payment' } & Pick<PaymentRequest, 'principal' | 'input'>)
   | ({ kind: 'batch' } & Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>)
 
-/** Refused payments are recorded in groups after their answer. A killed process loses those that it had not written. */
+/** Records refused payments in groups after they are answered. A killed process loses refusals that it has not written yet. */
 export type Refusals = {
   recording: <Answer>(request: MayBeRefused, submit: () => Promise<Answer>) => Promise<Answer>
-  /** Resolves when every refusal of this process so far is written: before refusals are listed, and at shutdown. */
+  /** Resolves once all refusals of this process so far are written. Awaited before refusals are listed, and at shutdown. */
   settled: () => Promise<void>
 }
 

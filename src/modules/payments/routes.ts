@@ -47,7 +47,7 @@ const searchOf = (
   ...(q !== undefined && { searched: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })
 
-/** If the outcome is unknown, adds when the rail was last asked about the payment. */
+/** Adds the times of the last and next outcome check, if the outcome is unknown. */
 const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> => {
   const payment = presentPayment(record)
   if (record.status !== 'unknown') return payment

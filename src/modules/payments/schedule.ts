@@ -44,7 +44,7 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
   }
 }
 
-/** `ask`: an approval is requested now. */
+/** `ask`: the payment needs an approval, which is requested now. */
 type Due = { payment: PaymentRecord } & ({ kind: 'send' | 'ask'; accepted: Accepted } | { kind: 'fail'; failure: Failure })
 
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
@@ -72,7 +72,7 @@ const dueRequestOf = (payment: PaymentRecord, principal: Payer, mandateSignature
   traceparent: payment.traceparent,
 })
 
-/** Accepts a payment with the result of its decision: later payments are decided with what it leaves. */
+/** Accepts a payment as decided and counts it: later payments are decided with the remaining limits and balance. */
 const acceptDue = (
   { state }: DecisionState,
   payment: PaymentRecord,
@@ -100,7 +100,7 @@ const decideDuePayment = (
   if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'send', accepted: acceptDue(state, payment, decided, payment.approvalId) }
-  // Scheduling requested no approval, so it is requested now. An item alone cannot wait: its batch waits only as a whole.
+  // Scheduling requested no approval, so it is requested now. A batch item cannot wait for an approval by itself.
   if (payment.approvalId === null && payment.batchId === null)
     return { payment, kind: 'ask', accepted: acceptDue(state, payment, decided, newId()) }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
@@ -131,9 +131,9 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Spendin
 }
 
 /**
- * Decides and sends what is due together: one payment, or all items of a batch. Each is decided as if requested now, with what
- * the earlier ones leave. Locks make each payment run once: a payment that another process executed is no longer scheduled. The time is
- * read behind the locks too, so a clock that was set back sends nothing early. `mandateSignature`: of the mandate that they name.
+ * Decides and starts payments that are due together: one payment, or all items of a batch. Each is decided as if requested now,
+ * with the limits that earlier ones leave. Locks ensure that each payment runs once: afterwards it is no longer scheduled. The
+ * time is read after the locks, so a clock that was set back sends nothing early. `mandateSignature`: of the payments' mandate.
  */
 const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], mandateSignature: MandateSignatureStatus): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
@@ -187,6 +187,6 @@ const executeBatches = sweepOf(
 
 type Executing = Deciding & SweepDeps & Pick<Parts, 'contractWallets'>
 
-/** Each payment and each batch runs in its own transaction, so one failure stops no other. */
+/** Each payment and each batch runs in its own transaction, so that a failure does not affect the others. */
 export const executeScheduled = async (deps: Executing): Promise<number> =>
   (await executePayments(deps)) + (await executeBatches(deps))

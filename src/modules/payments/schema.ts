@@ -28,7 +28,7 @@ import { Decision } from '../policies/schema.ts'
 
 const purposePattern = /^[A-Z]{4}$/
 
-/** An external purpose code of ISO 20022. That list grows outside this service, so only the form is checked. */
+/** An ISO 20022 external purpose code. The external list grows, so only the format is checked. */
 const PurposeCode = bounded(100)
   .superRefine((text, context) => {
     if (purposePattern.test(text)) return

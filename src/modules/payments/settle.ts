@@ -12,13 +12,13 @@ import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/recei
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
-/** The move that the evidence causes, or why it causes none. */
+/** The move that the evidence causes, or the verdict if it causes none. */
 type Judged = MoveName | Exclude<SettlementVerdict, 'applied'>
 type MoveName = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
-/** Accepts any amount: the amount that left must be booked. A second proof with a different receipt is a second payout. */
+/** Accepts any amount, because money that left must be booked. A second report with a different receipt means a second payout. */
 const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
   if (receiptIsTaken) return 'contradiction'
   if (payment.lateSuccessAt === null) return 'note_late_success'
@@ -40,7 +40,7 @@ const onFailure = (payment: PaymentRecord): Judged => {
   return payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction'
 }
 
-/** Credits only the whole amount. A return of another amount, or of an unreadable one, goes to suspense for a person. */
+/** Credits a return of the full amount only. A return of a different or unreadable amount goes to suspense for a person. */
 const onReturn = (
   payment: PaymentRecord,
   { amountMinor, isUnread }: Extract<Evidence, { kind: 'returned' }>,
@@ -53,7 +53,7 @@ const onReturn = (
   return payment.status === 'returned' ? 'repeated' : 'contradiction'
 }
 
-/** The order of the evidence does not matter. */
+/** The judgement does not depend on the order in which evidence arrives. */
 const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':
@@ -74,7 +74,7 @@ type Step = { payment: PaymentRecord; evidence: Evidence; source: EvidenceSource
 
 const receiptOf = (evidence: Evidence): string | null => ('receipt' in evidence ? evidence.receipt : null)
 
-/** The rail returned the money. The payment still counts against its limits: it was sent. */
+/** Books money that the rail returned. The payment still counts against its limits, because it was sent. */
 const returnPayment = async (tx: Tx, { payment, source }: Step): Promise<PaymentRecord> => {
   const { id, accountId, amountMinor } = payment
   const { balance } = await transfer(tx, {
@@ -100,7 +100,7 @@ const complete = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentR
   return writeChange(tx, payment, { providerReceipt: receipt }, options)
 }
 
-/** Money left for a payment whose hold was released. Nothing is booked here: an administrator is alerted and books it. */
+/** Records that money left after the hold was released. Books nothing: administrators are alerted, and one of them books it. */
 const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const moved = (evidence.kind === 'succeeded' ? evidence.amountMinor : null) ?? payment.amountMinor
@@ -118,16 +118,16 @@ const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<P
   )
 }
 
-/** `endsAs`: the end of the payment, written for all payments together. `followUp`: a further change, one payment at a time. */
+/** `endsAs`: the final status, written for all payments at once. `followUp`: a further change, one payment at a time. */
 type Move = { endsAs?: 'succeeded' | 'failed'; followUp?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
 
 const moves: Readonly<Record<MoveName, Move>> = {
   succeed: { endsAs: 'succeeded' },
   fail: { endsAs: 'failed' },
-  /** The hold stays. */
+  /** The money remains on hold. */
   mark_unknown: { followUp: markUnknown },
   return: { followUp: returnPayment },
-  /** The provider reports only the return; the money left and came back. */
+  /** The provider reports only the return, so the payment is booked as paid and then as returned. */
   succeed_and_return: { endsAs: 'succeeded', followUp: returnPayment },
   /** The payment had succeeded; only its receipt was missing. */
   complete: { followUp: complete },
@@ -143,12 +143,12 @@ const endOf = (judged: Judged, { payment, evidence, source }: Step): PaymentEnd[
   return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
 }
 
-/** `holder`: the holder of the receipt that the evidence names. */
+/** `holder`: the record that claimed the receipt before, if any. */
 type Settled = { verdict: SettlementVerdict; payment: PaymentRecord; holder?: Holder | undefined }
 
 /**
- * Receipts claimed for a payout, and for money that came back: a return has its own direction and the payout's receipt. If the
- * provider names the return by another receipt, that receipt is claimed as incoming too.
+ * Receipts to claim for a payout or a return. A return has its own direction and the payout's receipt. If the provider gives the
+ * return a different receipt, that receipt is claimed as incoming too.
  */
 const claimsOf = (judged: Judged, { payment, evidence }: Step): ReceiptClaim[] => {
   if (!isMove(judged) || (evidence.kind !== 'succeeded' && evidence.kind !== 'returned')) return []
@@ -171,13 +171,13 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
 }
 
 /**
- * Takes evidence from any source, any number of times and in any order; one call names each payment and each receipt once. The
- * caller has locked the owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown.
+ * Applies evidence from any source, in any order and any number of times. One call passes each payment and each receipt once. The
+ * caller has locked the owning accounts and the payments. A mismatch moves no money, but makes a processing payment unknown.
  * After an operator's decision the rail is no longer queried. Results are in the same order.
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })
-  // The first judgement says which receipts to claim; a receipt that another record holds changes the judgement.
+  // The first judgement determines which receipts to claim. If another record has claimed a receipt, the step is judged again.
   const free = steps.map((step) => judge(step, false))
   const taken = await claimReceipts(
     tx,

@@ -12,7 +12,7 @@ import type { PaymentTotals } from './schema.ts'
 
 type Asked = { workspace: Principal['workspace']; starts: readonly Date[] }
 
-/** `day`: number of the local day, counted from 1; null before the first. */
+/** `day`: the number of the local day, from 1; null for payments before the first day. */
 type PaymentSum = { day: number | null; status: PaymentStatus; count: number; amountMinor: Minor }
 
 const between = (begins: string, ends: string): string => `p.created_at >= ${begins} and p.created_at < ${ends}
@@ -20,8 +20,8 @@ const between = (begins: string, ends: string): string => `p.created_at >= ${beg
   and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
 
 /**
- * Totals of stored whole hours and of the single payments in the hours at the edges. Most payments have succeeded, so those are all
- * payments less the others. `is true` stops the planner from using the index on times, which covers every workspace.
+ * Adds stored totals of whole hours and single payments of the partial hours. Most payments have succeeded, so succeeded ones are
+ * computed as all payments minus the others. `is true` keeps the planner off the index on times, which covers every workspace.
  */
 const sums = statement('payments.sums')`
   with ${periodSql('$3::timestamptz', '$4::timestamptz', '$5')},
@@ -41,12 +41,12 @@ const sums = statement('payments.sums')`
      union all select day, status, payments, minor from others) as s
    group by 1, 2 having sum(payments) > 0 order by 1, 2`
 
-/** The filters that stored sums cover: any other filter reads each payment. */
+/** Filters that stored hourly totals support. Any other filter requires reading each payment. */
 const storedBy: readonly string[] = ['statuses', 'createdAfter', 'createdBefore']
 const isStored = (search: PaymentSearch): boolean =>
   Object.entries(search).every(([name, value]) => (value ?? null) === null || storedBy.includes(name))
 
-/** Times are whole milliseconds, and both bounds are exclusive. */
+/** `createdAfter` is exclusive but the query's start is inclusive, so 1 ms is added: times are whole milliseconds. */
 const readStored = async (
   db: Database,
   { workspace, starts }: Asked,

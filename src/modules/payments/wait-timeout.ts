@@ -23,15 +23,15 @@ const waiting = prepare('payments.waiting_for_rail', { ...dueParameters, rails: 
   ),
 )
 
-/** The rails among `$1` whose waiting time runs: an operator's pause stops it, and it restarts when the pause ends. */
+/** Rails among `$1` that no operator has paused since `$2`. The waiting time stops during a pause and then restarts. */
 const running = statement('rails.not_paused_since')`
   select r.rail from unnest($1::text[]) as r(rail) where not exists (select from rail_pauses p where p.rail = r.rail)
      and not exists (select from audit_log l where l.action = 'admin.resume_rail' and lower(l.action) = 'admin.resume_rail'
        and l.id >= first_id_at($2::timestamptz - ${idSlack}) and l.at > $2 and l.after->>'rail' = r.rail)`
 
 /**
- * Fails payments that have waited too long for a rail that is down. An alert is raised at two thirds of that time. Queued
- * payments have no attempt that may have been sent. Payments of a rail that an operator paused keep waiting.
+ * Fails payments that have waited longer than PAYMENT_WAIT_MINUTES for a rail that is down, and alerts at two thirds of that
+ * time. Queued payments have no attempt that may have been sent. Payments of a paused rail keep waiting.
  */
 export const createWaitTimeoutSweep = (deps: SweepDeps & Pick<Parts, 'config' | 'rails'>): (() => Promise<number>) => {
   const announced = new Set<string>()

@@ -31,8 +31,8 @@ import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './quer
 import { StoredChange } from './schema.ts'
 import { archived, type Changer, changePolicy, newVersion, nothingPending, type PolicyEvent } from './write.ts'
 
-// One person cannot weaken a rule that asks for two: the change waits a day, unless another approver confirms it. The resulting
-// terms are stored (pending-result.ts), so the terms that take effect are those of the text.
+// One person cannot weaken a policy that requires two: the change waits a day, unless another approver confirms it. The resulting
+// terms are stored with their text (pending-result.ts), so exactly the terms in the text take effect.
 
 export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
   ...signedText('pending_change.message'),
@@ -43,10 +43,10 @@ export const ConfirmChange = BodyIn('ConfirmPolicyChange', {
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
 /**
- * The eligibility of a change of policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
- * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day (even if removed since);
- * - `mayManage`: the requester may manage policies, with the grant through which it asked;
- * - `counted`: which of the two count as approvers.
+ * Eligibility of a change to policy $1, requested by $2 and confirmed by $5 (null: not confirmed):
+ * - `isGuarded`: the policy requires two people, and someone else can decide, or could in the last day (even if removed since);
+ * - `mayManage`: the requester may manage policies, and so may the grant that made the request, if any;
+ * - `counted`: the accounts among the two that count as approvers.
  */
 const readEligibility = statement('policies.change_standing')`
   select ${asksForTwo('p', 'required_approval_count')} and (
@@ -85,8 +85,8 @@ const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Resu
       })
 
 /**
- * The only place that decides a caller's loosening: it needs fresh proof, and waits if the policy asks for two.
- * @throws 409 `change_pending` if another change already waits
+ * The only function that loosens a policy for a caller. Requires fresh proof; the change waits if the policy requires two people.
+ * @throws 409 `change_pending` if another change is already pending
  */
 export const loosen = async (
   tx: Tx,
@@ -114,7 +114,7 @@ export const loosen = async (
 
 type Rebased = { columns: Partial<PolicyRecord>; type: PolicyEvent }
 
-/** Bases the pending change on a newer version. The change is withdrawn if it would contradict that version, or be no looser. */
+/** Bases the pending change on a newer version. Withdraws it if it contradicts that version or no longer loosens it. */
 const rebase = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, currency: string): Promise<Rebased> => {
   const { pendingChange, pendingChangeBy: requester, pendingChangeGrantId: grantId } = policy
   const change = StoredChange.parse(pendingChange)
@@ -126,7 +126,7 @@ const rebase = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, curr
   return { columns, type: 'policy.change_requested' }
 }
 
-/** A version that is no looser takes effect at once. A pending change is rebased on it. */
+/** Applies a version that is not looser immediately, and bases a pending change on it. */
 export const tighten = async (
   tx: Tx,
   principal: Principal,
@@ -155,7 +155,7 @@ const requireText = (policy: PolicyRecord): PendingResult => {
 
 type ChangeConfirmation = Confirmation & { message: string }
 
-/** Called before the transaction, so that none waits for a chain. */
+/** Called before the transaction, because no transaction may wait for a chain. */
 export const proveChange = async (
   deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
@@ -166,11 +166,11 @@ export const proveChange = async (
   return { message, ...(await proveConfirmation(deps, accountId, message, body)) }
 }
 
-/** The requester of the change is the maker of the version. */
+/** The requester of the change counts as the author of the new version. */
 const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Creator> =>
   readCreator(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [], frozen: false } })
 
-/** Both must count as approvers: a person who invites a second account of their own could otherwise ask and confirm alone. */
+/** Both must count as approvers. Otherwise a person could invite a second account of their own, and request and confirm alone. */
 export const confirmChange = async (
   tx: Tx,
   principal: Principal,
@@ -192,7 +192,7 @@ export const confirmChange = async (
     })
   const signed = before.approvalProof === 'signature'
   await requireConfirmed(tx, accountId, confirmation, { text: 'pending_change.message', signed })
-  // A session proven before the text was renewed may have agreed to the earlier text.
+  // A session proven before the text was renewed may have confirmed the earlier text.
   if (confirmation.proof === null && renewed) requireFreshProof(principal, tx.at, before.pendingChangeAt)
   return takeEffect(tx, principal, before, result, await requesterOf(tx, before))
 }
@@ -206,9 +206,9 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
 
 type Attended = { id: Uuid; workspaceId: Uuid; holder: Uuid; requester: Uuid }
 
-/** Withdraws the change if its requester may no longer make it, and gives it a result if it has none for this version. */
+/** Withdraws the change if its requester may no longer make it, applies it if due, or bases it on the current version. */
 const attend = async (tx: Tx, currency: string, { id, workspaceId, holder, requester }: Attended): Promise<void> => {
-  // A transaction that takes a role or a grant away locks the account that has it.
+  // Locks the requester too: a transaction that removes a role or a grant locks the account that has it.
   await lockAccounts(tx, { exclusive: [holder], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt

@@ -16,27 +16,27 @@ import { findBeneficiaries } from '../beneficiaries/queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import { type Policy, policyInput, StoredChange, TermsOut } from './schema.ts'
 
-// A pending change is stored as its complete resulting terms, with the text that confirms them. Both belong to one version of the
-// policy. Each new version gives the change a new result, a new text and the whole time to object.
+// A pending change is stored with its complete resulting terms and the text that confirms them. Both belong to one version of the
+// policy. Each new version gives the change a new result, a new text and another 24 hours to object.
 
 type PolicyRecord = typeof spendingPolicies.$inferSelect
 export type NamedTerms = PolicyTerms & { name: string }
 /** The terms that would result; null: the policy is archived. */
 export type Result = NamedTerms | null
 
-/** Lays the requested fields over the policy's present ones. Throws 400 if they contradict each other. */
+/** Merges the requested fields into the policy's current terms. Throws 400 if the resulting terms contradict each other. */
 export const resultOf = (change: z.output<typeof StoredChange>, policy: NamedTerms): Result =>
   'status' in change ? null : { ...policyTerms(change, policy), name: change.name ?? policy.name }
 
 const StoredResult = z.strictObject({
   /**
-   * Must equal `pendingChangeAt`. A process of an earlier release that renews the change does not write a result, so an older one
-   * may remain.
+   * Must equal `pendingChangeAt`, to detect an outdated result: a process of an earlier release that renews the change does not
+   * write a result.
    */
   asked_at: z.string(),
-  /** The text replaces one that was made for an earlier version. */
+  /** Whether the text replaces one for an earlier version. */
   renewed: z.boolean(),
-  /** The approval count is derived from the other terms, not requested. */
+  /** Whether the approval count is derived from the other terms. */
   count_implied: z.boolean(),
   terms: z.strictObject({ name: Name, ...policyInput }).nullable(),
 })
@@ -50,7 +50,7 @@ const shownTerms = (terms: NamedTerms) => copiedTerms(terms, { approver_ids: sho
 
 export type PendingResult = { result: Result; renewed: boolean; message: string }
 
-/** Undefined if no result belongs to this version: until then the change can neither be confirmed nor take effect. */
+/** Undefined if this version has no result yet. The change can then neither be confirmed nor take effect. */
 export const pendingOf = (record: PolicyRecord): PendingResult | undefined => {
   const { pendingChangeAt, pendingChangeResult, pendingChangeVersion, pendingChangeMessage: message } = record
   if (!pendingChangeAt || pendingChangeResult === null || pendingChangeVersion !== record.version || message === null)
@@ -69,7 +69,7 @@ type Wording = {
   personOf: (accountId: string) => string
 }
 
-/** The text that confirms the change. It names the terms in words, and binds all of them by their digest. */
+/** The text that confirms the change. It describes the terms in words, and binds all of them with their digest. */
 const textOf = (
   policy: PolicyRecord,
   result: Result,
@@ -107,14 +107,14 @@ type Asked = {
   result: Result
   requester: Uuid
   grantId: Uuid | null
-  /** Replaces a text that people may have seen. */
+  /** Whether the text replaces one that people may have seen. */
   renewed: boolean
 }
 
 const readPeople = statement('policies.people')`
   select id, ${personNameSql('named.id')} as name from unnest($1::uuid[]) as named(id)`
 
-/** The columns of a pending change. `policy`: the version that it changes. */
+/** The columns of a pending change. `policy`: the version to change. */
 export const pendingColumns = async (
   db: Db,
   policy: PolicyRecord,
@@ -155,7 +155,7 @@ export const presentPending = (record: PolicyRecord): Policy['pending_change'] =
   const pending = pendingOf(record)
   const change = StoredChange.parse(record.pendingChange)
   const result = pending ? pending.result : catchRefusal(() => resultOf(change, record))
-  // The change contradicts the present policy, and will be withdrawn.
+  // The change contradicts the current policy, and will be withdrawn.
   if (result instanceof Refusal) return null
   return {
     change: record.pendingChange as NonNullable<Policy['pending_change']>['change'],

@@ -1,4 +1,4 @@
-// This file has no schema and no query, because the receipt verifier includes it.
+// This file contains no schema and no query, because the receipt verifier includes it.
 
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
@@ -65,14 +65,14 @@ const byRelevance = (a: TraceEntry, b: TraceEntry): number => {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** Keeps the order of evaluation. */
+/** The most relevant entries, in the order of evaluation. */
 const mostRelevant = (trace: readonly TraceEntry[]): readonly TraceEntry[] => {
   if (trace.length <= maxRules) return trace
   const kept = new Set(trace.toSorted(byRelevance).slice(0, maxRules))
   return trace.filter((entry) => kept.has(entry))
 }
 
-/** A decision without its trace, as lists and events have it. */
+/** Removes the trace from a record's decision, for lists and events. */
 export const withoutTrace = <Of extends { decision: Decision }>(record: Of): Of => {
   const { trace: _, ...decision } = record.decision
   return { ...record, decision }

@@ -27,7 +27,7 @@ export type PolicyRecord = typeof spendingPolicies.$inferSelect
 export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { connection: 'coalesced' })
 export const lockPolicy = selectRow('policies.lock', spendingPolicies, ['workspaceId', 'id'], { lock: 'update' })
 
-/** Locks a policy for a change by a person, behind the lock of the account that pays for its payments. */
+/** Locks the account that holds the workspace's balance and then the policy, for a change by a person. */
 export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'workspace'>, id: Uuid): Promise<PolicyRecord> => {
   const [, policy] = await Promise.all([
     lockAccount(tx, workspace.balanceAccountId),
@@ -40,7 +40,7 @@ const deciders = statement('policies.deciders')`
   select m.account_id as id from members m join accounts a on a.id = m.account_id
    where m.workspace_id = $1 and m.account_id = any($2::uuid[]) and m.status = 'active' and m.role in ${namesSql(decidingRoles)} and a.status = 'active'`
 
-/** `known`: approvers that the policy already names, who may be on leave. */
+/** `known`: approvers that the policy already names. They need not be able to decide now: they may be on leave. */
 export const requireApprovers = async (
   db: Db,
   workspaceId: Uuid,
@@ -104,7 +104,7 @@ const customTypes = {
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
 
-/** A policy without a total limit counts none. */
+/** Omits the total of a policy without a total limit, which counts none. */
 const shownUsage = (
   { total_minor, ...periods }: ReturnType<typeof presentUsage>,
   { totalLimitMinor }: PolicyRecord,

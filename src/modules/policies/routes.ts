@@ -19,7 +19,7 @@ const ListQuery = PageQuery.extend({
   status: z.enum(['active', 'all']).default('all'),
 })
 
-/** 202: the change waits, and the policy is as it was. */
+/** Answers 202 if the change is pending and the policy unchanged. */
 const changed = (record: PolicyRecord, holds: boolean) => (holds ? ok : accepted)(presentPolicy(record))
 
 export const registerPolicies = (app: App, deps: Parts): void => {
@@ -110,7 +110,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     before: ({ principal, params, body }) => proveChange(deps, principal, params.id, body),
     work: async (tx, { principal, params }, confirmation) =>
       ok(presentPolicy(await confirmChange(tx, principal, params.id, confirmation))),
-    // The requester's account: a transaction that takes its role away locks it.
+    // Locks the requester's account, as does a transaction that removes its role.
     concerned: async ({ principal, params }) =>
       [(await findPolicy(deps.db, { workspaceId: principal.workspace.id, id: params.id }))?.pendingChangeBy].filter(
         (by) => by != null,

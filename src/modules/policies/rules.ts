@@ -7,13 +7,13 @@ type Stored<Value> = Value extends readonly (infer Item)[] ? Item[] : Value
 
 /** A policy's fields as they are stored, evaluated and replayed. */
 export type PolicyTerms = { [Field in PolicyField]: Stored<PolicyFields[Field]> } & {
-  /** The count was derived from the threshold, because the policy names none. */
+  /** Whether the count is derived from the threshold, because the policy sets none. */
   countImplied: boolean
 }
 
 /**
- * The terms that a request means, given the existing ones: an absent field keeps its value, null removes it. A threshold alone
- * asks for one approval; a count without a threshold asks for every payment. Throws 400 on limits that contradict each other.
+ * The terms that result from a request: an absent field keeps its current value, and null removes it. A threshold alone requires
+ * one approval; a count without a threshold applies to every payment. Throws 400 if limits contradict each other.
  */
 export const policyTerms = (input: Omit<CreatePolicy, 'name'>, current?: PolicyTerms): PolicyTerms => {
   const given: Readonly<Record<string, unknown>> = input

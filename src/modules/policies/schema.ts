@@ -54,7 +54,7 @@ const policyOutput = {
 export const CreatePolicy = BodyIn('CreateSpendingPolicy', { name: Name, ...policyInput })
 export type CreatePolicy = z.output<typeof CreatePolicy>
 
-/** Fields that are left out stay as they are; null removes a limit. */
+/** Omitted fields keep their values; null removes a limit. */
 export const UpdatePolicy = BodyIn('UpdateSpendingPolicy', {
   version: z.number().int().positive(),
   name: Name.optional(),

@@ -16,11 +16,11 @@ import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { insertPolicy, nothingPending } from './write.ts'
 
-/** A grant that may create policies but not manage them binds only its own payments: it cannot undo a policy. */
+/** A grant that may create policies but not manage them binds only its own payments, because it cannot undo a policy. */
 export const limitingGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
-/** All active policies decide every payment of the workspace, and the answer names those that decided. */
+/** Bounds the work for each payment, which evaluates all active policies and names the deciding ones. */
 const maxActive = 100
 
 const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (orm, param) =>
@@ -30,7 +30,7 @@ const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (o
     .where(and(eq(spendingPolicies.workspaceId, param.workspaceId), isNull(spendingPolicies.archivedAt))),
 )
 
-/** Runs under the account's lock: the second of two concurrent creations counts the first. */
+/** Runs under the account's lock, so that the second of two concurrent creations counts the first. */
 const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
   const row = await first(tx, countActive, { workspaceId })
   if (row && row.active >= maxActive)
@@ -65,15 +65,15 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
   return insertPolicy(tx, principal, record)
 }
 
-/** Compares both as the API writes them. A derived count differs from the same count given by name: it follows the threshold. */
+/** Compares values in the API's form. A derived count differs from an equal explicit one, because it follows the threshold. */
 const isSame = (field: string, value: unknown, before: PolicyRecord): boolean => {
   if (field === 'required_approval_count') return before.countImplied ? value === null : value === before.requiredApprovalCount
   return JSON.stringify(value) === JSON.stringify((presentPolicy(before) as Record<string, unknown>)[field])
 }
 
 /**
- * Leaves out fields that a request only repeats: a stricter change that comes before must not be undone. Keeps a null, so that
- * its implied value is derived when the change holds.
+ * Omits fields that a request only repeats, because the change must not undo a stricter one made meanwhile. Keeps a null approval
+ * count, so that the count is derived when the change takes effect.
  */
 const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, after: PolicyRecord): object => {
   const presented: Record<string, unknown> = presentPolicy(after)
@@ -83,7 +83,7 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
   return Object.fromEntries(given.filter(([field, value]) => !isSame(field, value, before)))
 }
 
-/** A loosening may wait, and is then only the `pendingChange`. `waits`: this change waits, not just another one. */
+/** A change that loosens the policy may have to wait as `pendingChange`. `waits`: this change waits, not just an earlier one. */
 export const updatePolicy = async (
   tx: Tx,
   principal: Principal,

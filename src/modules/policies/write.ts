@@ -53,7 +53,7 @@ export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; name: stri
 
 export type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
-/** Mails every approver except the requester. */
+/** Emails every approver except the requester. */
 const mailChange = (tx: Tx, { id, workspaceId, name, pendingChangeBy: by, ...policy }: PolicyRecord): void => {
   if (!by || !policy.pendingChangeAt || !policy.pendingChangeEffectiveAt) return
   const cause = `policy/${id}/${policy.pendingChangeAt.toISOString()}`
@@ -84,9 +84,9 @@ const record = async (
 }
 
 /**
- * Stores the version, and counts the current month against it: a limit set at noon counts the morning. A total is read from the
- * payments since the version that first set it, so a changed scope counts its earlier payments too. Earlier months are deleted:
- * their payments give nothing back if they end unpaid. The caller holds the account's lock, which every payment takes first.
+ * Stores the version and counts the current month against it, so a limit set at noon includes the morning. A total counts
+ * payments since the version that first set it, even if the scope changed since. Counters of earlier months are deleted: their
+ * payments give nothing back if they end unpaid. The caller has locked the account, as every payment does first.
  */
 const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
   const { at } = tx

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RecordOut, TimeOut } from '../../http/wire.ts'
 
-// Audit rows are hashed into a seal; seals are leaves of the log; a head signs the log.
+// A seal contains the hash of audit rows. Seals are the leaves of the log, and a signed head covers the whole log.
 
 const Digest = z.string().describe('A SHA-256 hash in 64 hexadecimal digits.')
 const Path = z.array(Digest).describe('The audit path from the leaf to the root (RFC 6962).')

@@ -21,7 +21,7 @@ const all = prepare('signing_keys.all', {}, (orm) =>
   orm.select().from(signingKeys).orderBy(asc(signingKeys.createdAt), asc(signingKeys.id)),
 )
 
-/** Every key that has signed or may sign, the oldest first. */
+/** Every key that has signed or may sign, oldest first. */
 export const listSigningKeys = (db: Db): Promise<SigningKeyRecord[]> => db.run(all, {})
 
 const lockKey = selectRow('signing_keys.lock', signingKeys, ['id'], { lock: 'update' })
@@ -56,7 +56,7 @@ export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Pro
     if (problem) throw new StartupError(problem)
   })
 
-/** The key stays published with the time of its end, and its private half may leave RECEIPT_KEYS. */
+/** Retires a key. It stays published with its end time, and its private half may be removed from RECEIPT_KEYS. */
 export const retireSigningKey = async (tx: Tx, receiptKeys: ReceiptKeys, operator: Operator, id: string) => {
   if (id === receiptKeys.current.id)
     throw new Refusal('conflict', {
@@ -95,7 +95,7 @@ export const presentProof = (proof: RowProof): RowProofOut => ({
   seal_path: proof.sealPath.map(hex),
 })
 
-/** The newest head with our signature; null while nothing is sealed. */
+/** Signs the newest head. Null while nothing is sealed. */
 export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead | null): SignedHead | null => {
   if (!head) return null
   const stated = { root: hex(head.root), sealed_at: isoTime(head.sealedAt), size: head.size }
@@ -105,7 +105,7 @@ export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead
 export const signDocument = (receiptKeys: ReceiptKeys, document: object, type: string): string =>
   receiptKeys.sign(canonicalJson(document), type)
 
-/** With `from`: also proves that the log of that many seals is the beginning of the present one. */
+/** With `from`, also proves that the log of that many seals is the beginning of the current log. */
 export const readSealedLog = async (db: Db, config: Config, receiptKeys: ReceiptKeys, from: number | undefined) => {
   const head = await readLogHead(db)
   const signed = signHead(config, receiptKeys, head)

@@ -10,14 +10,14 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
-// A fetch is a numbered lease. The process whose insert or update raises `begun` holds it, and fetches the token for all. `ended` is
-// the number of the last finished fetch. If `ended` does not reach `begun` within three seconds, another process takes over. A late
-// result is fenced: `ended` only rises, so an older number overwrites nothing.
+// A fetch is a numbered lease. The process whose insert or update raises `begun` has the lease and fetches the token for all
+// processes. `ended` is the number of the last finished fetch. If it does not reach `begun` within three seconds, another process
+// takes over. A late result is fenced: `ended` only rises, so an older fetch overwrites nothing.
 
-/** The length of the lease, by the database's clock, which all processes share. */
+/** Duration of the lease, by the database's clock, which all processes share. */
 const fetchSeconds = 3
 
-// The database's time decides, and a write depends on the number that was read: drizzle cannot express that.
+// SQL text: drizzle cannot express the database's time, or a write that depends on the number that was read.
 const read = statement('provider_tokens.read')`
   select token_ciphertext as ciphertext, token_key_id as "keyId", expires_at as until, begun,
      ended < begun and begun_at > now() - interval '${fetchSeconds} seconds' as "isBeingFetched"
@@ -55,7 +55,7 @@ type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 
 type Asked = Parameters<ShareToken>[0]
 
-/** The token is sealed with its credentials as context: other credentials cannot open it. The credentials are not stored. */
+/** Seals a token with its credentials as context, so that other credentials cannot open it. The credentials are not stored. */
 const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
   'provider_token',
   provider,
@@ -75,7 +75,7 @@ const tokenIn = (row: Row, clock: Clock, vault: Vault, { provider, credentials, 
 
 const databaseWithinMs = 2_000
 
-/** A sender does not wait for a database that does not answer. */
+/** Limits the wait for the database, because a sender must not hang if the database does not answer. */
 const inTime = <T>(query: Promise<T>): Promise<T> =>
   Promise.race([
     query,
@@ -89,7 +89,7 @@ const patienceMs = 8_000
 
 type Shared =
   | { kind: 'token'; token: HeldToken }
-  /** The lease under which this process fetches for all. */
+  /** The lease under which this process fetches the token for all processes. */
   | { kind: 'lease'; number: number }
   /** Other processes took too long, or the database did not answer. */
   | { kind: 'unavailable' }
@@ -107,7 +107,7 @@ const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<Shared> =>
   return { kind: 'unavailable' }
 }
 
-/** Holds no transaction and no lock while it fetches: another process takes over a fetch that this one does not finish. */
+/** Fetches without a transaction or a lock. If this process does not finish, another process takes over. */
 const fetchForAll = async (
   deps: SharingDeps,
   { provider, credentials, fetch }: Asked,
@@ -131,7 +131,7 @@ const fetchForAll = async (
 
 /**
  * A refused token is replaced only while it is the shared one. Without the database, or after a long wait, a process fetches its
- * own token. If that ends another process's token, the provider refuses it, and that process shares the next token.
+ * own token. If that ends another process's token, the provider refuses that token, and its process shares the next one.
  */
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
@@ -149,6 +149,6 @@ export const createTokenSharing =
     return shared.kind === 'token' ? shared.token : asked.fetch()
   }
 
-/** Removes tokens under older keys. They are not sealed again, because their credentials may differ here. Returns how many. */
+/** Removes tokens under older keys and returns their number. They cannot be resealed: their credentials may differ here. */
 export const forgetTokens = async (tx: Tx, vault: Vault): Promise<number> =>
   (await tx.run(forget, { keyId: vault.currentKeyId })).length

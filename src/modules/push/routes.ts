@@ -39,7 +39,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     querystring: PageQuery,
     response: { 200: pageOf(PushSubscription) },
     of: ({ principal }) => principal.accountId,
-    // An account has few subscriptions: all are read.
+    // Reads all subscriptions, because an account has few.
     read: async ({ before, take }, { principal }) =>
       (await liveSubscriptions(deps.db, deps, [principal.accountId])).filter(({ id }) => !before || id < before).slice(0, take),
     present: (rows) => rows.map((row) => presentSubscription(row)),

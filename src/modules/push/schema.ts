@@ -13,7 +13,7 @@ const base64url = (bytes: number) =>
     .transform((text) => Buffer.from(text, 'base64url'))
     .refine(({ length }) => length === bytes, `must be ${bytes} bytes in base64url`)
 
-/** The bytes must be an uncompressed point of P-256: nothing can be encrypted for other bytes. */
+/** Accepts only an uncompressed point of P-256, because nothing can be encrypted for other bytes. */
 const isPoint = (bytes: Buffer): boolean => {
   try {
     return bytes[0] === 4 && ECDH.convertKey(bytes, 'prime256v1').length === bytes.length

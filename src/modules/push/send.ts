@@ -9,13 +9,13 @@ import { isLoopbackUrl } from '../../lib/loopback.ts'
 
 export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
 
-/** `*.` before a host stands for all hosts below it. With `loopback`, this machine passes too. */
+/** `*.` before a host matches all hosts below it. `loopback` also allows this machine. */
 export type PushHosts = { hosts: readonly string[]; loopback: boolean }
 
 const isAt = (host: string, pattern: string): boolean =>
   pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 
-/** Why this endpoint is rejected; undefined if it belongs to an allowed push service. */
+/** Returns why the endpoint is rejected, or undefined if it belongs to an allowed push service. */
 export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts): string | undefined => {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return 'must be the https address of a push service'
   const url = new URL(endpoint)
@@ -26,14 +26,14 @@ export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts
   return undefined
 }
 
-/** Without a title, the notification with this tag is withdrawn. */
+/** Without a title, the message withdraws the notification with this tag. */
 export type PushMessage = { tag: string; title?: string; body?: string; url?: string }
 
 export type Push = {
   publicKey: string
   /**
-   * Sends once. A message replaces an undelivered one of its topic. False if the push service no longer knows the subscription,
-   * or knows it under another key.
+   * Sends once. A message replaces an undelivered message of its topic. Returns false if the push service no longer knows the
+   * subscription, or knows it under another key.
    */
   send: (to: SubscriptionRecord, message: PushMessage, delivery: { topic: string; ttlSeconds: number }) => Promise<boolean>
 }
@@ -45,23 +45,23 @@ export const pushHosts = ({ PUSH_HOSTS, NODE_ENV }: Pick<Config, 'NODE_ENV' | 'P
 
 export const subscriptionContext = (id: Uuid): readonly string[] => ['push_subscription', id]
 
-/** Sealed, because anyone with the address and the secret can send to the browser. */
+/** Seals the endpoint with its secret, because anyone with both could send to the browser. */
 export const sealEndpoint = (vault: Vault, id: Uuid, endpoint: string, auth: string) =>
   vault.seal(JSON.stringify([endpoint, auth]), subscriptionContext(id))
 
-/** In development the key follows from the other keys, so that a browser stays subscribed after the next start. */
+/** In development, the key derives from the other keys, so that a browser stays subscribed after a restart. */
 const keyOf = ({ VAPID_KEYS, NODE_ENV }: Config, derivations: Derivations): Buffer | null =>
   VAPID_KEYS?.current.bytes ?? (NODE_ENV === 'development' ? derivations.mac('push', 'key') : null)
 
 const maxAnswerBytes = 16 * 1024
 
-/** Apple's reason, Google's sentence, Mozilla's number for another subscribed key. Other refused signatures are our fault. */
+/** Answers of Apple, Google and Mozilla if the subscription has another key. Any other rejected signature is our fault. */
 const otherKey = /VapidPkHashMismatch|do(?:es)? not correspond|"errno"\s*:\s*109\b|\bkey\b[^.]{0,40}\bmis-?match/i
 
 const hasEnded = ({ status, text }: { status: number; text: string }): boolean =>
   status === 404 || status === 410 || ((status === 401 || status === 403) && otherKey.test(text))
 
-/** Web Push (RFC 8030, encrypted by RFC 8291, identified by RFC 8292). Null if it is off. */
+/** Web Push (RFC 8030, encrypted by RFC 8291, identified by RFC 8292). Null if it is switched off. */
 export const createPush = (
   config: Config,
   { derivations, fetch, logger, vault }: { derivations: Derivations; fetch: GuardedFetch; logger: Logger; vault: Vault },

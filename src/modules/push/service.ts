@@ -24,7 +24,7 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
   return push
 }
 
-// The query is text, because `sessionIsActive` is text. A subscription ends with its session, and with the key that its browser subscribed to.
+// SQL text, because `sessionIsActive` is SQL text. A subscription ends with its session, or with the key that its browser used.
 const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p
   where coalesce(p.vapid_key = $4, true) and (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
 const live = statement('push_subscriptions.live')`
@@ -38,7 +38,7 @@ const readLive =
   (db: Db, { clock, config, push }: Live, of: Of): Promise<SubscriptionRecord[]> =>
     db.query(query, [of, clock.now(), config.SESSION_IDLE_DAYS, push?.publicKey ?? null])
 
-/** The subscriptions of each account, the newest first. */
+/** Active subscriptions of the accounts, newest first within each account. */
 export const liveSubscriptions = readLive<readonly Uuid[]>(live)
 export const notifiedSubscriptions = readLive<Uuid>(told)
 
@@ -54,7 +54,7 @@ const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accoun
 
 export const removeGone = (db: Db, id: Uuid): Promise<unknown> => db.run(removeRow, { id })
 
-/** An address belongs to its last subscriber: notifications never go to the next person who signs in at a browser. */
+/** Moves an endpoint to its last subscriber, so that notifications never reach the next person who uses the browser. */
 export const subscribe = async (
   tx: Tx,
   deps: Pick<Parts, 'clock' | 'config' | 'vault'> & { push: Push | null },
@@ -87,7 +87,7 @@ export const subscribe = async (
 
 export const unsubscribe = async (tx: Tx, principal: Principal, id: Uuid): Promise<SubscriptionRecord> => {
   const removed = found(await first(tx, removeRow, { id, accountId: principal.accountId }))
-  // A stolen session could silence the browser of its owner.
+  // Needs fresh proof, because a stolen session could silence its owner's browser.
   if (removed.sessionId !== principal.originSessionId) requireFreshProof(principal, tx.at)
   audit(tx, principal, 'push_subscription.remove', { subject: id })
   return removed

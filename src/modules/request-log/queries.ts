@@ -43,8 +43,8 @@ const list = prepare('request_log.list', { accountId: 'uuid', ...filters, before
 )
 
 /**
- * A request's id and its entry's begin with their times, and no request takes an hour. In earlier versions the request's id was
- * random.
+ * The ids of a request and of its entry begin with their times, and no request takes an hour. In earlier versions, a request's id
+ * was random.
  */
 export const ofRequest = (requestId: string) => {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(requestId)) return { requestId }
@@ -53,7 +53,7 @@ export const ofRequest = (requestId: string) => {
   return { requestId, first: at(-1), last: at(60) }
 }
 
-/** `within`: the grant of a delegated reader. `statuses`: the lowest and the highest. */
+/** `within`: the grant of a delegated reader. `statuses`: the lowest and the highest HTTP status. */
 export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>
   db.run(list, { accountId, ...filter, ...page })
 

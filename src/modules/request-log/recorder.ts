@@ -12,13 +12,13 @@ type Row = typeof requestLog.$inferInsert
 
 const writeAfterMs = 500
 const maxInStatement = 1_000
-/** The maximum number of requests kept while the database accepts none. */
+/** Maximum number of requests in memory while the database is unavailable. */
 const maxWaiting = 10_000
 
-/** Requests are noted in memory and written together a moment later. A process that is killed loses its unwritten requests. */
+/** Collects requests in memory and writes them together a moment later. A process that is killed loses unwritten requests. */
 export type RequestLog = {
   note: (answered: AnsweredRequest) => void
-  /** Called before requests are listed, and at the end. */
+  /** Called before requests are listed, and at shutdown. */
   flush: () => Promise<void>
 }
 
@@ -28,7 +28,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 
-  /** A row that the database refuses costs no other row: the rows are written again in halves. */
+  /** If the database refuses a row, the rows are written again in halves, so that no other row is lost. */
   const insert = async (rows: readonly Row[]): Promise<void> => {
     try {
       await insertRows(deps.db, requestLog, rows)
@@ -70,7 +70,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
 
 const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
 
-/** The maximum number of requests kept for an account, the newest. */
+/** Maximum number of requests kept per account. Only the newest are kept. */
 const maxOfAccount = 10_000
 
 const trim = statement('request_log.trim')`

@@ -28,7 +28,7 @@ export type DeliveryVerdict = EvidenceVerdict | 'forged' | 'unknown_attempt' | '
 
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
-/** Limit of stored deliveries, so that a sender with an attempt's secret cannot fill the disk. */
+/** Maximum number of stored deliveries per attempt, so that a sender with the attempt's secret cannot fill the disk. */
 const keptPerAttempt = 100
 
 const keepDeliveries = statement('callback_deliveries.keep')`
@@ -49,8 +49,8 @@ type Authentic = Arrival & { attemptId: Uuid }
 type Kept = { stored: boolean; known: boolean }
 
 /**
- * `known`: the attempt exists, or a person ended a loss after the provider reported the attempt. A delivery of a lost attempt is
- * kept: if the payment is requested again, it is the same order and has the same attempt.
+ * `known`: the attempt exists, or a person ended a loss after the provider had reported the attempt. Deliveries of a lost attempt
+ * are kept, because a repeated request of its payment creates the same order and the same attempt.
  */
 const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
@@ -67,7 +67,7 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
-/** A stranger's delivery is not evidence: only its time, source and reason are stored. */
+/** Stores only the time, source and reason of a refused delivery, because its content is not evidence. */
 const noteRefused = async (
   deps: Parts,
   { attemptId, kind, sourceIp }: Arrival,
@@ -82,7 +82,7 @@ const noteRefused = async (
 
 const maxInStatement = 64
 
-/** Stores simultaneous deliveries together, and processes them after the answer. `mayNote`: whether a refusal may be stored. */
+/** Stores simultaneous deliveries in one query and processes them after the answer. `mayNote`: whether to store a refusal. */
 export const createReceiver = (deps: Parts) => {
   const keep = coalesce<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
@@ -94,7 +94,7 @@ export const createReceiver = (deps: Parts) => {
     const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
     if (knowsSecret && arrival.allowedSource) {
       const { stored, known } = await keep({ ...arrival, attemptId })
-      // Only this service can have created the secret, and it records an attempt before it sends it.
+      // The attempt was lost: only this service can create the secret, and it records each attempt before sending.
       if (!known) deps.lossDetection.reportLoss('a provider reports about an attempt that is not there')
       if (stored) return
     }
@@ -127,11 +127,11 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
   only: sql`not ${callbackDeliveries.authentic}`,
 })
 
-/** Authentic deliveries are kept: they are the evidence on which money was moved. */
+/** Removes refused deliveries only. Authentic deliveries are kept as the evidence on which money was moved. */
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-/** If a retention is set, removes bodies by whole months. A month with an unprocessed delivery stays. */
+/** If a retention is set, removes bodies by whole months. A month with an unprocessed delivery is kept. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return

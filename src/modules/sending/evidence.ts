@@ -27,10 +27,10 @@ import { recordDoubtful } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 
-/** A payment or a top-up under its locks, updated by each settlement so far. */
+/** A locked payment or top-up. Each settlement updates the record. */
 type Subject = { kind: 'payment'; record: PaymentRecord } | { kind: 'topup'; record: TopupRecord }
 
-/** `live`: the attempt that settles the subject. `superseded`: the live one is a later attempt. */
+/** `live`: the attempt that settles the subject. `superseded`: a later attempt is the live one. */
 export type OpenAttempt = {
   attempt: AttemptRecord
   live: AttemptRecord
@@ -52,7 +52,7 @@ const lockSubjects = async (tx: Tx, names: readonly AttemptName[]): Promise<Map<
   return subjects
 }
 
-/** Locks the owning accounts, then the rows, and reads the rows once. Results are in the same order. */
+/** Locks the owning accounts, then the rows, and reads the rows once. The results are in the order of `names`. */
 export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promise<OpenAttempt[]> => {
   const subjects = await lockSubjects(tx, names)
   const attemptsBySubject = Map.groupBy(await attemptsOf(tx, [...subjects.keys()]), ({ subjectId }) => subjectId)
@@ -61,7 +61,7 @@ export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promi
     const attempts = attemptsBySubject.get(subjectId) ?? []
     const attempt = attempts.find((each) => each.id === id)
     if (!subject || !attempt) throw new Error('an attempt that must exist is missing')
-    // At most one attempt is not `not_sent`. If all are, the newest is the only one that may have been sent after all.
+    // At most one attempt has a state other than `not_sent`. If none has, only the newest may have been sent after all.
     const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
     return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, subject }
   })
@@ -73,12 +73,12 @@ const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || ki
 
 export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
 
-/** An unknown outcome counts only if it is new: a rail that cannot be queried, or answers a different query, proves nothing. */
+/** An unknown outcome counts only if it is new: a rail that cannot be queried, or answers another query, proves nothing. */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
   evidence.kind === 'pending' ||
   (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
 
-/** An answer to a query decides a doubtful report, if it states the amount. A failure cannot contradict reported money. */
+/** A query's answer decides a disputed report if it states the amount. A failure cannot contradict money that was reported. */
 const isDecision = (evidence: Evidence, source: EvidenceSource): boolean =>
   source.kind === 'query' && evidence.kind === 'succeeded' && evidence.amountMinor !== null
 
@@ -89,13 +89,13 @@ const alertOf: Partial<Record<EvidenceVerdict, Alert>> = {
   suspense: 'superseded_attempt_moved_money',
 }
 
-/** Only the live attempt settles the subject: money that another attempt moved goes to suspense. */
+/** Only the live attempt settles the subject. Money that another attempt moved goes to suspense. */
 const judgeSuperseded = (evidence: Evidence): EvidenceVerdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
 }
 
-/** The order moved money, whichever send the report names. A failure of an earlier send proves nothing about a later one. */
+/** Assigns moved money to the live attempt of the order. An earlier send's failure proves nothing about a later send. */
 const aboutOrder = (proof: Proof): Proof => {
   const { open, evidence } = proof
   const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
@@ -104,11 +104,11 @@ const aboutOrder = (proof: Proof): Proof => {
   return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 
-/** The rail's answer about a prompt names no amount, so money under another receipt settles the prompt. */
+/** Money under another receipt settles a prompt, because the rail's answer about a prompt does not state the amount. */
 const isAnotherPayment = ({ kind }: AttemptRecord, evidence: Evidence): boolean =>
   kind === 'topup' && evidence.kind === 'succeeded' && evidence.receipt !== null && evidence.amountMinor !== null
 
-/** The verdict on evidence that does not concern the subject. Undefined: the evidence settles the subject. */
+/** Returns the verdict on evidence that does not settle the subject, or undefined if the evidence settles it. */
 const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): EvidenceVerdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
@@ -118,7 +118,7 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/** Settles payments and top-ups, each named once; top-ups come first. Returns the verdicts, in the same order. */
+/** Settles top-ups, then payments, each of which may occur only once. Returns the verdicts in the order of `proofs`. */
 const settleSubjects = async (tx: Tx, proofs: readonly Proof[]): Promise<EvidenceVerdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
   const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
@@ -126,7 +126,7 @@ const settleSubjects = async (tx: Tx, proofs: readonly Proof[]): Promise<Evidenc
     const { subject } = proof.open
     if (subject.kind === 'payment') ofPayments.push({ proof, subject })
     else {
-      // Top-ups are few: a person answers each on a phone.
+      // One by one, because top-ups are few: a person answers each prompt on a phone.
       const { verdict, topup } = await settleTopup(tx, subject.record, proof.evidence, proof.source)
       subject.record = topup
       verdicts.set(proof, verdict)
@@ -148,7 +148,7 @@ const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: EvidenceVerdict, ev
   alertAfterCommit(tx, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
-/** A disputed attempt ends by a query's answer that states the amount, by a prompt's money under another receipt, or by a person. */
+/** A disputed attempt ends by a query's answer with the amount, by a prompt's money under another receipt, or by a person. */
 const moveOf = ({ open, evidence }: Proof, verdict: EvidenceVerdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
   if (verdict === 'mismatch') return 'dispute'
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
@@ -157,17 +157,17 @@ const moveOf = ({ open, evidence }: Proof, verdict: EvidenceVerdict): 'dispute' 
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
 
-/** The rail is asked once more about a payment, but not about a prompt: that answer names no amount, so a person decides. */
+/** Queries the rail once more about a payment. A query about a prompt would return no amount, so a person decides. */
 const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
   const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
-  // The rail's answer did not decide the attempt: a person does.
+  // The rail's answer did not decide the attempt, so a person decides it.
   if (attempt.state === 'disputed') updateRow(tx, railAttempts, attempt, { nextCheckAt: null, updatedAt: tx.at })
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
 /**
- * Alerts a person to each later report about a paid payment, except pending, its return, and success with its amount. Nothing is
- * booked for the report.
+ * Alerts a person to each later report about a paid payment, unless it is pending, the payment's return, or a success with the
+ * same amount. Nothing is booked for the report.
  */
 const alertLaterReport = async (
   tx: Tx,
@@ -193,7 +193,7 @@ const alertLaterReport = async (
 
 export const disputedOf = ({ attempt, subject }: OpenAttempt) => ({ attempt, paidReceipt: subject.record.providerReceipt })
 
-/** Settles the subjects, each named once. Results are in the same order. */
+/** Settles the subjects, each of which may occur only once. Returns the verdicts in the order of `reported`. */
 export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<EvidenceVerdict[]> => {
   const proofs = reported.map(aboutOrder)
   const paid = proofs.map(({ open: { subject } }) => subject.kind === 'payment' && isPaid(subject.record.status))

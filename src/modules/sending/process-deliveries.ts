@@ -67,13 +67,13 @@ type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery
 const inTraceOf = <T>({ id, kind, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: formatId(kind, subjectId) }, work)
 
-/** A transaction of several deliveries has its own trace, and each delivery is a span in its payment's trace. */
+/** A group of deliveries has its own trace, and each delivery is also a span in its payment's trace. */
 const inTraceOfAll = <T>(group: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
   const [only] = group
   return only && group.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: group.length }, work)
 }
 
-/** Two queries: without bitmap scans, which the connections switch off, an `or` has no index. */
+/** Two queries, because a single one with `or` would need bitmap scans, which the connections disable. */
 const anotherOrder = prepare(
   'deliveries.another_order',
   { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' },
@@ -97,7 +97,7 @@ const anotherOrder = prepare(
       .limit(1),
 )
 
-/** A delivery that names another order of ours came to the wrong address. A gateway's own id or a tracking id proves nothing. */
+/** Whether the delivery names another order of ours, and so has the wrong address. Gateway and tracking ids prove nothing. */
 const namesAnother = async (
   tx: Tx,
   orderNames: OrderNames,
@@ -112,7 +112,7 @@ const namesAnother = async (
   return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
 }
 
-/** Whether the provider may have an earlier, lost order of the same name instead of this one. Only the payee tells. */
+/** Whether the provider may have an earlier, lost order of the same name instead of this one. Only the payee can show that. */
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
@@ -124,7 +124,7 @@ const paidAnother = async (tx: Tx, vault: Vault, { subject }: OpenAttempt, recei
   return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) !== receiver
 }
 
-/** The verdict on a delivery about another order; undefined for all others. */
+/** Returns the verdict on a delivery about another order, or undefined for any other delivery. */
 const judgeForeign = async (
   tx: Tx,
   { orderNames, vault }: Parts,
@@ -136,7 +136,7 @@ const judgeForeign = async (
   const isOtherPayee = isCompared && (await paidAnother(tx, vault, open, receiver))
   const isForeign = (await namesAnother(tx, orderNames, provider, attempt)) || (isOtherPayee && isDoubtful(attempt))
   if (!isForeign) {
-    // The delivery names our order, but another payee: it counts, and a person asks the provider.
+    // The delivery names our order but another payee. It counts as evidence, and a person asks the provider.
     const about = { rail: attempt.rail, subjectKind: attempt.kind, subjectId: attempt.subjectId }
     if (isOtherPayee) await raiseProviderAlert(tx, { ...about, word: 'another_receiver', deliveryId: pending.id })
     return undefined
@@ -147,7 +147,7 @@ const judgeForeign = async (
   return 'mismatch'
 }
 
-/** The verdicts, in the same order. */
+/** Returns the verdicts in the order of `read`. */
 const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Promise<DeliveryVerdict[]> => {
   const foreign: (DeliveryVerdict | undefined)[] = []
   for (const delivery of read) foreign.push(await judgeForeign(tx, deps, delivery))
@@ -170,7 +170,7 @@ const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Pro
   return foreign.map((verdict) => verdict ?? remaining.next().value ?? 'inconclusive')
 }
 
-/** Skips deliveries that another process has processed. */
+/** Leaves out deliveries that another process has processed. */
 const lockBodies = prepare('deliveries.lock', { ids: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select({
@@ -197,7 +197,7 @@ const readReport = (
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attemptForRail(deps, attempt))
 }
 
-/** Reads a receipt once per transaction: the database, which knows its holder, does not yet see this transaction's writes. */
+/** Processes one delivery per receipt, because the search for a receipt's holder cannot see this transaction's writes yet. */
 const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   const receipts = new Set<string>()
   return read.filter(({ report: { evidence } }) => {
@@ -222,7 +222,7 @@ const openAll = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Pro
   })
 }
 
-/** Processes each delivery once: a second run, in any process, finds it processed under the same locks. */
+/** Processes each delivery once. A second run, in any process, finds it processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, group))
   if (read.length === 0) return
@@ -237,11 +237,11 @@ const processOpen = async (tx: Tx, deps: Parts, group: readonly OpenDelivery[]):
   }
 }
 
-/** A transaction settles a subject once. Later deliveries for the same subject are read again in a later group. */
+/** Takes one delivery of each subject, because a transaction settles a subject once. Later groups take the others. */
 const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
   [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
 
-/** An outcome says only whether its account was free: an unprocessed delivery is still open. */
+/** An outcome says only whether the account was free. A delivery that was not processed stays open. */
 export const processDeliveries = (deps: Parts, group: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
   inTraceOfAll(group, () =>
     inTx(deps.db, async (tx) => {
@@ -252,7 +252,7 @@ export const processDeliveries = (deps: Parts, group: readonly OpenDelivery[], w
     }),
   )
 
-/** Two minutes with the pauses between tries: long enough for a temporary failure to end. */
+/** Two minutes, including the pauses between tries: long enough for a temporary failure to end. */
 const maxFailures = 8
 
 const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, param) =>
@@ -263,7 +263,7 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
     .returning({ failures: callbackDeliveries.failures }),
 )
 
-/** Quarantines a delivery that keeps failing, with an alert. The rail is still queried about its attempt. True if quarantined. */
+/** Quarantines a delivery that keeps failing, with an alert. The rail is still queried. Returns true if it was quarantined. */
 const quarantine = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })

@@ -37,8 +37,8 @@ const permit = statement('attempts.permit_repeat')`
    returning a.id`
 
 /**
- * `permit` demands three things: the answer is still lost; the order is the same to the byte and was sent within the hour; a test
- * showed that duplicates are refused. The order counts as queried: it must not be called failed while it may still arrive.
+ * `permit` requires that the answer is still lost, that the order is byte-identical and was sent within the hour, and that a test
+ * showed duplicates to be refused. The order then counts as queried: it must not be called failed while it may arrive.
  */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission =>
   permissionFrom(deps.clock, deps.clock.now(), async (fingerprint) => {
@@ -49,14 +49,14 @@ const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): S
     return (await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])).length > 0
   })
 
-/** The provider has the order if it accepts the repetition or refuses it as a duplicate. Other answers prove nothing. */
+/** The provider has the order if it accepts the repetition or refuses it as a duplicate. Any other answer proves nothing. */
 const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Submission): Promise<void> => {
   const accepted = submission.kind === 'accepted' ? submission : null
   if (!accepted && !(submission.kind === 'lost' && submission.duplicate === true)) return
   await inTx(db, async (tx) => {
     const open = await openAttempt(tx, attempt)
     if (open.attempt.state !== 'lost') return
-    // The conversation may belong only to the repetition: a provider that refuses it later reports it under an id of its own.
+    // Omits the conversation: if the provider refuses the repetition later, the conversation may belong only to the repetition.
     await recordAccepted(tx, tx.at, [{ id: attempt.id, request: accepted?.provider.request ?? null, conversation: null }])
     const evidence = accepted?.evidence
     if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
@@ -65,7 +65,7 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
 
 const readPayment = selectRow('payments.of_attempt', payments, ['id'])
 
-/** Sends a lost order again, but only after an unanswered query. A prompt is never repeated: each one is its own order. */
+/** Sends a lost order again, but only after an unanswered query. A prompt is never repeated: each prompt is a new order. */
 const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> => {
   if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail) return
   const repeats = deps.rails.payout[attempt.rail]?.repeats
@@ -82,7 +82,7 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
   await recordRepeat(deps.db, attempt, submission)
 }
 
-/** The time of the next query is set before this one is sent: a crash costs one interval. */
+/** Sets the time of the next query before this one is sent, so that a crash delays the query by only one interval. */
 const postpone = statement('attempts.postpone')`
   update rail_attempts a set checks = a.checks + 1, asked_at = coalesce(a.asked_at, $4), checked_at = $4, next_check_at = x.next, updated_at = $4
    from unnest($1::uuid[], $2::int[], $3::timestamptz[]) as x(id, checks, next) where a.id = x.id and a.checks = x.checks
@@ -91,7 +91,7 @@ const postpone = statement('attempts.postpone')`
 
 const maxAtOnce = 20
 
-/** Claims the attempts of one turn together. False if another process has the attempt. */
+/** Claims the attempts of one turn in one query. False if another process has claimed the attempt. */
 const createClaimer = ({ db, clock }: Parts) =>
   coalesce<AttemptRecord, boolean | { error: unknown }>({
     query: async (attempts) => {
@@ -126,7 +126,7 @@ const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Pr
       await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
-/** The attempt after its sender failed to report back; null if it will be sent again. */
+/** Records that an attempt's sender did not report back. Returns the attempt, or null if it will be sent again. */
 const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt)) ?? dueAttempt

@@ -43,7 +43,7 @@ const claimRight = statement('attempts.claim')`
 
 const maxInStatement = 256
 
-/** Only the process with the right may call the rail. One statement checks everything, so a process that slept sends nothing. */
+/** Claims the right to call the rail. One query checks every condition, so that a suspended process sends nothing. */
 const createClaimer = (deps: Parts) =>
   coalesce<{ id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }, boolean>({
     query: async (asked) => {
@@ -59,7 +59,7 @@ const createClaimer = (deps: Parts) =>
       ])
       const claimed = new Set(rows.map(({ id }) => id))
       deps.db.recoveryPoint.track('sent', [...claimed])
-      // A missing claim may mean that another server answered.
+      // A missing claim may mean that another database server answered.
       if (claimed.size < asked.length) deps.lossDetection.doubt()
       return asked.map(({ id }) => claimed.has(id))
     },
@@ -67,7 +67,7 @@ const createClaimer = (deps: Parts) =>
     maxKeys: maxInStatement,
   })
 
-/** Reads the time last: a process that slept before sends nothing. */
+/** Checks the time last, so that a process that was suspended sends nothing. */
 export const permissionFrom = (clock: Clock, from: Date, take: SendPermission['take']): SendPermission => {
   const lastMs = secondsAfter(from, sendWithinSeconds).getTime()
   return {
@@ -76,7 +76,7 @@ export const permissionFrom = (clock: Clock, from: Date, take: SendPermission['t
   }
 }
 
-/** Takes the right, then writes a line in the send log: a right without a line proves that nothing was sent. */
+/** Takes the right to send, then writes a line to the send log. A right without a line proves that nothing was sent. */
 const createPermissions = (deps: Parts) => {
   const claim = createClaimer(deps)
   return ({ attemptId, at }: Order): SendPermission => {
@@ -84,7 +84,7 @@ const createPermissions = (deps: Parts) => {
     return permissionFrom(deps.clock, at, async (fingerprint) => {
       const sender = deps.sends?.sender()
       const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
-      // Reused if the gateway refuses the token and the permission is requested a second time.
+      // Reused if the gateway refuses the token, because permission is then requested a second time.
       claimed ??= claim({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
         if (isOurs) sender?.append(attemptId)
         return isOurs
@@ -105,14 +105,14 @@ const answerLost: Evidence = {
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
-/** Repeated if its COMMIT was not answered: an attempt that is `not_sent`, or has a later one, stays as it is. */
+/** Runs again if its COMMIT was not answered, so an attempt that is `not_sent` or has a successor stays unchanged. */
 const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
-  // Its payment was declared unknown after a restore: an earlier send, which the database forgot, may have arrived.
+  // The payment became unknown after a restore: an earlier send that the database has lost may have arrived.
   if (attempt.state === 'resolved' && attempt.fingerprint === null) return
-  // An attempt that was marked lost meanwhile may have been sent: only evidence ends it.
+  // An attempt that was marked lost in the meantime may have been sent. Only evidence ends it.
   if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
     sendAgainAt(tx, open, secondsAfter(tx.at, waitSeconds))
@@ -137,7 +137,7 @@ export const recordAccepted = async (db: Db, at: Date, accepted: readonly Accept
   await db.query(accept, [...named, statesBefore('attempt', 'submitted'), nextQuestionAt, at])
 }
 
-/** Records the rail's answer to sending. An earlier delivery has priority. */
+/** Records the rail's answer to a send. A delivery that came earlier takes precedence. */
 const recordSubmission = async (
   tx: Tx,
   sent: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
@@ -156,7 +156,7 @@ const recordSubmission = async (
       return
     case 'lost':
       await moveAttempt(tx, sent.id, 'lost', secondsAfter(tx.at, secondsToNextQuery(0)))
-      // The provider has another order under these names, or this order from a time that the database lost.
+      // The provider has another order under these names, or this order from before the database lost writes.
       if (submission.duplicate) updateRow(tx, railAttempts, sent, { fingerprint: null, updatedAt: tx.at })
       await settle(answerLost)
       return
@@ -165,7 +165,7 @@ const recordSubmission = async (
   }
 }
 
-/** Extra intervals to wait for the proof of the sender's machine before an attempt counts as lost. */
+/** Additional query intervals to wait for the send log of the sender's machine before an attempt counts as lost. */
 const queriesBeforeLost = 1
 
 const findingOf = ({ sends }: Parts, attempt: AttemptRecord): SendLogFinding => {
@@ -175,7 +175,7 @@ const findingOf = ({ sends }: Parts, attempt: AttemptRecord): SendLogFinding => 
   return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
 }
 
-/** An attempt without the right to send, or missing in its sender's send log, was not sent. Any other counts as lost. */
+/** An attempt was not sent if it lacks the right to send or is missing in its sender's send log. Otherwise it counts as lost. */
 export const recordAbandoned = async (
   tx: Tx,
   deps: Parts,
@@ -197,7 +197,7 @@ export const recordAbandoned = async (
 
 const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
 
-/** Only this process knows the rail's answer, and STK and B2B cannot be queried without the ids in it. */
+/** Retries, because only this process knows the rail's answer. STK and B2B cannot be queried without the ids in it. */
 const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   for (const waitMs of retryWaitsMs) {
     try {
@@ -211,7 +211,7 @@ const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   await write()
 }
 
-/** Answers that only say "accepted" change only the attempt, and are written together. */
+/** Answers that report only acceptance change only the attempt, so they are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
   const recordAcceptance = coalesce<AcceptedAttempt, void>({

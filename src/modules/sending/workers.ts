@@ -24,7 +24,7 @@ const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor,
 
 const maxGenerations = 5
 
-/** Records the attempts. If an attempt's names belong to another payment, it gets the next names. */
+/** Records the attempts. An attempt whose names belong to another payment gets the names of the next generation. */
 const recordAttempts = async (tx: Tx, deps: Parts, source: SendSource, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
@@ -47,7 +47,7 @@ const recordAttempts = async (tx: Tx, deps: Parts, source: SendSource, outgoing:
 
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
-/** Null if there is nothing to send now. A task that is named twice is sent once. */
+/** Null if there is nothing to send now. A task that occurs twice is sent once. */
 const claimDue = async (
   deps: Parts,
   source: SendSource,
@@ -73,8 +73,8 @@ const claimDue = async (
 }
 
 /**
- * Oldest first, for at most $4 tenants after tenant $2, read tenant by tenant: neither a large backlog nor many tenants make it
- * slow. $7 and $8: the worker's own rows, and until when it takes others; or null. $9: the rail, with nothing due while paused.
+ * Oldest first, for at most $4 tenants after tenant $2. Reading tenant by tenant stays fast with a large backlog or many tenants.
+ * $7, $8: the worker's own rows, and the due time up to which it takes others, or null. $9: the rail; a pause hides its rows.
  */
 const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
   statement(name)`
@@ -97,10 +97,10 @@ const chainApproval = `(select d.approval_id from approval_decisions d where d.a
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 
-/** `chainApprovalId`: the approval that a chain must confirm before the money leaves. */
+/** `chainApprovalId`: the approval that a chain must confirm before money is sent. */
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
-/** Continues after the tenant served last. `passedOver`: tenants whose work cannot be taken now. */
+/** Continues after the tenant that was served last. `passedOver`: tenants that cannot be served now. */
 const createFairReader = (read: (after: Uuid, room: Capacity, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last = firstId
   return async (room: Capacity, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
@@ -139,15 +139,15 @@ const sendingWorker = (deps: Parts, source: SendSource, send: ReturnType<typeof 
     name,
     rail: source.rail,
     limit: deps.config.RAIL_CONCURRENCY,
-    // Takes nothing while the rail is down or the database may have lost writes: tasks stay due, and no try is counted. A rail
-    // that may work again gets one trial call.
+    // Takes nothing while the rail is down or the database may have lost writes. Tasks then stay due, and no try is counted. A
+    // rail that may work again gets one trial call.
     claim: async (offered) => {
       if (deps.lossDetection.trusted() === undefined) await deps.lossDetection.check()
       if (deps.lossDetection.trusted() === undefined) return { tasks: [], more: false }
       const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[source.rail].free()) }
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
-      // More rows of an account that waits for its lock would only take room from other accounts.
+      // Skips accounts that wait for their locks, because more of their rows would take capacity from other accounts.
       const passedOver = [...room.full, ...queue.contended()]
       const { picked, more } = await readFairly(room, passedOver)
       if (picked.length > 0) await adapterOf(deps.rails, source.rail)?.ready()
@@ -164,10 +164,10 @@ export const createSendingWorkers = (deps: Parts): { payments: Worker[]; topups:
   }
 }
 
-/** Maximum of deliveries read and not yet processed: they need no connection until their group begins. */
+/** Maximum number of deliveries that are read but not yet processed. They need no connection until their group begins. */
 const maxUnprocessed = 256
 
-/** Deliveries that arrive during a group form the next one. A delivery that has failed is processed alone. */
+/** Deliveries that arrive during a group form the next group. A delivery that has failed is processed alone. */
 export const createDeliveryWorker = (deps: Parts): Worker => {
   const queue = createAccountQueue<OpenDelivery, void>({
     name: 'deliveries',

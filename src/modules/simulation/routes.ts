@@ -9,13 +9,13 @@ import { type Simulated, simulate } from './simulate.ts'
 const presentSimulation = ({ decision, refusal, feeMinor }: Simulated, currency: string): Simulation => ({
   ...presentDecision(decision, currency),
   fee_minor: formatMinor(feeMinor),
-  // The sentence with which the payment would be refused.
+  // The error message that the payment would get.
   ...(refusal && { explanation: refusal.message }),
 })
 
 export const registerSimulation = (app: App, deps: Parts): void => {
   routesOf(app, deps).ask('/v1/spending-policies/simulate', 'policies.simulate', {
-    // Only reads, so its POST is allowed in a frozen workspace.
+    // Read-only, so the POST is allowed in a frozen workspace.
     permission: ['policy.read', 'payment.create'],
     whileFrozen: true,
     changesNothing: true,

@@ -30,20 +30,20 @@ const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEn
   outcome: 'deny',
 })
 
-/** Checks the caller as the payments route does: the simulation's own route asks for less. */
+/** Checks the caller as the payments route does, because the simulation's own route requires less. */
 const checkCaller = (principal: Principal): void => {
   checkPermission(principal, ['payment.create'])
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
 }
 
-/** Refusals that come from no rule, in the order in which a payment is refused. */
+/** Refusals for reasons other than a rule, in the order in which a payment would get them. */
 const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
   checks.flatMap((check) => {
     const refusal = catchRefusal(check)
     return refusal instanceof Refusal ? [refusal] : []
   })
 
-/** The trace entries of a refusal that comes from no rule. */
+/** The trace entries of a refusal for a reason other than a rule. */
 const entriesOf = (
   { code, details }: Refusal,
   { beneficiary, holder }: PaymentContext,
@@ -57,14 +57,14 @@ const entriesOf = (
     const limit = maySeeBalance(principal) && { limitMinor: available }
     return [{ ...entry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: amountMinor + feeMinor }]
   }
-  // The engine has its own entry for the capability of the account that holds the balance.
+  // The engine adds its own entry if payments are disabled for the account that holds the balance.
   return code === 'capability_disabled' && !holder.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
 }
 
-/** `refusal`: the refusal that the payment would get. */
+/** `refusal`: the error that the payment would get; null if none. */
 export type Simulated = { decision: Decision; refusal: Refusal | null; feeMinor: Minor }
 
-/** The amounts that a proposed policy would have counted by now: the same amounts that seeding would charge to it. */
+/** The usage that a proposed policy would have now. Must equal the counters that seeding would create for it. */
 const usageNow = statement('simulation.usage')`
   select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
      coalesce(sum(t.used_minor), 0)::bigint as "monthMinor", 0::bigint as "totalMinor" from ${countedTotals}`
@@ -152,7 +152,7 @@ const duePeriods = ({ workspace }: Principal, { execute_at: executeAt = null }: 
   return periodsAt(dueAt, effectiveTimeZone(workspace, dueAt))
 }
 
-/** Uses the payments' engine and numbers, and writes nothing. A proposed policy makes it read everything in one transaction. */
+/** Uses the same engine and state as payments, and writes nothing. With a proposed policy, one transaction reads everything. */
 export const simulate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
   principal: Principal,

@@ -17,7 +17,7 @@ const lastOfMonth = (date: string): string => {
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
 }
 
-/** Days are inclusive, in the workspace's time zone of that time; `timeZone`: the one at the end. Throws a 400 with the field. */
+/** Both days are inclusive, in the workspace's time zone on that day. `timeZone`: the zone at the end. A 400 names the field. */
 export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, zones: Zones) => {
   const first = from ?? (to === undefined ? periodsAt(now, timeZoneAt(zones, now)).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
@@ -29,7 +29,7 @@ export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: 
   return { from: first, to: last, timeZone, zones, start, end }
 }
 
-/** `unfinishedAt`: the time of reading, if the last day has not ended. */
+/** `unfinishedAt`: the time of the request, if the last day has not ended. */
 export type ReadPeriod = ReturnType<typeof periodOf> & { unfinishedAt: Date | null }
 
 const shownPeriod = presenter(Period)

@@ -20,7 +20,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
     const columns = columnsOf(zones, currency, opened.of.workspaceId === null)
     return sendCsv(request, reply, `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`, columns, readLines(opened))
   }
-  /** Oldest first; the cursor names the last entry of the page before. */
+  /** Returns a page, oldest entry first. The cursor names the last entry of the previous page. */
   const page = async <Item, More extends object>(
     request: StatementRequest,
     opened: Opened,

@@ -12,7 +12,7 @@ import { readZones } from '../workspaces/queries.ts'
 import { type Line, periodOf, type ReadPeriod } from './present.ts'
 import type { ReadStatement } from './schema.ts'
 
-/** A person sees the beneficiaries of everything that their balance pays; a credential only those of its workspace. */
+/** A person sees the beneficiaries of all payments from their balance. A credential sees only those of its workspace. */
 const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
   if (!permissions.has('beneficiary.read')) return 'none'
   return grant ? workspace.id : 'all'
@@ -26,11 +26,11 @@ export const entriesOf = async (
   take: number,
 ): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary }))
 
-/** Lines of a whole balance, between the opening and the closing one. `before`: the last line that was sent. */
+/** The lines of a statement. A whole balance has opening and closing lines. `before`: the last line that was sent. */
 export const readLines =
   (opened: Opened) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
-    // The closing balance ends the lines, even if it fills the last page.
+    // The closing balance is the last line, even if it filled the previous page.
     if (before === 'closing') return []
     const { start, end, unfinishedAt } = opened.period
     const { openingMinor, closingMinor } = opened.summary
@@ -38,14 +38,14 @@ export const readLines =
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
     if (opened.of.workspaceId !== null) return lines
     if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
-    // The last moment of the last day, or the moment of reading.
+    // The last moment of the period, or the time of the request.
     const at = unfinishedAt ?? new Date(end.getTime() - 1)
     const balance = unfinishedAt ? 'balance_so_far' : 'closing_balance'
     if (entries.length < take) lines.push({ id: 'closing', at, balance, minor: closingMinor })
     return lines
   }
 
-/** A person's own balance, or the workspace's. */
+/** Opens the statement of the person's own balance or of the workspace. */
 export const openStatement = async (
   { clock, db, reads }: Pick<Parts, 'clock' | 'db' | 'reads'>,
   principal: Principal,

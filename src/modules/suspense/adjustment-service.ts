@@ -129,12 +129,12 @@ const decide = async (
 }
 
 /**
- * Whether this amount fits in the daily limit for one administrator, which counts all value moved alone in either direction:
- * adjustments (of suspense items too), payments resolved as failed, late successes written off, money out of suspense.
+ * Whether this amount is within the daily limit for one administrator, which counts all value moved alone, in either direction:
+ * adjustments (including suspense items), payments resolved as failed, late successes written off, and money out of suspense.
  */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
-  // The lock makes each of several simultaneous requests count the one before it.
+  // Serializes simultaneous requests, so that each one counts the requests before it.
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${name}`])
   const moved = await tx.query<{ sum: Minor }>(
     `select coalesce(sum(minor), 0)::bigint as sum from (
@@ -149,8 +149,8 @@ export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator,
 }
 
 /**
- * Whether two administrators agree, or one is enough for this amount. `asked`: the name of the earlier requester, who does not
- * count as the second one.
+ * Whether two administrators agree, or one is enough for this amount. `asked`: the name of the first requester, who does not
+ * count as the second administrator.
  */
 export const isAgreed = async (
   tx: Tx,
@@ -175,7 +175,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
-/** The account of the balance that an administrator names: a person's, or a workspace's. */
+/** Returns the account that holds the named balance, a person's or a workspace's. */
 export const balanceNamed = async (
   db: Db,
   { account_id, workspace_id }: { account_id?: Uuid | undefined; workspace_id?: Uuid | undefined },
@@ -189,7 +189,7 @@ export const balanceNamed = async (
   return account_id
 }
 
-/** Corrects a balance at once, or after a second administrator has confirmed it if the first may not decide alone. */
+/** Corrects a balance at once, or after a second administrator's confirmation if the first may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,
@@ -214,7 +214,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
   return adjustment
 }
 
-/** An administrator may not confirm their own request. Confirming again gives the same answer. */
+/** Administrators cannot confirm their own requests. A repeated confirmation gets the same answer. */
 export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
@@ -229,7 +229,7 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
   return post(tx, operator, adjustment)
 }
 
-/** Administrators may even reject their own request. */
+/** Administrators may also reject their own requests. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
   return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
@@ -252,7 +252,7 @@ const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid'
     .for('update'),
 )
 
-/** Null if the outcome may be applied, else the waiting adjustment. The caller has locked the account. Can be repeated. */
+/** Null if the outcome may be applied, otherwise the waiting adjustment's id. Idempotent. The caller has locked the account. */
 export const agreeToCost = async (
   tx: Tx,
   config: Config,
@@ -277,7 +277,7 @@ const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at
     .returning(),
 )
 
-/** Cancels adjustments of payments that ended differently. `actor`: who ended the payment. The caller has locked the accounts. */
+/** Cancels waiting adjustments of ended payments. `actor`: the one who ended the payment. The caller locked the accounts. */
 export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uuid; actor: Actor }[]): Promise<void> => {
   const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
   if (actors.size === 0) return

@@ -10,7 +10,7 @@ import { type ReceiptClaim, readEarlierHolders, writeClaims } from './receipts-s
 
 const pageSize = 500
 
-/** Each row has receipts: the direction, the receipt, its amount. Credited money comes before waiting money. */
+/** The receipts of each kind of row, with direction and amount. Credited money comes before money that waits in suspense. */
 const sources = {
   payment: `select p.id, p.rail, x.* from (select * from payments where id > $1 order by id limit ${pageSize}) as p cross join lateral (values
       ('out', p.provider_receipt, p.amount_minor), ('return', case when p.status = 'returned' then p.provider_receipt end, p.amount_minor),
@@ -39,7 +39,7 @@ const pages = Object.fromEntries(
 
 type Row = { id: Uuid; rail: string; direction: ReceiptClaim['direction']; receipt: string; amountMinor: bigint; due: boolean }
 
-/** If two rows have one receipt, neither gets it: a person is told, and nothing is claimed under it. */
+/** If two rows have the same receipt, neither claims it, and a person is alerted. */
 const claimPage = (db: Database, kind: Kind, behind: Uuid): Promise<Uuid | undefined> =>
   inTx(db, async (tx) => {
     const page = pages[kind]
@@ -66,8 +66,8 @@ const claimPage = (db: Database, kind: Kind, behind: Uuid): Promise<Uuid | undef
 const findPoint = selectRow('receipts.point', verifyPoints, ['name'])
 
 /**
- * Claims the receipts of rows from earlier releases, including rows that they still write while they are replaced. Until then a
- * receipt is also looked up among those rows. Continues from two days before the point that was reached.
+ * Claims the receipts of rows from earlier releases, including rows that they write while they are being replaced. Until then,
+ * receipts are also searched among those rows. Continues from two days before the point that was reached.
  */
 export const claimEarlierReceipts = async ({ db, clock }: { db: Database; clock: Clock }): Promise<void> => {
   for (const kind of kinds) {

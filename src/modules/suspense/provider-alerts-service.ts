@@ -21,7 +21,7 @@ export type ProviderAlertRecord = typeof providerAlerts.$inferSelect
 type Told = Pick<ProviderAlertRecord, 'rail' | 'subjectKind' | 'subjectId' | 'word'> &
   Partial<Pick<ProviderAlertRecord, 'receipt' | 'amountMinor' | 'deliveryId'>>
 
-/** Keeps a question for the provider; nothing is booked. A person is told once, however often the provider repeats it. */
+/** Records a question for the provider and books nothing. A person is alerted once, however often the provider repeats it. */
 export const raiseProviderAlert = async (tx: Tx, told: Told): Promise<void> => {
   const { rail, subjectKind, subjectId, receipt = null, amountMinor = null } = told
   const word = safeCode(told.word).slice(0, 40)
@@ -63,7 +63,7 @@ export const presentProviderAlert = (alert: ProviderAlertRecord): ProviderAlert 
 
 const lock = selectRow('provider_alerts.lock', providerAlerts, ['id'], { lock: 'update' })
 
-/** Notes the provider's answer. Moves no money. */
+/** Records the provider's answer. Moves no money. */
 export const resolveProviderAlert = async (
   tx: Tx,
   operator: Operator,

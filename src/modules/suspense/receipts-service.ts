@@ -15,22 +15,22 @@ import { raiseProviderAlert } from './provider-alerts-service.ts'
 
 export type SuspenseRecord = typeof suspenseItems.$inferSelect
 
-/** A receipt names one transaction of a provider. One receipt may be on a payout, on a deposit, and on a payout's return. */
+/** A receipt names one transaction of a provider. A payout, a deposit and a payout's return may have the same receipt. */
 export type ReceiptName = { rail: string; direction: (typeof receiptDirections)[number]; receipt: string }
 
 type Owner = { kind: (typeof receiptOwnerKinds)[number]; id: Uuid }
 
-/** `credits`: the account that gets the money, and its top-up. */
+/** `credits`: the account that receives the money, and the account's top-up. */
 export type ReceiptClaim = ReceiptName & {
   owner: Owner
   amountMinor: Minor | null
   credits?: { accountId: Uuid; topupId: Uuid | null }
 }
 
-/** `isOpen`: a suspense item that waits for a person. */
+/** `isOpen`: whether the holder is a suspense item that still waits for a person. */
 export type Holder = Owner & { amountMinor: Minor | null; isOpen: boolean }
 
-/** The provider of a rail; a statement's findings name the provider itself. */
+/** The provider of a rail. Findings from a statement name the provider itself. */
 const providerOfBook = (book: string): string => {
   const rail = allRails.find((each) => each === book)
   return rail ? providerOf(rail) : book
@@ -47,7 +47,7 @@ const waitForReceipts = statement('receipts.lock')`
 
 const forms = '(x.receipt, upper(x.receipt), lower(x.receipt))'
 
-/** Holders by claims, and by rows of releases that wrote none. */
+/** Finds holders by claims, and by rows of earlier releases, which wrote no claims. */
 const findHolders = statement('receipts.holders')`
   select x.direction, upper(x.receipt) as receipt, h.kind, h.id, h."amountMinor", 
      coalesce((select s.resolved_at is null from suspense_items s where h.kind = 'suspense' and s.id = h.id), false) as "isOpen",
@@ -73,12 +73,12 @@ const findHolders = statement('receipts.holders')`
 
 type HolderRow = Holder & Pick<ReceiptName, 'direction' | 'receipt'> & Pick<SuspenseRecord, 'outcome'>
 
-/** An explained item never moved this money, or the money was booked elsewhere. */
+/** An explained item has no receipt: it never moved this money, or the money was booked elsewhere. */
 const isFree = ({ outcome }: HolderRow): boolean => outcome === 'explained'
 
 /**
- * Locks the receipts in order and reads the holders of each: claims of one receipt may belong to different accounts. The caller's
- * lock order is the account, the receipt, the deposit, the suspense item.
+ * Locks the receipts in sorted order and reads the holders of each. Claims on one receipt may belong to different accounts. Lock
+ * order of the caller: account, receipt, deposit, suspense item.
  */
 const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<string, HolderRow[]>> => {
   if (names.length === 0) return new Map()
@@ -102,8 +102,8 @@ const othersThan = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'
   holders.filter((each, index) => each.id !== id && holders.findIndex((other) => other.id === each.id) === index)
 
 /**
- * For rows that have their receipt without a claim, in the same order: `another` if a second row has it too, `given` if the row
- * is an item whose money went to the second row. Undefined if the receipt may be claimed.
+ * For rows that have a receipt without a claim, in the order of `claims`: `another` if a second row has the receipt too, `given`
+ * if the row is an item whose money went to the second row, undefined if the receipt may be claimed.
  */
 export const readEarlierHolders = async (
   tx: Tx,
@@ -118,7 +118,7 @@ export const readEarlierHolders = async (
   })
 }
 
-/** The conflicting holder of each receipt, in the order of the receipts, which are locked. */
+/** Locks the receipts and returns the conflicting holder of each, in the same order. */
 export const findReceiptHolders = async (
   tx: Tx,
   asked: readonly (ReceiptName & { except: Uuid })[],
@@ -127,13 +127,13 @@ export const findReceiptHolders = async (
   return asked.map((name) => othersThan(holders.get(keyOf(name)), { id: name.except })[0])
 }
 
-/** An open item gives its receipt to the account credited with the same money. An item never takes a receipt from another. */
+/** An open item gives up its receipt to the account credited with the same money. Items never take receipts from others. */
 export const mayTakeOver = (holder: Holder, { owner, amountMinor }: Pick<ReceiptClaim, 'owner' | 'amountMinor'>): boolean =>
   holder.kind === 'suspense' && holder.isOpen && owner.kind !== 'suspense' && holder.amountMinor === amountMinor
 
 type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
 
-/** Moves an item's money into suspense, or back to its source. `other`: the account to use instead. */
+/** The transfer of an item's money into suspense, or back to its source. `other`: the account to use instead of the source. */
 export const transferOf = (
   { id, direction, amountMinor }: Item,
   { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
@@ -143,7 +143,7 @@ export const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
-/** Books an item whose amount became known later. The caller has locked the item and given it its receipt. */
+/** Books an item whose amount became known later. The caller has locked the item and claimed its receipt. */
 export const bookItem = async (tx: Tx, item: Item & { transferId: Uuid; amountMinor: Minor; reason: string }): Promise<void> => {
   const { id, amountMinor, transferId, reason } = item
   await transferWithin(tx, [transferOf(item, { transferId, memo: reason })])
@@ -161,7 +161,7 @@ export const leaveSuspense = async (
   await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
 }
 
-/** A proposal stays only after two people decided: a decision of one counts toward their daily limit. */
+/** Clears a proposal unless two people decided: a decision by one person counts toward that person's daily limit. */
 export const noProposal = { proposedOutcome: null, proposedBy: null }
 
 /** Ends an item whose money the caller has moved to an account. */
@@ -203,8 +203,8 @@ const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim)
 }
 
 /**
- * Only a suspense item gives its claim up. Behind the lock no other conflict exists: one would be a null owner, which the column
- * rejects, and the transaction is rolled back.
+ * Only a suspense item gives up its claim. Under the lock, no other conflict can occur. It would produce a null owner, which the
+ * column rejects, and roll the transaction back.
  */
 const handOver = `on conflict (provider, direction, receipt_key) do update
   set owner_kind = excluded.owner_kind, amount_minor = excluded.amount_minor, claimed_at = excluded.claimed_at,
@@ -215,7 +215,7 @@ const rowOf = (tx: Tx, { rail, direction, receipt, owner, amountMinor }: Receipt
   ...{ ownerKind: owner.kind, ownerId: owner.id, claimedAt: tx.at },
 })
 
-/** Gives receipts to owners that the caller has found to be entitled to them. */
+/** Claims receipts for owners that the caller has found to be entitled to them. */
 export const writeClaims = (tx: Tx, claims: readonly ReceiptClaim[]): void => {
   if (claims.length === 0) return
   const byKey = new Map(claims.map((claim) => [keyOf(claim), rowOf(tx, claim)]))
@@ -223,7 +223,7 @@ export const writeClaims = (tx: Tx, claims: readonly ReceiptClaim[]): void => {
   tx.defer(insertRows(tx, receiptClaims, rows, handOver))
 }
 
-/** A second amount under one receipt books nothing: a person asks the provider which is right. */
+/** A second amount under one receipt is not booked. A person asks the provider which amount is right. */
 export const alertOfOtherAmount = async (
   tx: Tx,
   { kind, id, amountMinor: known }: Holder,
@@ -234,8 +234,8 @@ export const alertOfOtherAmount = async (
 }
 
 /**
- * The only way to claim a receipt, in the transaction that uses it. Returns the refused owners, each with the receipt's holder;
- * nothing of theirs is claimed. An open item of the same money ends here. Each receipt is named once in a call.
+ * The only way to claim a receipt, in the transaction that uses it. Returns the refused owners, each with the receipt's holder. A
+ * refused owner claims nothing. An open item of the same money ends here. A call may name a receipt only once.
  */
 export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Map<Uuid, Holder>> => {
   if (claims.length === 0) return new Map()
@@ -258,7 +258,7 @@ export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
   return refused
 }
 
-/** The receipt name under which a suspense item holds its receipt; undefined if it books nothing or has no receipt. */
+/** The name of a suspense item's receipt. Undefined if the item books nothing or has no receipt. */
 export const receiptOfItem = ({
   rail,
   direction,
@@ -270,7 +270,7 @@ export const receiptOfItem = ({
     ? undefined
     : { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt: providerReceipt }
 
-/** Refusal that names the receipt's holder. */
+/** A refusal that names the receipt's holder. */
 export const receiptTaken = (receipt: string | null, { kind, id }: Holder): Refusal =>
   conflict(
     `The receipt ${receipt ?? ''} is booked already${kind === 'deposit' ? ' as a deposit' : ''}.`,

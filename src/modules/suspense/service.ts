@@ -84,7 +84,7 @@ export const presentSuspense = (item: SuspenseView): SuspenseItem =>
 export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
   Partial<Pick<SuspenseRecord, 'attemptId' | 'deliveryId' | 'subjectKind' | 'subjectId' | 'amountMinor'>> & {
     receipt?: string | null
-    /** Whether the provider may report it again, in another delivery. */
+    /** Whether the provider may report the finding again, in another delivery. */
     isRepeated?: boolean
     /** Whether to post the money to the suspense account, if its receipt is free. False while a hold covers the money. */
     book: boolean
@@ -104,7 +104,7 @@ const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Findi
   }
 }
 
-/** Earlier versions wrote the receipt into the fingerprint in its original case. */
+/** Ignores case, because earlier versions wrote the receipt into the fingerprint in its original case. */
 const unlessKnown = `where not exists (select from suspense_items k
     where k.provider_receipt in (x.provider_receipt, upper(x.provider_receipt), lower(x.provider_receipt))
       and upper(k.fingerprint) = upper(x.fingerprint))
@@ -112,7 +112,7 @@ const unlessKnown = `where not exists (select from suspense_items k
 
 type Row = ReturnType<typeof rowOf>
 
-/** Books only money with a free receipt, used once in this call. A second amount under a receipt is reported to a person. */
+/** Books only money whose receipt is free and occurs once in this call. A second amount under a receipt is reported. */
 const withoutTaken = async (tx: Tx, rows: readonly Row[]): Promise<{ rows: Row[]; names: Map<Uuid, ReceiptName> }> => {
   const named = rows.flatMap((row) => {
     const name = receiptOfItem(row)
@@ -133,7 +133,7 @@ const withoutTaken = async (tx: Tx, rows: readonly Row[]): Promise<{ rows: Row[]
 }
 
 /**
- * Records each finding once, whatever the case of its receipt, with an alert. Locks nothing but the receipts. Returns the new
+ * Records each finding once, regardless of its receipt's case, with an alert. Locks only the receipts. Returns the ids of new
  * items.
  */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
@@ -174,15 +174,15 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
 export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | undefined> =>
   (await recordAllSuspense(tx, [finding]))[0]
 
-/** `paidReceipt`: the payment's receipt. */
+/** `paidReceipt`: the receipt of the payment or the top-up. */
 type DisputedAttempt = {
   attempt: { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
   paidReceipt: string | null
 }
 
 /**
- * A payment's hold still covers its money, so nothing is booked; a top-up's uncredited money is missing in our books, so it is
- * booked. A taken receipt is already booked. The hold of a superseded attempt belongs to the attempt that followed it.
+ * A payment's hold still covers its money, so nothing is booked. A top-up's uncredited money is missing in our books, so it is
+ * booked. A taken receipt is already booked. The hold of a superseded attempt belongs to its successor.
  */
 const suspenseOf = (
   { attempt: { kind, amountMinor: sent }, paidReceipt }: DisputedAttempt,
@@ -190,7 +190,7 @@ const suspenseOf = (
   evidence: Evidence,
 ): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {
   const direction = kind === 'topup' || evidence.kind === 'returned' ? 'in' : 'out'
-  // A person has to find out how much moved: nothing is booked.
+  // Nothing is booked, because a person has to find out how much moved.
   const contradiction = { direction, reason: 'contradiction', book: false } as const
   if (evidence.kind === 'unknown') return evidence.moved && verdict === 'contradiction' ? contradiction : null
   if (evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return null
@@ -206,7 +206,7 @@ const suspenseOf = (
   }
   if (verdict === 'suspense')
     return { direction, reason: 'superseded_attempt', receipt, amountMinor: amountMinor ?? sent, book: true }
-  // For an attempt in dispute, the right amount waits for the answer to a query; another amount is one more finding.
+  // A disputed attempt's own amount waits for the answer to a query. Another amount is a further finding.
   if (verdict !== 'mismatch' && verdict !== 'contradiction' && !(verdict === 'disputed' && isOther)) return null
   const reason = verdict === 'contradiction' ? verdict : isOther ? 'amount_mismatch' : 'receipt_taken'
   return { direction, reason, receipt, amountMinor, book: kind === 'topup' && receipt !== null && reason !== 'receipt_taken' }
@@ -220,7 +220,7 @@ export const recordDoubtful = async (tx: Tx, disputed: DisputedAttempt, verdict:
   await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
-/** Locks an item's receipt, then the item. Throws if the item is resolved, or if it would give money twice for one receipt. */
+/** Locks an item's receipt, then the item. Throws if the item is resolved, or if another holder has the receipt. */
 export const openSuspense = async (tx: Tx, id: Uuid, { allowTakenReceipt = false } = {}): Promise<SuspenseRecord> => {
   const name = receiptOfItem(found(await findSuspense(tx, id)))
   const [holder] = name ? await findReceiptHolders(tx, [{ ...name, except: id }]) : []
@@ -230,7 +230,7 @@ export const openSuspense = async (tx: Tx, id: Uuid, { allowTakenReceipt = false
   return item
 }
 
-/** An item that one person may not move alone stays open until a second one decides the same. */
+/** An item that one person may not move alone stays open until a second person makes the same decision. */
 export const resolveSuspense = async (
   tx: Tx,
   config: Config,

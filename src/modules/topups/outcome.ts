@@ -26,7 +26,7 @@ const shown = presenter(Topup)
 export const presentTopup = (topup: TopupRecord): Topup => shown(topup, { phone_number_mask: topup.phoneMask })
 
 type Step = { topup: TopupRecord; actor: Actor }
-/** `action`: for a change without a new state; otherwise the event and the audit row are named after the state. */
+/** `action`: for a change without a new status. Otherwise, the audit entry is named after the status. */
 type Told = { balance?: readonly NewEvent[]; action?: AuditAction; after?: object }
 
 const write = async (
@@ -50,7 +50,7 @@ const write = async (
   return changed
 }
 
-/** `reference`: the source that is credited once. */
+/** `reference`: the source of the money, which is credited only once. */
 export type Arrived = {
   receipt: string | null
   amountMinor: Minor
@@ -58,7 +58,7 @@ export type Arrived = {
   from?: 'topup_clearing' | 'suspense'
 }
 
-/** Ends the top-up if this is its first money. Credits the workspace's balance; the caller has locked the balance's account. */
+/** Credits the workspace's balance and ends the top-up with its first money. The caller has locked the balance's account. */
 export const credit = async (
   tx: Tx,
   step: Step,
@@ -85,7 +85,7 @@ export const credit = async (
   )
 }
 
-/** The top-up stays pending: the money is in suspense, and an administrator credits it or sends it back. */
+/** The top-up stays pending. Its money is in suspense until an administrator credits it or sends it back. */
 const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> => {
   const { amountMinor, currency } = step.topup
   const asked = displayAmount(amountMinor ?? 0n, currency)
@@ -99,7 +99,7 @@ const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken:
   const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
     if (strange) return 'mismatch'
-    // A delivery contradicts the answer to a query: only a receipt outweighs a reported failure.
+    // After a reported failure, only a success with a receipt counts. Any other success contradicts the failure.
     return topup.status === 'failed' && evidence.receipt === null ? 'contradiction' : 'applied'
   }
   if (strange) return 'contradiction'
@@ -107,7 +107,7 @@ const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken:
   return topup.providerReceipt === null ? 'applied' : 'contradiction'
 }
 
-/** Applied: pending → succeeded or failed; expired and failed → succeeded on proof; a success gets its receipt, never another. */
+/** Applied: pending → succeeded or failed; expired or failed → succeeded with proof. A success may gain a missing receipt. */
 const verdictOn = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): SettlementVerdict => {
   switch (evidence.kind) {
     case 'succeeded':
@@ -136,7 +136,7 @@ const apply = (tx: Tx, step: Step, evidence: Evidence): Promise<TopupRecord> => 
   return credit(tx, step, { receipt, amountMinor, reference: { type: 'topup', id } })
 }
 
-/** True if the receipt belongs to something else. */
+/** Claims the receipt. Returns true if it belongs to something else. */
 const claim = async (tx: Tx, { id, accountId, method: rail, amountMinor }: TopupRecord, receipt: string): Promise<boolean> => {
   const owner = { kind: 'topup', id } as const
   const claim = { rail, direction: 'in', receipt, owner, amountMinor, credits: { accountId, topupId: id } } as const
@@ -154,7 +154,7 @@ export const settleTopup = async (
   const success = evidence.kind === 'succeeded' ? evidence : null
   const receipt = success?.receipt ?? null
   const free = verdictOn(topup, evidence, false)
-  // The first receipt of a success belongs to its money, whatever amount it states.
+  // A success owns its first receipt, whatever amount the report states.
   const isItsOwn =
     free === 'applied' || (free === 'contradiction' && topup.status === 'succeeded' && topup.providerReceipt === null)
   const isTaken = receipt !== null && isItsOwn && (await claim(tx, topup, receipt))
@@ -174,7 +174,7 @@ const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   await write(tx, { topup, actor: timer }, change, { after: { status: 'expired' } })
 }
 
-/** A later success is still credited. A top-up with money in suspense waits for a person. */
+/** Expires top-ups. A later success is still credited. A top-up with money in suspense waits for a person. */
 export const expireTopups = sweepOf(
   'topups.expire',
   {

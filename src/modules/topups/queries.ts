@@ -24,7 +24,7 @@ const readHolders = prepare('topups.holders', { ids: 'uuid[]' }, (orm, param) =>
     .where(sql`${topups.id} = any(${param.ids})`),
 )
 
-/** The only way to lock top-ups: by the account of each, and by the one that it credits if its workspace was separated since. */
+/** The only way to lock top-ups. Locks each one's account and, if its workspace was separated since, the account it credits. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {
   const holders = await tx.run(readHolders, { ids })
   if (holders.length !== ids.length) throw new Error('a top-up that must exist is missing')

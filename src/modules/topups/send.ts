@@ -60,7 +60,7 @@ export const sendTopupAt = (tx: Tx, topup: TopupRecord, due: Date): void => {
   if (topup.status === 'pending') updateRow(tx, topups, topup, { dispatchDueAt: due })
 }
 
-/** Takes top-ups out of the queue; the caller has locked their accounts. An outdated top-up gets no prompt: it expires. */
+/** Takes top-ups out of the queue. A top-up that is past its end gets no prompt. The caller has locked their accounts. */
 export const prepareTopups = async (tx: Tx, deps: SendParts, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
   const [found] = await Promise.all([tx.run(due, { ids, at }), tx.run(leaveQueue, { ids, now: at })])

@@ -29,7 +29,7 @@ type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 /** Equal for two prompts to one phone. Without our secrets, the fingerprint does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
-/** Each prompt rings a phone, perhaps a stranger's. */
+/** Limits on prompts, because each prompt rings a phone, which may be a stranger's. */
 const windowsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullable<Config['promptLimits']>) => [
   { of: 'phone', seconds: 60, max: perPhoneMinute, message: `A phone is asked at most ${perPhoneMinute} times a minute.` },
   { of: 'phone', seconds: 86_400, max: perPhoneDay, message: `A phone is asked at most ${perPhoneDay} times a day.` },
@@ -47,7 +47,7 @@ const countWindows = statement('topups.count_windows')`
 
 type Counted = ReturnType<typeof windowsOf>[number] & { prompts: number; first: Date | null }
 
-/** Empty without limits, and for a deposit. The phone is locked: among simultaneous prompts, each counts the one before. */
+/** Empty without limits, and for deposits. Locks the phone, so that each simultaneous prompt counts those before it. */
 const countPrompts = async (
   tx: Tx,
   { config: { promptLimits: limits }, derivations }: Asked,
@@ -115,7 +115,7 @@ const withAnswer = (topup: TopupRecord): TopupRecord =>
 
 type Begun = Omit<TopupRecord, 'expiresAt'>
 
-/** The payer gets the prompt right after the commit. */
+/** Creates a prompt. The payer gets it right after the commit. */
 const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, counted: readonly Counted[]): TopupRecord => {
   const { at } = tx
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
@@ -141,10 +141,10 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
   return topup
 }
 
-/** Maximum of random account numbers to try: one of a hundred million may be taken. */
+/** Maximum number of random account numbers to try: one of a hundred million may be taken. */
 const maxDraws = 10
 
-/** A deposit has its own account number, which the payer pays to. */
+/** Creates a deposit, with its own account number for the payer. */
 const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })

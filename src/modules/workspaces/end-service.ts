@@ -21,8 +21,8 @@ import {
   type WorkspaceRecord,
 } from './queries.ts'
 
-// Undoes in workspaces everything that began in a stolen session, many changes at once: only those that the account may still
-// undo. The rest is listed for a person.
+// Undoes everything that a stolen session began in workspaces, many changes at once. Only changes that the account may still undo
+// are undone; the rest is listed for a person.
 
 /** Locks the workspaces, and returns those that the account manages. */
 export const lockManagedWorkspaces = async (
@@ -47,7 +47,7 @@ export const lockManagedWorkspaces = async (
 
 export type Lowered = Pick<MemberRecord, 'role' | 'status'>
 
-/** `wanted`: by the member's id. The caller has locked the accounts of the members that it knew; other members stay unchanged. */
+/** `wanted`: new roles by member id. Only members whose accounts the caller has locked are changed. */
 export const lowerMembers = async (
   tx: Tx,
   deps: Ends,

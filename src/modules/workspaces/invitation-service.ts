@@ -113,7 +113,7 @@ export const createInvitation = async (tx: Tx, deps: Mailing, principal: Princip
   return { invitation, token }
 }
 
-/** A second call gives the same answer. An accepted invitation is a membership, which has its own route. */
+/** A repeated call gets the same answer. An accepted invitation is a membership, which has its own route. */
 export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const invitation = found(await findInvitation(tx, { workspaceId: workspace.id, id }))
@@ -128,7 +128,7 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
   return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
-/** Revokes invitations that nobody has accepted, read again under the locks that accepting takes. */
+/** Revokes invitations that nobody has accepted, after reading them again under the locks that accepting takes. */
 export const endPendingInvitations = async (tx: Tx, principal: Principal, found: readonly InvitationRecord[]): Promise<void> => {
   if (found.length === 0) return
   await lockWorkspaces(
@@ -142,7 +142,7 @@ export const endPendingInvitations = async (tx: Tx, principal: Principal, found:
   for (const one of invitations) if (invitationStatus(one, tx.at) === 'pending') await revoke(tx, principal, one)
 }
 
-/** The invitation is read under its workspace's lock: the second of two accounts that accept it at once finds it used. */
+/** Reads the invitation under its workspace's lock, so that the second of two accounts that accept it finds it used. */
 const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
   const tokenHash = sha256(token)
   const unlocked = await findInvitationByToken(tx, { tokenHash })
@@ -172,7 +172,7 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
   })
 }
 
-/** The same account gets the same answer again while its membership comes from this invitation. */
+/** The same account gets the same answer again, as long as its membership comes from this invitation. */
 export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   const { invitation, workspace } = await lockInvitation(tx, token)
@@ -207,7 +207,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   return { workspace, member: joined }
 }
 
-/** Refused in the same cases as accepting, except for a stopped workspace. */
+/** Throws in the same cases as accepting, except if the workspace is stopped. */
 export const previewInvitation = async (db: Database, clock: Clock, principal: Principal, token: string) => {
   const invitation = await findInvitationByToken(db, { tokenHash: sha256(token) })
   const workspace = invitation && (await findWorkspace(db, invitation.workspaceId))

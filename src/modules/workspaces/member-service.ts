@@ -27,10 +27,10 @@ const includesRole = (role: Role, other: Role): boolean => {
   return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
 }
 
-/** Whether the member decides payments: a stolen session must not remove the people who would refuse its payments. */
+/** Whether the member decides payments. A stolen session must not remove people who would reject its payments. */
 export const mayDecide = ({ role, status }: MemberChange): boolean => status === 'active' && decidingRoles.includes(role)
 
-/** The times since which the roles are held without a break. `before`: the member until now, if there was one. */
+/** Times since which the member has held its roles without a break. `before`: the member before the change, if any. */
 export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) => {
   const has = ({ role, status }: MemberChange, roles: readonly Role[]) => status === 'active' && roles.includes(role)
   const since = (roles: readonly Role[], recorded: Date | null | undefined): Date | null => {
@@ -43,12 +43,12 @@ export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) 
   }
 }
 
-/** A role with a permission that the old one lacks, or a suspension lifted. */
+/** Whether the change adds a permission or lifts a suspension. */
 const addsRights = (target: MemberRecord, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
-/** Mails everyone who may decide there. */
+/** Mails all members of the workspace who may decide. */
 export const mailNewApprover = (tx: Tx, member: Pick<MemberRecord, 'id' | 'accountId' | 'workspaceId' | 'role'>): void => {
   const { id, accountId, workspaceId, role } = member
   queueMail(tx, {
@@ -74,7 +74,7 @@ const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 
 export const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
-/** Invitations end with the right to create them: a removed member could return by one. `role`: null if removed. */
+/** Invitations end with the right to create them: a removed member could use one to return. `role`: null if removed. */
 export const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: MemberRecord, role: Role | null) => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
@@ -86,10 +86,10 @@ const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, param) =>
   orm.delete(members).where(eq(members.id, param.id)),
 )
 
-/** Passed in, because delegation imports workspaces. */
+/** Passed as a parameter, because delegation imports workspaces. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
-/** Refuses first a change that the actor may not make, then one that would leave the workspace without an owner. */
+/** First refuses a change that the actor may not make, then a change that would leave the workspace without an owner. */
 const checkChange = async (
   tx: Tx,
   { grant }: Principal,
@@ -103,7 +103,7 @@ const checkChange = async (
   if (change.role === 'owner' && change.status === 'active') return
   if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')
   if (target.role !== 'owner' || target.status !== 'active') return
-  // The owners include the target.
+  // The list of owners includes the target.
   const owners = await tx.run(activeOwners, { workspaceId: workspace.id })
   if (owners.length <= 1) throw new Refusal('last_owner')
 }
@@ -149,7 +149,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   return updated
 }
 
-/** Every member may leave in person; removing another takes `workspace.manage`. */
+/** Every member may leave in person. Removing another member requires `workspace.manage`. */
 export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, endDelegations: EndDelegations) => {
   const membership = await lockMembership(tx, principal, null)
   const manages =

@@ -18,10 +18,10 @@ import {
   type WorkspaceRecord,
 } from './queries.ts'
 
-/** The membership is read under the workspace's lock: if two owners remove each other, the second is no longer an owner. */
+/** Reads the membership under the workspace's lock: if two owners remove each other, the second is no longer an owner. */
 export const lockMembership = async (tx: Tx, principal: Principal, permission: Permission | null) => {
   const { id } = principal.workspace
-  // The second statement begins when the first has its lock.
+  // The second query starts only after the first has its lock.
   const [workspace, member] = await Promise.all([first(tx, lockWorkspace, { id }), findMembership(tx, id, principal.accountId)])
   if (!workspace || !member) throw notFound()
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
@@ -30,8 +30,8 @@ export const lockMembership = async (tx: Tx, principal: Principal, permission: P
 }
 
 /**
- * The membership stays until the transaction ends: a change of a member locks that account, as do all acts of the member. So
- * nothing made there outlives it. A workspace in which the caller was never a member counts as missing.
+ * The membership cannot change before the transaction ends, because a change of a member locks the member's account, as do all
+ * acts of the member. Nothing that the member creates outlives it. A workspace that the caller was never in counts as missing.
  */
 export const heldMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
   requireLocked(tx, [principal.accountId])
@@ -55,7 +55,7 @@ export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventT
   return workspace
 }
 
-/** Several things can stop a workspace: an event is published when the first begins and when the last ends. */
+/** Several causes can stop a workspace. An event is published when the first begins and when the last ends. */
 export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
   const after = await findWorkspace(tx, before.id)
   if (!after) throw new Error('a workspace that was changed is missing')
@@ -65,7 +65,7 @@ export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before
   return publishWorkspaceEvent(tx, config, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', after)
 }
 
-/** The event's account is the member's: that account's streams check their access again. */
+/** The event belongs to the member's account, whose streams then check their access again. */
 export const publishMemberEvent = async (
   tx: Tx,
   type: 'member.joined' | 'member.updated',

@@ -12,7 +12,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../../lib/wallet-name.ts'
 import { type ZoneSchedule, type Zones, zonesOf } from '../../policy/calendar.ts'
 
-/** `holderStatus`: a workspace is stopped while the account that holds its balance is not active. */
+/** `holderStatus`: the status of the account that holds the balance. The workspace is stopped unless it is active. */
 export type WorkspaceRecord = Omit<typeof workspaces.$inferSelect, 'balanceAccountId'> & {
   balanceAccountId: Uuid
   holderStatus: typeof accounts.$inferSelect.status
@@ -20,7 +20,7 @@ export type WorkspaceRecord = Omit<typeof workspaces.$inferSelect, 'balanceAccou
 export type MemberRecord = typeof members.$inferSelect
 export type WorkspaceMembership = { workspace: WorkspaceRecord; member: MemberRecord }
 
-/** Needs `accounts` joined as the holder of the balance. */
+/** Requires a join with `accounts` as the holder of the balance. */
 const workspaceColumns = {
   ...getTableColumns(workspaces),
   balanceAccountId: sql<Uuid>`${accounts.id}`,
@@ -55,19 +55,19 @@ const keptZones = prepare('workspaces.kept_zones', { id: 'uuid' }, 'coalesced', 
     .orderBy(asc(workspaceTimeZones.fromAt)),
 )
 
-/** Every zone that the workspace had, for past days. The workspace's own columns are enough for today. */
+/** Reads all time zones of the workspace, for past days. The workspace's own columns are enough for today. */
 export const readZones = async (db: Db, workspace: ZoneSchedule & { id: Uuid }): Promise<Zones> =>
   zonesOf(workspace, await db.run(keptZones, { id: workspace.id }))
 
 /**
- * A writer of a workspace, its members or its invitations waits for this row: earlier reads of them may be out of date. Not FOR
- * UPDATE, which would also wait for every insert that refers to the workspace.
+ * Writers of a workspace, its members or its invitations wait for this row, because their earlier reads may be outdated. The lock
+ * is not FOR UPDATE, which would also delay every insert that refers to the workspace.
  */
 export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, param) =>
   selectById(orm, param).for('no key update', { of: workspaces }),
 )
 
-/** Locks in the order of ids. */
+/** Locks workspaces in the order of their ids. */
 const lockAmong = prepare('workspaces.lock_these', { ids: 'uuid[]' }, (orm, param) =>
   orm
     .select({ id: workspaces.id, owningAccountId: workspaces.owningAccountId })
@@ -125,7 +125,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/** The workspace in which an account's session begins: the last used one that it may still use, else its personal one. */
+/** The workspace in which a session begins: the last used one that the account may still use, otherwise its personal one. */
 const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: workspaces.id })
@@ -187,11 +187,11 @@ const membersAmong = prepare('members.by_ids', { ids: 'uuid[]' }, (orm, param) =
 export const listMembersWith = async (db: Db, ids: readonly Uuid[]): Promise<NamedMember[]> =>
   ids.length === 0 ? [] : db.run(membersAmong, { ids })
 
-/** The account of a membership: read before the locks, because that account's lock is one of them. */
+/** The account of a membership. It is read before the locks, because that account's lock is one of them. */
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
   (await db.run(findMember, { workspaceId, id })).map(({ accountId }) => accountId)
 
-/** A closed account owns nothing any more. */
+/** Active owners. A closed account no longer counts as an owner. */
 export const activeOwners = prepare('members.active_owners', { workspaceId: 'uuid' }, (orm, param) =>
   orm
     .select({ accountId: members.accountId })
@@ -210,7 +210,7 @@ export const listInvitationsWith = selectAmong('invitations.by_ids', invitations
 
 export const findInvitationByToken = selectRow('invitations.by_token', invitations, ['tokenHash'])
 
-/** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
+/** An invitation's addressee: a verified e-mail or a wallet. An account proves it by an identity that is attached now. */
 type Addressee = { email: string | null; walletAddress: string | null }
 
 const keysOf = (walletAddress: string): string[] => {

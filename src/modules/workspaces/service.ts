@@ -42,7 +42,7 @@ export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid => {
   return insertWorkspace(tx, newId(), accountId, workspace)
 }
 
-/** Waits for no query. */
+/** Does not wait for its queries. */
 const insertWorkspace = (
   tx: Tx,
   id: Uuid,
@@ -58,7 +58,7 @@ const insertWorkspace = (
   return id
 }
 
-/** Setting the shown zone again changes nothing: days before an older change stay. Setting the zone in effect cancels a planned change. */
+/** Setting the shown zone again changes nothing, so past days keep theirs. Setting the zone in effect cancels a change. */
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   if ((workspace.nextTimeZone ?? workspace.timeZone) === to) return {}
   const timeZone = effectiveTimeZone(workspace, at)
@@ -76,7 +76,7 @@ const withPeriods = prepare('workspaces.limited_lineage', { lineage: 'uuid[]' },
     .limit(1),
 )
 
-/** The zone defines the days and months over which a key's limits count: a key under such limits could begin a new day. */
+/** Refuses keys with daily or monthly limits: by changing the zone, such a key could begin a new day or month. */
 const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void> => {
   if (!grant || !(await first(tx, withPeriods, { lineage: grant.lineage }))) return
   throw new Refusal('forbidden', {
@@ -91,7 +91,7 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
   if ((input.name ?? workspace.name) === workspace.name && !('nextTimeZoneFrom' in zone)) return { workspace, member }
-  // The zone decides when limits count anew.
+  // The zone determines when limits count anew.
   if ('nextTimeZoneFrom' in zone) requireFreshProof(principal, at)
   const changed = updateRow(tx, workspaces, workspace, { name: input.name ?? workspace.name, ...zone, updatedAt: at })
   const { name, timeZone, nextTimeZone } = workspace
@@ -124,9 +124,9 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
-/** Runs under the workspace's lock: a member who is being removed cannot switch back to it. */
+/** Runs under the workspace's lock, so that a member who is being removed cannot switch back to it. */
 export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
-  // The second statement begins when the first has its lock.
+  // The second query starts only after the first has its lock.
   const [workspace, member] = await Promise.all([
     first(tx, shareWorkspace, { id: to }),
     findMembership(tx, to, principal.accountId),
@@ -156,7 +156,7 @@ const lockOwned = prepare('workspaces.lock_owned', { accountId: 'uuid' }, (orm, 
     .for('no key update', { of: workspaces }),
 )
 
-/** A team keeps an owner: its money is its own, and somebody must be able to lift a freeze. */
+/** A team needs an owner: it has its own money, and somebody must be able to lift a freeze. */
 export const requireOtherOwners = async (tx: Tx, accountId: Uuid): Promise<void> => {
   for (const { id } of await tx.run(lockOwned, { accountId })) {
     const owners = await tx.run(activeOwners, { workspaceId: id })
@@ -185,17 +185,17 @@ const setSuspended =
     return publishWorkspaceStatusEvent(tx, deps.config, workspace)
   }
 
-/** The workspace's members cannot undo a suspension. */
+/** Suspends a workspace. Its members cannot lift the suspension. */
 export const suspendWorkspace = setSuspended(true)
 
-/** A workspace that its members froze stays frozen. */
+/** Lifts a suspension. A freeze by the workspace's members remains. */
 export const reinstateWorkspace = setSuspended(false)
 
 const readUpgrade = prepare('installation.upgrade', {}, (orm) =>
   orm.select({ finishedAt: installation.upgradeFinishedAt }).from(installation),
 )
 
-/** A version before 0.4.0 would take a team's payments from its owner's balance: none of its processes may serve any more. */
+/** A version before 0.4.0 would pay a team's payments from its owner's balance, so none of its processes may run any more. */
 export const requireFinishedUpgrade = async (tx: Tx): Promise<void> => {
   const installed = await first(tx, readUpgrade, {})
   if (installed?.finishedAt !== null) return
@@ -206,7 +206,7 @@ export const requireFinishedUpgrade = async (tx: Tx): Promise<void> => {
   })
 }
 
-/** From now on the workspace draws on `holder`, and no longer on its owner's balance. */
+/** Makes the workspace draw on `holder` instead of its owner's balance. */
 export const giveOwnBalance = (tx: Tx, id: Uuid, holder: Uuid): void =>
   void updateRow(tx, workspaces, { id }, { balanceAccountId: holder, separatedAt: tx.at, updatedAt: tx.at })
 

@@ -8,7 +8,7 @@ import { presentWorkspaceView, shownOf } from './present.ts'
 import type { MemberRecord, WorkspaceMembership } from './queries.ts'
 import type { WorkspaceView } from './schema.ts'
 
-/** Memberships with their balance, if the caller may see it by its role there or by its grant. */
+/** Presents memberships, with the balance if the caller's role there or its grant permits it. */
 export const viewMemberships = async (
   db: Db,
   currency: string,

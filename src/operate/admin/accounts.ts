@@ -30,7 +30,7 @@ const filterOf = (name: string): AccountFilter => {
 const findAccounts = ({ deps }: Console, filter: AccountFilter): Promise<AccountRecord[]> =>
   listAccounts(deps.db, filter, { before: null, take: 100 })
 
-/** The one account that an id, an e-mail or a wallet names. */
+/** The only account with this id, e-mail address or wallet. */
 const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {
   const [account, another] = await findAccounts(at, filterOf(name))
   if (!account) throw new UsageError(`account "${name}" not found`)
@@ -61,7 +61,7 @@ const workspace = async (at: Console, args: Arguments, act: typeof suspendWorksp
   return presentWorkspace(shownOf(changed), at.deps.config.CURRENCY)
 }
 
-/** Invites an e-mail or a wallet to open an account, if SIGN_UP is `invited`. A repeated invitation changes nothing. */
+/** Invites an e-mail address or a wallet to open an account, if SIGN_UP is `invited`. Repeating an invitation has no effect. */
 const invite = async ({ deps, operator }: Console, name: string): Promise<unknown> => {
   const wallet = parseWalletName(name)
   if (hasWrongChecksum(name)) throw new UsageError(`"${name}" ${checksumProblem}`)

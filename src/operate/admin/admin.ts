@@ -3,11 +3,11 @@ import { UsageError } from './arguments.ts'
 import { readCommand, usage } from './commands.ts'
 import { type Console, openConsole } from './console.ts'
 
-// Administers the service from a shell: the administrators' operations, for a person with access to the machine.
+// Runs the administrators' operations from a shell, for a person with access to the machine.
 const run = async (): Promise<void> => {
   const command = readCommand(process.argv.slice(2))
   const result = await (command.needsConsole ? withConsole(command.run) : command.run())
-  // A text, such as a new key, is printed as it is, to be copied into a setting.
+  // A text, such as a new key, is printed unquoted, so that it can be copied into a setting.
   if (result !== undefined) console.log(typeof result === 'string' ? result : JSON.stringify(result, null, 2))
 }
 

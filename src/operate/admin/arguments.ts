@@ -3,14 +3,14 @@ import { fieldErrors, sentences } from '../../http/sentences.ts'
 import { type IdKind, idPrefixes, parseId, type Uuid } from '../../lib/ids.ts'
 import type { Console } from './console.ts'
 
-/** A wrong command line; printed with the correct usage. */
+/** An invalid command line, printed with the correct usage. */
 export class UsageError extends Error {}
 
 export type Arguments = { words: readonly string[]; options: Readonly<Record<string, string | undefined>> }
 
 export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
 
-/** A list's limits: as much as a person can look through. */
+/** Page limits for lists: as many rows as a person can look through. */
 export const everything = { before: null, take: 1000 }
 
 export const word = ({ words }: Arguments, index: number, name: string): string => {
@@ -25,7 +25,7 @@ export const idOf = (kind: IdKind, text: string): Uuid => {
   return id
 }
 
-/** The fields, checked by the API request's schema: the command refuses the same input as the API. */
+/** Validates fields with the API's schema, so that a command rejects the same input as the API. */
 export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const parsed = schema.safeParse(input, { error: sentences() })
@@ -34,6 +34,6 @@ export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Recor
   throw new UsageError(problems.map(({ path, message }) => `${path === 'body' ? 'the command' : path}: ${message}`).join('; '))
 }
 
-/** Writes output of any length, and waits for a slow reader. */
+/** Writes output of any length, waiting for a slow reader. */
 export const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))

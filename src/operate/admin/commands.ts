@@ -9,7 +9,7 @@ import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
 import { upkeepCommands } from './upkeep.ts'
 
-/** `needsConsole: false`: runs on a database of any release, without the service's parts. */
+/** `needsConsole: false`: runs without the service's parts, on a database of any release. */
 export type Command =
   | { needsConsole: true; run: (at: Console) => Promise<unknown> }
   | { needsConsole: false; run: () => Promise<unknown> }
@@ -74,7 +74,7 @@ const options = Object.fromEntries(
   [...usage.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => [name, { type: 'string' as const }]),
 )
 
-/** The command that a command line names. @throws UsageError */
+/** Finds the command that a command line names. @throws UsageError */
 export const readCommand = (args: readonly string[]): Command => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   const [first = '', second = ''] = positionals

@@ -17,12 +17,12 @@ import { warningLogger } from '../../process/logger.ts'
 import { readTime } from '../../process/rails.ts'
 
 /**
- * The context of a command: the service's parts on the service's database, and the person at the shell. It has no rails: settings
- * alone answer a command's questions about them (`app-rails.ts`).
+ * Context of a command: the service's parts on the service's database, and the person at the shell. Rails are excluded, because
+ * commands need only their settings (`app-rails.ts`).
  */
 export type Console = { deps: Omit<Deps, 'rails'>; databaseUrl: string; operator: Operator; close: () => Promise<void> }
 
-/** A command may read every row of a table. */
+/** High, because a command may read every row of a table. */
 const statementTimeoutMs = 3_600_000
 
 const nameAtShell = (): string => {
@@ -33,7 +33,7 @@ const nameAtShell = (): string => {
   }
 }
 
-/** Connects to Postgres itself. A pooler ends statements by the service's timeout, and an old one forgets prepared statements. */
+/** Bypasses the pooler, which would apply the service's statement timeout. Old poolers also lose prepared statements. */
 export const openDatabase = async (config: Config = loadConfig(readEnvironment())) => {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = config
   if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
@@ -45,7 +45,7 @@ export const openDatabase = async (config: Config = loadConfig(readEnvironment()
   return { url, stop: async () => undefined }
 }
 
-/** The service's settings, keys and database, whether the service runs or not. Applies no migration and runs no job. */
+/** Opens the service's settings, keys and database, even while the service runs. Runs no migrations or jobs. */
 export const openConsole = async (): Promise<Console> => {
   const config = loadConfig(readEnvironment())
   const database = await openDatabase(config)

@@ -18,7 +18,7 @@ import type { Console } from './console.ts'
 
 type Deps = Console['deps']
 
-/** An entry for a key ring, named by its day and a random part: ids are never used again. */
+/** Creates a key ring entry, named by its date and a random part, so that no id is ever reused. */
 const makeKey =
   (first: string) =>
   async ({ deps }: Console): Promise<string> => {
@@ -34,13 +34,13 @@ export const receiptKeyCommands = {
     await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
     return presentKeys(await listSigningKeys(deps.db))
   },
-  // Any 32 bytes are a private key of P-256, and determine the public key.
+  // Any 32 bytes are a valid P-256 private key, which determines the public key.
   'push-keys': makeKey('p'),
 } satisfies Commands
 
 type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
 
-/** All sealed columns that are kept: table, column, context. A sign-in flow's secrets expire within minutes and are left out. */
+/** All sealed columns that persist: table, column, context. Secrets of sign-in flows expire within minutes and are omitted. */
 const sealed: readonly (readonly [table: string, column: string, context: (row: Row) => readonly string[]])[] = [
   ['beneficiaries', 'destination', (row) => destinationContext(row.id, row.workspace_id)],
   ['topups', 'phone', (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id })],
@@ -73,7 +73,7 @@ type PayeeRow = Row & {
   account_reference: string | null
 }
 
-/** Uses any of the payee's beneficiaries: all have one destination. A paybill without beneficiaries uses its accounts'. */
+/** Uses any one beneficiary of the payee, because all have the same destination. For a paybill without one, its accounts'. */
 const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
     `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,
@@ -99,7 +99,7 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
 
 const keysOf = ({ vault, derivations }: Deps) => ({ encryption_key: vault.currentKeyId, token_secret: derivations.currentKeyId })
 
-/** Each step writes its row in the audit log, so that an interrupted rotation has recorded its changes. */
+/** Writes a row in the audit log with each step, so that even an interrupted rotation has recorded its changes. */
 const untilDone = async (deps: Deps, operator: Operator, table: string, step: (tx: Tx) => Promise<number>): Promise<number> => {
   let total = 0
   for (let more = true; more; ) {
@@ -115,14 +115,14 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: (t
   return total
 }
 
-/** Reseals values of older keys and renews fingerprints; older keys may go then. Safe beside a running service, repeatable. */
+/** Reseals values and renews fingerprints, so that older keys can be removed. Idempotent, even while the service runs. */
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const column of sealed)
     counts[column[0]] = await untilDone(deps, operator, column[0], (tx) => resealBatch(tx, deps, column))
   counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
   counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
-  // The newest seal is then keyed with the current secret, and proves the seals under older ones.
+  // The newest seal then uses the current secret, and vouches for the seals under older secrets.
   await sealAuditLog(deps)
   const current = keysOf(deps)
   await deps.db.query(

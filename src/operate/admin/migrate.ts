@@ -9,7 +9,7 @@ import { warningLogger } from '../../process/logger.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import { openDatabase } from './console.ts'
 
-/** Counts all hours, so that statements have their totals when this release first starts. One query per hour of transfers. */
+/** Counts all hours, so that statements have totals when this release first starts. Runs one query per hour with transfers. */
 const countAll = async (url: string): Promise<void> => {
   const logger = warningLogger()
   const db = connect({ url, poolSize: 1, logger, clock: systemClock, statementTimeoutMs: 3_600_000 })
@@ -22,7 +22,7 @@ const countAll = async (url: string): Promise<void> => {
 
 type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'onContended'>) => Promise<unknown>
 
-/** Runs on a database of any release of ours, or an empty one, so it opens none of the service's parts. */
+/** Runs on an empty database or on a database of any release, so it opens none of the service's parts. */
 const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
   const { minutes = '10' } = options
   if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes must be a whole number')
@@ -51,7 +51,7 @@ export const migrateDatabase = (input: Arguments): Promise<unknown> =>
     return { applied, ...(role !== undefined && { serves: role }) }
   })
 
-/** Confirms that no process of an earlier release runs or will run. Only the operator knows. */
+/** Confirms that no process of an earlier release is running or will run, which only the operator can know. */
 export const finishUpgrade = (input: Arguments): Promise<unknown> =>
   onDatabase(input, async (url, patience) => {
     const applied = await migrate(url, { ...patience, finish: true })

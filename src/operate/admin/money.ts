@@ -37,7 +37,7 @@ const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, provide
   created_at: createdAt.toISOString(),
 })
 
-/** The names by which a provider finds the attempt. */
+/** The identifiers by which a provider can find the attempt. */
 const presentAttempt = ({ reference, orderId, providerRequest, providerConversation, createdAt }: AttemptRecord) => ({
   reference,
   order_id: orderId,

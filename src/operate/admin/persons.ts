@@ -9,7 +9,7 @@ import type { Console } from './console.ts'
 
 const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
 
-/** Every table with data about a person, and the rows: those of the account and of the workspaces that it owns. */
+/** Every table with data about a person, with the condition for rows of the account and of the workspaces that it owns. */
 export const aboutPerson: Readonly<Record<string, string>> = {
   accounts: 't.id = $1',
   operator_invitations: `t.subject_key in (select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
@@ -69,7 +69,7 @@ const secretColumns = `
 
 type Row = Record<string, unknown>
 
-/** The phone of a top-up is the person's own. It is stored encrypted. */
+/** A top-up's phone belongs to the person, so it is decrypted for the export. */
 const phoneOf = async (tx: Tx, { deps }: Console, row: Row): Promise<Row> => {
   const [sealed] = await tx.query<{ ciphertext: Buffer | null; keyId: string | null }>(
     'select phone_ciphertext as ciphertext, phone_key_id as "keyId" from topups where id = $1',
@@ -104,8 +104,8 @@ const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld
 }
 
 /**
- * All stored data about a person as one JSON document, table by table and row by row. Omits secrets, which are stored only as
- * hashes, and others' encrypted data (the payees' destinations); `withheld` names these columns. The audit log records it.
+ * Exports all stored data about a person as a JSON document, by table and row. Omits secrets (stored only as hashes) and other
+ * people's encrypted data (payees' destinations). `withheld` lists the omitted columns. The audit log records the export.
  */
 export const exportPerson = (at: Console, id: Uuid): Promise<void> =>
   inTx(at.deps.db, async (tx) => {

@@ -46,7 +46,7 @@ const say = ({ requirement, problem }: RailCheck): boolean => {
   return problem === null
 }
 
-/** Moves real money: KES 10 by each rail, once. */
+/** Moves real money: KES 10, once on each rail. */
 const checkDuplicates = async ({ deps, operator }: Console, phone: string): Promise<void> => {
   const destination = parseKenyanMobile(phone)
   if (destination === undefined) throw new UsageError(`"${phone}" is not a Kenyan mobile number`)

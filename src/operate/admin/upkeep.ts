@@ -35,7 +35,7 @@ const exportColumns: Readonly<Record<string, (entry: Exported) => string | null>
 }
 const asCsv = (entry: Exported): string => csvLine(Object.values(exportColumns).map((read) => read(entry)))
 
-/** `12:9f86…`: the sequence and the hash of a seal, in the log's form. */
+/** Parses `12:9f86…`, the sequence and hash of a seal as the service logs them. */
 const readHead = (text: string): { sequence: number; hash: Buffer } => {
   const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
   if (sequence === undefined || hash === undefined)

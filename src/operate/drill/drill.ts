@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// `npm run drill`: rehearses an operator's emergencies on this machine. Each exercise starts its own servers from PostgreSQL's
-// embedded programs, breaks them, repairs them by the documented commands, and counts the money at the provider. `npm run drill
-// -- failover` plays those whose name contains the word. No configured database is touched.
+// `npm run drill` rehearses operators' emergencies on this machine. Each exercise starts separate servers from the embedded
+// PostgreSQL, breaks them, repairs them with the documented commands, and counts the money at the provider. `npm run drill --
+// failover` runs the exercises whose names contain the word. Configured databases are not used.
 
-/** Tests that break real servers, and the document with the same steps for a person. */
+/** Tests that break real servers, and the document with the same steps for an operator. */
 export const exercises = [
   {
     name: 'backup and point-in-time restore',
@@ -85,7 +85,7 @@ const play = async (exercise: (typeof exercises)[number], folder: string) => {
     { cwd: root, env: { ...process.env, FAULTS: 'full', FAULT_REPORT: figures }, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   await new Promise((resolve) => child.once('close', resolve))
-  // Tests that could not run wrote the reason, and no answers.
+  // Tests that could not run have written the reason, but no results.
   const { testResults }: { testResults: Result[] } = JSON.parse(await readFile(answers, 'utf8').catch(() => '{"testResults":[]}'))
   const played = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== 'skipped')
   const lines = (await readFile(figures, 'utf8').catch(() => '')).split('\n').filter(Boolean)
@@ -107,7 +107,7 @@ const drill = async (word: string): Promise<void> => {
       )
     for (const { name, value } of figures) process.stdout.write(`    ${name.replaceAll('_', ' ')}: ${value}\n`)
     process.stdout.write(`  ${Math.round((performance.now() - from) / 1000)} s · by hand: ${exercise.document}\n`)
-    // A renamed test must not let its exercise pass.
+    // Counts missing tests as failures, so that renaming a test cannot make its exercise pass.
     const missing = exercise.tests.length - played.filter(({ status }) => status === 'passed').length
     if (missing > 0) process.stdout.write(`  ${missing} of ${exercise.tests.length} did not pass\n`)
     failed += missing > 0 ? 1 : 0

@@ -12,7 +12,7 @@ const windowMs = 60_000
 const maxOfNetwork = 20
 const maxOfAll = 200
 
-/** Whether a refused delivery of this network is stored. Beyond the limits of a minute, deliveries are answered and discarded. */
+/** Limits how many rejected callbacks per minute are stored for a network. Further ones get a response but are discarded. */
 const createAllowance = (clock: Clock) => {
   let began = 0
   let noted: string[] = []
@@ -30,7 +30,7 @@ const createAllowance = (clock: Clock) => {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** The addresses and networks that may deliver. Default: all. The secret in the path is always checked. */
+/** Addresses and networks that may send callbacks. Default: all. The secret in the path is always checked. */
 const createAllowList = (entries: readonly string[] | undefined): ((address: string) => boolean) => {
   if (entries === undefined) return () => true
   const list = new BlockList()
@@ -51,8 +51,8 @@ type Named = { id?: string; secret: string; kind: string }
 type Delivered = { body: string; sourceIp: string; allowedSource: boolean }
 
 /**
- * The endpoints for providers' deliveries. A delivery is stored, answered, and then processed: a waiting provider sends again, or
- * gives up. A stranger gets the same answer and learns nothing from it. No path is logged: it contains the attempt's secret.
+ * Endpoints for providers' callbacks. A callback is stored, answered, and then processed, because a waiting provider sends it
+ * again or gives up. Strangers get the same response, which reveals nothing. No path is logged: it contains the attempt's secret.
  */
 export const registerCallbacks = (operator: App, deps: Parts): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)

@@ -20,7 +20,7 @@ const ends =
 
 export type Instruments = ReturnType<typeof createInstruments>
 
-/** Wraps parts of the service. Each wrapper calls the part and records the time it took. */
+/** Wraps parts of the service to record how long each call takes. */
 export const createInstruments = (registry: Registry) => {
   const registers = [registry]
   const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
@@ -76,7 +76,7 @@ export const createInstruments = (registry: Registry) => {
   const note = (event: NewEvent, at: Date): void => {
     happened.inc({ type: event.type })
     if (!ends.test(event.type)) return
-    // A payment's creation event has no resource, and ends nothing.
+    // A payment's creation event has no resource and ends nothing.
     const { created_at: since, payment_rail: rail = 'unknown' } = 'data' in event ? (event.data as Timed) : {}
     if (since === undefined) return
     const seconds = Math.max(0, (at.getTime() - Date.parse(since)) / 1000)

@@ -64,9 +64,9 @@ type GaugeName = keyof typeof gauges
 const agoSql = (time: string): string => `coalesce(greatest(extract(epoch from $1 - ${time}), 0), 0)`
 
 /**
- * Gauges from the tables: every process reports the same, even after a restart or a command's finding. `$1`: now. `$2`: the
- * rails. `$3`: the paying rails. `$4`: how many seconds a payment may wait for a rail. A new service has verified nothing, which
- * must not raise an alert: NaN until the first check.
+ * Gauges from the tables, so that every process reports the same values, even after a restart or a change by a command. `$1`:
+ * now. `$2`: rails. `$3`: paying rails. `$4`: how many seconds a payment may wait for a rail. `verify` gauges are NaN until the
+ * first check, so that a new service raises no alert.
  */
 const measure = statement('metrics.rows')`
   with people as (
@@ -113,7 +113,7 @@ type Measured = { gauge: GaugeName; labels: Record<string, string>; value: numbe
 
 export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'rails' | 'lossDetection'> & { feed: Feed }
 
-/** Gauges read at each scrape. If the database is down, the scrape still works and shows that. */
+/** Gauges that are read at each scrape. If the database is down, the scrape still succeeds and reports that. */
 const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
   const { alerts, clock, config, db, feed, rails, lossDetection } = deps
   const made = new Map(
@@ -143,7 +143,7 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     set('events_lag_seconds', {}, undelivered ? Math.max(0, (now.getTime() - undelivered.getTime()) / 1000) : 0)
     const names = [Object.keys(rails.gates), Object.keys(rails.payout)]
     const rows = await db.query<Measured>(measure, [now, ...names, config.PAYMENT_WAIT_MINUTES * 60])
-    // A key may be gone, or a rail paused, since the last scrape.
+    // Since the last scrape, a key may have been removed or a rail paused.
     for (const name of ['key_age_seconds', 'payment_wait_share']) made.get(name)?.reset()
     for (const { gauge, labels, value } of rows) set(gauge, labels, value)
   }
@@ -161,7 +161,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A registry per service, so that two services in one process do not count each other's requests. */
+/** Uses a separate registry per service, so that two services in one process do not count each other's requests. */
 export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
   collectDefaultMetrics({ register: registry })
   const readGauges = registerGauges(registry, deps)
@@ -180,7 +180,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
   })
   for (const reason of Object.keys(shortages)) unavailable.inc({ reason }, 0)
   return {
-    /** Times every request of this listener, by operation: paths contain ids, and each id would become a time series. */
+    /** Times all requests of a listener by operation, because paths contain ids and each id would become a time series. */
     watch: (app: App): void => {
       app.addHook('onResponse', (request, reply, done) => {
         done()
@@ -195,7 +195,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
         )
       })
     },
-    /** Serves the metrics, on the private listener only. */
+    /** Serves the metrics on the private listener only. */
     serve: (app: App): void => {
       app.get('/metrics', async (_request, reply) => {
         await readGauges()

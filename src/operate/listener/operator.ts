@@ -15,15 +15,15 @@ const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 const nameIn = (host: string): string => host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 
-/** An IPv4 client of a dual-stack socket has `::ffff:` before its address. */
+/** On a dual-stack socket, the address of an IPv4 client begins with `::ffff:`. */
 const localName = ({ socket }: FastifyRequest): string => {
   const address = socket.localAddress?.replace(/^::ffff:/, '') ?? ''
   return address.includes(':') ? `[${address}]` : address
 }
 
 /**
- * Answers 403 to requests for another host. Otherwise a page whose name points to this address could read metrics and move the
- * sandbox's clock, from a browser behind our firewall. Browsers always send `Host`, so a probe without one is answered.
+ * Rejects requests for another host with 403. Otherwise a page whose name resolves to this address could read metrics and move
+ * the sandbox's clock from a browser behind our firewall. Browsers always send `Host`, so a probe without it is served.
  */
 const registerOwnHosts = (app: App, config: Parts['config']): void => {
   const own = new Set([...loopback, nameIn(new URL(config.operatorUrl).host), ...config.OPERATOR_ALLOWED_HOSTS.map(nameIn)])
@@ -42,11 +42,11 @@ const statusOf = (error: unknown): number => {
   return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
 }
 
-/** Logs neither the path (it may contain a secret) nor the values of a statement. */
+/** Logs neither the path, which may contain a secret, nor the values of a query. */
 const registerOperatorErrors = (app: App): void => {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
   app.setErrorHandler((error, request, reply) => {
-    // The sender left before its body had arrived: nobody awaits an answer, and nothing of ours failed.
+    // The client disconnected before its body arrived, which is not an error of the service.
     const left = request.raw.destroyed && !request.raw.complete
     const status = left ? 400 : statusOf(error)
     if (left) app.log.debug('a client on the private listener disconnected before its body arrived')
@@ -56,7 +56,7 @@ const registerOperatorErrors = (app: App): void => {
   })
 }
 
-/** The private listener: provider callbacks and metrics. The public listener and the API document have neither. */
+/** The private listener, for provider callbacks and metrics. The public listener and the API document include neither. */
 export const createOperator = async (
   deps: Parts,
   metrics: Metrics,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import type { Parts } from '../../modules/parts.ts'
 
-/** The emulated providers, their shared time with the service, and accounts with money for tests. */
+/** The emulated providers, the time that they share with the service, and funded accounts for tests. */
 export type SandboxControl = {
   url: string
   advance: (seconds: number) => Promise<void>
@@ -19,7 +19,7 @@ const NewTime = z.union([
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** A web page cannot know the token, so requests with it may use any host name. */
+/** A web page cannot know the token, so requests with the token may use any host name. */
 export const hasControlToken = ({ headers, url }: FastifyRequest, token: string | undefined): boolean =>
   token !== undefined &&
   url.startsWith('/sandbox') &&
@@ -31,7 +31,7 @@ const isLocal = (address: string | undefined): boolean =>
 const seconds = (asked: z.output<typeof NewTime>, now: Date): number =>
   'now' in asked ? Math.ceil((Date.parse(asked.now) - now.getTime()) / 1000) : asked.advance_seconds
 
-/** For programs on this machine, and for programs that send the token. */
+/** For programs on this machine, or with the token. */
 export const registerSandbox = (
   operator: App,
   deps: Pick<Parts, 'clock' | 'config' | 'jobs'>,
@@ -47,7 +47,7 @@ export const registerSandbox = (
     })
     app.get('/sandbox', async (_request, reply) => reply.redirect(`${url}/control`))
     app.get('/sandbox/clock', async () => ({ now: deps.clock.now().toISOString() }))
-    // Work that becomes due by the new time is done before the answer.
+    // Work that is due at the new time is done before the response.
     app.post('/sandbox/clock', async (request, reply) => {
       const asked = NewTime.safeParse(request.body)
       const ahead = asked.success ? seconds(asked.data, deps.clock.now()) : Number.NaN
@@ -70,7 +70,7 @@ export const registerSandbox = (
         return reply.code(409).send({ error: 'conflict', message: error instanceof Error ? error.message : String(error) })
       }
     })
-    /** The emulator listens on this machine only. */
+    /** Forwards to the emulator, which listens only on this machine. */
     app.all('/sandbox/control/*', async ({ method, url: path, body }, reply) => {
       const to = new URL(path.slice('/sandbox'.length), url)
       if (!to.pathname.startsWith('/control/')) return reply.callNotFound()

@@ -4,7 +4,7 @@ import { keyIsActive } from '../../db/credential-life.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 
-/** Actions of the audit log that move money or give rights. */
+/** Audit log actions that move money or give permissions. */
 const actsAfterEnd = namesSql([
   'payment.create',
   'approval.approve',
@@ -15,13 +15,13 @@ const actsAfterEnd = namesSql([
   'identity.link',
 ] satisfies AuditAction[])
 
-/** The longest wait for a lock. An action later than this after a credential's end was accepted after the end. */
+/** The longest wait for a lock. An action that follows the end of a credential by more than this was accepted after the end. */
 const lockWait = `interval '10 seconds'`
 
 const endedCredentials = `select subject_id as id, min(transaction) as transaction, min(at) as at from audit_log
   where action in ('session.revoke', 'grant.revoke') group by 1`
 
-/** The approvals on `a` that counted when attempt `t` of payment `p` was recorded. */
+/** Number of approvals on `a` that counted when attempt `t` of payment `p` was recorded. */
 const approversWhenSent = `(
   select count(*) from (
     select distinct on (d.account_id) d.id, d.decision, d.via from approval_decisions d
@@ -33,7 +33,7 @@ export const accessChecks = sqlChecks({
   I15: {
     'no grant made a payment after it was revoked': `
       select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
-    // Ordered by transaction: the stopped account's lock puts transactions in the order of their effects.
+    // Ordered by transaction, because the lock of the frozen account gives transactions the order of their effects.
     'a frozen workspace created no payment and approved none': `
       with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
       select published as subject from (
@@ -124,7 +124,7 @@ export const accessChecks = sqlChecks({
     'every payee fingerprint has a configured secret': `
       select id::text as subject from payees where fingerprint_key_id <> all ($token_secrets)`,
   },
-  // The foundations of a payment: at the time its send was recorded, or now if it is not yet sent.
+  // Checks a payment's authority when its send was recorded, or now if it has not been sent.
   I17: {
     'no payment was sent with fewer valid approvals than it required': `
       select t.subject_id::text as subject from rail_attempts t join payments p on p.id = t.subject_id join approvals a on a.id = p.approval_id

@@ -13,7 +13,7 @@ import {
   type Seal,
 } from '../../events/seal.ts'
 
-/** The number of seals whose rows are read together: about 1,300 rows, as large as a few pages of other checks. */
+/** Number of seals whose rows are read together: about 1,300 rows, as many as a few pages of other checks. */
 const batch = 20
 const batchesPerReport = 8
 
@@ -36,9 +36,9 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: r
 }
 
 /**
- * Recomputes the tree, from its beginning or from the last seal before the period. An invalid seal is reported with the rows that
- * it covers; later seals are compared with its stored values.
- * A seal whose key is no longer configured is valid if a later seal, keyed with one of our secrets, follows it.
+ * Recomputes the tree from its start, or from the last seal before the period. An invalid seal is reported together with the rows
+ * that it covers. Later seals are compared with its stored values.
+ * A seal whose key is no longer configured is valid if a later seal uses one of our secrets.
  */
 const findBrokenSeals = async (db: Db, facts: CheckScope): Promise<string[]> => {
   const broken: string[] = []

@@ -11,23 +11,23 @@ export type Fields = Readonly<Record<string, unknown>>
 
 export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null; accountId: Uuid | null; after: Fields | null }
 
-/** A table whose rows must match the audit log. A name in the log is compared if the row has it too. */
+/** A table whose rows must match the audit log. Compares each name that both the log entry and the row contain. */
 export type AuditedTable = {
-  /** The actions that create a row. If absent, rows need no entry. */
+  /** Actions that create a row. If omitted, rows need no entry. */
   made?: readonly AuditAction[]
-  /** The column with the account that made it. */
+  /** Column with the account that created the row. */
   owner?: string
-  /** The column with the hash of its secret. The log has a digest of the secret. */
+  /** Column with the hash of the row's secret, of which the log has a digest. */
   secret?: string
-  /** Further subjects whose entries are about row `t`: an SQL expression of type `uuid[]`. */
+  /** Additional subjects whose entries describe row `t`: an SQL expression of type `uuid[]`. */
   also?: string
-  /** Fields besides the columns: an SQL expression of type `jsonb`. */
+  /** Fields in addition to the columns: an SQL expression of type `jsonb`. */
   more?: string
-  /** A time column, for tables with many rows: only rows since the last check are read. Older rows never change. */
+  /** Time column of a large table, to read only rows since the last check. Older rows never change. */
   since?: string
-  /** The values until an entry changes them. */
+  /** Values that apply until an entry changes them. */
   before?: (row: Fields) => Fields
-  /** The column values that an entry states. */
+  /** Column values that an entry implies. */
   columns?: (after: Fields, action: AuditAction) => Fields
 }
 
@@ -37,19 +37,19 @@ const idDigits = Array.from(
 ).join(' || ')
 
 /**
- * SQL for a UUID column's TypeID on the wire: two zeros and its bits, five bits per digit. Written out digit by digit for speed:
- * a million ids take seconds.
+ * SQL expression for the TypeID of a UUID column: two zero bits and the UUID's bits, with five bits per digit. Unrolled for
+ * speed, so that a million ids take only seconds.
  */
 export const typeIdSql = (kind: IdKind, column: string): string =>
   `(select '${idPrefixes[kind]}_' || ${idDigits} from (select B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) as bits offset 0) as id)`
 
-/** The row's columns, beside what its table's line adds and the row's entries in order. */
+/** A row's columns, the additional fields of its table, and the row's log entries in order. */
 type Page = Record<string, unknown> & { id: Uuid; more: Fields | null; log: Entry[] | null }
 
 const pageSize = 200
 const pagesPerReport = 20
 
-/** Reads all rows after `$1` in pages, up to the maximum of breaches. The database reads the next page while one is checked. */
+/** Reads all rows after `$1` in pages until the maximum of breaches. While one page is checked, the database reads the next. */
 export const findInPages = async <Row extends { id: Uuid }>(
   db: Db,
   facts: CheckScope,
@@ -65,7 +65,7 @@ export const findInPages = async <Row extends { id: Uuid }>(
     const end = rows.length < take ? undefined : rows.at(-1)
     if (end) {
       page = readAfter(end.id)
-      // Its failure is thrown when it is awaited, which the maximum of breaches may prevent.
+      // An error is thrown when the page is awaited, which may never happen if the maximum of breaches is reached.
       page.catch(() => undefined)
       await turn()
     }
@@ -77,7 +77,7 @@ export const findInPages = async <Row extends { id: Uuid }>(
   return found.slice(0, maxBreaches)
 }
 
-/** Row and log in one query, because the service could change both between two. */
+/** Reads row and log in one query, because the service could change them between two queries. */
 const pageSql = (table: string, { also, more = 'null::jsonb', since }: AuditedTable): string => `
   select t.*, ${more} as more, (
       select json_agg(json_build_object('action', a.action, 'at', a.at, 'workspaceId', a.workspace_id, 'accountId', a.account_id, 'after', a.after)
@@ -87,7 +87,7 @@ const pageSql = (table: string, { also, more = 'null::jsonb', since }: AuditedTa
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
-/** One form for all spellings of a value: an id with or without prefix, a time in any zone, a number or its text. */
+/** Converts different spellings of a value to one: ids with or without prefix, times in any zone, numbers or their text. */
 const plain = (value: unknown): unknown => {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (typeof value === 'string') return time.test(value) ? new Date(value).toISOString() : (parseAnyId(value) ?? value)
@@ -97,7 +97,7 @@ const plain = (value: unknown): unknown => {
   return value && Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]))
 }
 
-/** A right may end earlier than logged: with the last key of its grant, or with the grant above it. */
+/** A grant may end earlier than logged: with its last key, or with an ancestor. */
 const endsEarlier = (logged: unknown, end: unknown): boolean =>
   end !== null && (logged === null || new Date(String(end)) < new Date(String(logged)))
 
@@ -116,18 +116,18 @@ const revocations: readonly AuditAction[] = [
   'mandate.revoked',
   'session.revoke',
 ]
-/** Entries whose last part is a status. A person's actions on approvals and batches have other names. */
+/** Log entries that end with a status. People's own actions on approvals and batches have other names. */
 const isStatus = (action: AuditAction): boolean =>
   /^(approval|payment_batch)\.(approved|cancelled|completed|expired|failed|processing|rejected)$/.test(action)
 
-/** Completions, whose time people see and which bound the record's day. */
+/** Final statuses, whose time people see and which determine the day of the record. */
 const completions: readonly string[] = ['completed', 'succeeded', 'failed', 'cancelled', 'rejected', 'expired', 'returned']
 const isCompleted = (action: AuditAction): boolean => {
   const [resource = '', status = ''] = action.split('.')
   return ['payment', 'payment_batch', 'topup'].includes(resource) && completions.includes(status)
 }
 
-/** Values that follow from an action, besides those in its entry. */
+/** Values that an action implies in addition to the values in its entry. */
 const implied: Readonly<Partial<Record<AuditAction, (entry: Entry) => Fields>>> = {
   'admin.assign_suspense': () => ({ resolved: true, outcome: 'assigned' }),
   'admin.resolve_difference': () => ({ resolved: true }),
@@ -158,7 +158,7 @@ const creationFields = ({ owner }: AuditedTable, { at, workspaceId, accountId }:
   ...(owner && { [owner]: accountId }),
 })
 
-/** The log's final description of a row: for each name, the value of its newest entry. */
+/** The final state of a row according to the log: for each name, the value in its newest entry. */
 const lastLogged = (audited: AuditedTable, row: Page): Fields => {
   const { log } = row
   const made = log?.find(({ action }) => audited.made?.includes(action))
@@ -169,12 +169,12 @@ const lastLogged = (audited: AuditedTable, row: Page): Fields => {
   return last
 }
 
-/** States that the log has without their time. */
+/** States for which the log has no time. */
 const states = ['accepted', 'archived', 'confirmed', 'frozen', 'resolved', 'revoked', 'suspended'].map(
   (name) => [name, `${name}_at`] as const,
 )
 
-/** Adds to the row whether each of its times is set, and a digest of its secret. */
+/** Adds to the row whether each of its times is set, and the digest of its secret. */
 const described = ({ secret }: AuditedTable, row: Page): Fields => {
   for (const [name, at] of states) if (at in row && !(name in row)) row[name] = row[at] !== null
   const digest = secret && { secret_digest: digestOfSecret(row[secret] as Buffer) }
@@ -190,13 +190,13 @@ const breachesOf = (audited: AuditedTable, page: Page): string[] => {
 
 const frequent = frequentActions.map((action) => `'${action}'`).join(', ')
 
-/** By the index `audit_log_actions`, which leaves the frequent actions out. */
+/** Uses the index `audit_log_actions`, which excludes frequent actions. */
 const missingSql = (table: string): string => `
   select a.subject_id::text as subject from audit_log a
   where lower(a.action) = any($1) and a.action not in (${frequent}) and a.at >= $since and not exists (select from ${table} t where t.id = a.subject_id)
     and not exists (select from audit_log e where e.subject_id = a.subject_id and e.action = any($2)) limit ${maxBreaches}`
 
-/** Tables whose rows expire. */
+/** Tables whose rows are deleted after some time. */
 const expiringTables = ['sessions', 'payments', 'topups', 'oauth_clients']
 
 export const auditLogCheck = (table: string, audited: AuditedTable): Check => ({

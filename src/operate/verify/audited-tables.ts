@@ -11,7 +11,7 @@ const notRevoked = () => ({ revoked: false })
 
 const noControls: Fields = Object.fromEntries(Object.keys(SpendingControls.shape).map((name) => [name, null]))
 
-/** Another form of a name, if the log has it. */
+/** Additional fields for a value, if the log has that value. */
 const when = (value: unknown, fields: Fields): Fields => (value === undefined ? {} : fields)
 
 const makers = ({ created_by, changed_by }: Fields): Fields => {
@@ -39,7 +39,7 @@ const pending = (value: unknown): Fields => {
   })
 }
 
-/** Columns that an earlier release leaves behind when a change ends, without meaning. */
+/** Columns that an earlier release does not clear when a change ends. */
 const pendingColumns = Object.entries({
   pending_version: 'to_jsonb(t.pending_change_version)',
   pending_terms: "t.pending_change_result -> 'terms'",
@@ -49,13 +49,13 @@ const pendingColumns = Object.entries({
     `'${name}', case when t.pending_change is not null and t.pending_change_result is not null then ${value} end`,
 )
 
-/** Fields of the answer at creation that can change later. */
+/** Fields of the creation response that can change later. */
 const passing = [
   ...['status', 'approval_id', 'updated_at', 'completed_at', 'late_success', 'counts', 'received_minor'],
   ...['provider_receipt', 'failure_code', 'failure_message', 'provider_code'],
 ]
 
-/** The answer at creation, which the row keeps: a column, or its bytes as JSON has them. */
+/** The creation response stored in the row, as bytes or as the text of a bytea column. */
 const kept = ({ snapshot }: Fields): Fields => {
   if (snapshot === null) return { idempotency_key: null }
   const bytes = snapshot instanceof Buffer ? snapshot : Buffer.from(String(snapshot).slice(2), 'hex')
@@ -72,7 +72,7 @@ const kept = ({ snapshot }: Fields): Fields => {
   }
 }
 
-/** The tables by name. */
+/** The audited tables, by name. */
 export const auditedTables: Readonly<Record<string, AuditedTable>> = {
   accounts: {
     before: () => ({
@@ -83,7 +83,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
       api_keys_enabled: true,
       oauth_enabled: true,
     }),
-    // A closed account's name is forgotten.
+    // The name of a closed account is deleted.
     columns: ({ capabilities, display_name: _, ...after }) => ({
       ...after,
       ...Object.fromEntries(Object.entries(fieldsOf(capabilities)).map(([name, on]) => [`${name}_enabled`, on])),
@@ -106,7 +106,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     owner: 'account_id',
     secret: 'hash',
     before: notRevoked,
-    // A grant's new name is logged with the grant.
+    // A grant's new name is logged under the grant.
     columns: ({ name: _, ...after }) => ({ ...after, ...when(after.revoked_at, { revoked: true }) }),
   },
   grants: {
@@ -116,12 +116,12 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     before: () => ({ ...notRevoked(), frozen: false }),
     columns: ({ spending_controls, client_id, expires_at, permissions, resources, generation, ...after }, action) => ({
       ...after,
-      // A token may have fewer resources than the consent, and a reused one is of an earlier generation.
+      // A token may have fewer resources than its grant, and a replayed token is from an earlier generation.
       ...(action === 'oauth_consent.approve' && when(resources, { resources })),
       ...(action === 'oauth_token.refresh' && { generation }),
       ...when(after.kind, { permissions }),
       ...when(spending_controls, { ...noControls, ...fieldsOf(spending_controls) }),
-      // The log may name a client by its address, and a refresh moves the end of its grant.
+      // The log may identify a client by URL, and a refresh extends its grant.
       ...(typeof client_id === 'string' && parseAnyId(client_id) && { client_id }),
       ...(after.kind !== 'oauth' && when(expires_at, { expires_at })),
     }),
@@ -172,7 +172,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     made: ['mandate.create'],
     owner: 'account_id',
     before: notRevoked,
-    // A revocation has its own signature.
+    // A revocation has a signature of its own.
     columns: ({ revoked_at: _, ...after }) => (after.id === undefined ? { status: after.status } : after),
   },
   beneficiaries: {
@@ -185,7 +185,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     }),
   },
   payees: {
-    // A payee is frozen under each of its names; an account at a paybill also with the paybill.
+    // Freezing a payee is logged under all of its beneficiaries. An account at a paybill is also frozen with the paybill.
     also: 'array(select b.id from beneficiaries b where b.payee_id = t.id and t.paybill_id is null)',
     columns: ({ status }) => (status === 'active' || status === 'frozen' ? { frozen: status === 'frozen' } : {}),
   },
@@ -238,7 +238,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     columns: ({ provider_receipt, amount_minor, ...after }, action) => {
       if (action === 'payment.late_success')
         return { ...after, late_success_receipt: provider_receipt, late_success_amount_minor: amount_minor }
-      // The resolution of a late success repeats its receipt, which an earlier entry reported.
+      // The resolution of a late success repeats the receipt that an earlier entry reported.
       if (action.startsWith('payment.late_success_') || action === 'admin.payment_resolve') return after
       return { ...after, ...when(provider_receipt, { provider_receipt }), ...when(amount_minor, { amount_minor }) }
     },
@@ -247,7 +247,7 @@ export const auditedTables: Readonly<Record<string, AuditedTable>> = {
     made: ['topup.initiate'],
     since: 'updated_at',
     before: kept,
-    // A further deposit under it changes none of its fields.
+    // A further deposit to the top-up changes none of its fields.
     columns: (after, action) =>
       action === 'topup.deposit' ? {} : { ...after, ...when(after.phone_number_mask, { phone_mask: after.phone_number_mask }) },
   },

@@ -4,11 +4,11 @@ import { everyPayee, isInTotal, noGrant, policyApplies, totalApplies, totalStart
 
 const counting = `p.status in ${countedPaymentsSql}`
 
-/** The time zone of workspace `w` at the last change of policy `s`. */
+/** The time zone of workspace `w` when policy `s` last changed. */
 const zoneAtUpdate = `case when w.next_time_zone_from <= s.updated_at then w.next_time_zone else coalesce((
   select z.time_zone from workspace_time_zones z where z.workspace_id = w.id and z.from_at <= s.updated_at order by z.from_at desc limit 1), w.time_zone) end`
 
-/** Sums: the payments that count for grants and mandates, and the totals that count for policies. */
+/** Totals of the payments that count against grants and mandates, and the totals that count against policies. */
 const counted = `
   select g.id, k.period, k.start, sum(p.amount_minor) as used, count(*) as payments
   from payments p join grants own on own.id = p.grant_id join grants g on g.id = any(own.ancestor_ids || own.id)

@@ -15,11 +15,11 @@ const published = [
   { table: 'invitations', kind: 'invitation', type: 'member.invited' },
 ] as const
 
-/** A margin of one day: older events may already be deleted. */
+/** With a margin of one day, because older events may already be deleted. */
 const stored = `greatest($since, $retained + interval '1 day')`
 
-// Reads the events once, and encodes each row's id once. Searched row by row, each row would read all events of its type. With
-// 600,000 events that took a second a row, and encoded its id for each of them.
+// Reads the events once and encodes each row's id once. Separate searches would read all events of a type for every row: with
+// 600,000 events, each row took a second.
 const inEvents = published.map(({ table, kind, type }) => [
   `every row of ${table} has a ${type} event`,
   `with published as materialized (
@@ -36,7 +36,7 @@ const traces = sqlChecks({
         select payment_id from events where type = 'payment.created' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through)
       select p.id::text as subject from payments p
       where p.created_at > ${stored} and not exists (select from published where published.payment_id = p.id)`,
-    // References without a foreign key, because that would lock the other row with every payment.
+    // Checks references that have no foreign key, which would lock the referenced row for every payment.
     'every record that a payment refers to exists, and so does every payment that an event refers to': `
       select p.id::text as subject from payments p
       where p.created_at >= $since and (
@@ -54,7 +54,7 @@ const newestOf = (rail: string): string => `(
   select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail}
   order by a.transaction desc, a.id desc limit 1)`
 
-/** Rows that the audit log describes by other columns than their id. */
+/** Rows that the audit log identifies by columns other than their id. */
 const otherwise = sqlChecks({
   I21: {
     'approval decisions and their voids match the audit log in both directions': `

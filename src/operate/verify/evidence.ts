@@ -12,7 +12,7 @@ import { seedOf } from '../../modules/payments/declared-losses.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './audit-log.ts'
 
-/** A check of each row that a query reads after `$1`. */
+/** A check of each row that a query returns after `$1`. */
 const ofRows = <Row extends { id: Uuid }>(
   promise: string,
   text: string,
@@ -34,7 +34,7 @@ type Destination = {
   mask: string
   bankCode: string | null
   accountReference: string | null
-  /** Null: of a payee in another workspace. */
+  /** Null if the payee is in another workspace. */
   fingerprint: Buffer | null
 }
 
@@ -42,7 +42,7 @@ const isOwnDestination = (row: Destination, facts: CheckFacts): boolean => {
   const { workspaceId, rail, bankCode, accountReference, fingerprint } = row
   const destination = facts.open(row, destinationContext(row.id, workspaceId))?.toString()
   if (destination === undefined || fingerprint === null) return false
-  // A closed account's destination is forgotten.
+  // The destination of a closed account is deleted.
   if (destination === '') return true
   const payee = { destination, bankCode, accountReference }
   const made = facts.fingerprints(fingerprintText(workspaceId, rail, payee))
@@ -107,13 +107,13 @@ const batches = ofRows<Batch>(
          from payments p where p.batch_id = t.id) as i
        where t.id > $1 and t.updated_at >= $since`,
   ({ root, count, leaves, isSum }) => isSum && leaves.length === count && rootOfLeaves(leaves) === root,
-  // A batch has up to a thousand leaves of 300 bytes.
+  // Fewer rows per page, because a batch has up to a thousand leaves of 300 bytes.
   20,
 )
 
 type Signed = { id: Uuid; message: string; signature: string; signer: string; binds: string[] }
 
-/** A contract's signature is proven by its chain, which this check does not ask. */
+/** Accepts contract signatures, because only the chain, which is not queried here, can verify them. */
 const isSignedBy = ({ message, signature, signer }: Signed): boolean => {
   const wallet = parseWalletName(signer)
   if (!wallet) return false
@@ -150,7 +150,7 @@ const mayBeName = /[\w-]{8,}/g
 const namesOfOthers = `select unnest(array[provider_request, provider_conversation]) as name from rail_attempts
   where provider_request = any($1::text[]) or provider_conversation = any($1::text[])`
 
-/** A callback that lacks the attempt's provider id and contains another attempt's shows that the two ids were swapped. */
+/** If a callback contains another attempt's provider id instead of its own, the two ids were swapped. */
 const breachesOfBodies = async (db: Db, facts: CheckFacts, rows: readonly Delivery[]): Promise<string[]> => {
   const read = rows.map((row) => {
     const packed = row.isTold ? facts.open(row, deliveryContext(row.id)) : undefined
@@ -186,8 +186,8 @@ const writtenWith = `select transaction::text, subject_id as "subjectId", worksp
   where subject_id = any($1::uuid[]) and transaction = any($2::text[]::xid8[])`
 
 /**
- * Fields to compare. A revocation's signature differs from its mandate's. The log has a time for a change of zone that was taken
- * back, the workspace has none.
+ * Fields to compare. The signature of a revocation differs from the mandate's. For a planned change of time zone that was
+ * cancelled, the log has a time while the workspace has none.
  */
 const comparable = ({ type, data }: Event): Fields => {
   const left = type === 'mandate.revoked' ? ['signature', 'signer'] : data.time_zone_from === null ? ['time_zone_from'] : []

@@ -3,7 +3,7 @@ import { namesOfBooks } from '../../ledger/checks.ts'
 
 const books = `books(provider, rail) as (values ${namesOfBooks})`
 
-/** The bookings under each receipt. A top-up by deposits has its deposits' receipts. A resolved item has given its money away. */
+/** Bookings by receipt. A top-up paid by deposits has their receipts. A resolved suspense item no longer holds its money. */
 const booked = `booked as (
   select b.provider, 'out' as direction, upper(p.provider_receipt) as receipt, p.id, p.amount_minor from payments p join books b on b.rail = p.rail
   where p.provider_receipt is not null

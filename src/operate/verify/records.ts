@@ -1,6 +1,6 @@
 import { sqlChecks } from '../../db/check.ts'
 
-/** Changes of workspace zones from the log. `decides_from`: for a planned change that was taken back, the time of that entry. */
+/** Time zone changes of workspaces from the log. `decides_from`: for a cancelled change, the time of the cancelling entry. */
 const zoneChanges = `changes as (
   select subject_id as id, at, after->>'time_zone' as zone, (after->>'time_zone_from')::timestamptz as decides_from,
     before->>'time_zone' as zone_before, before->>'next_time_zone' as next_before,

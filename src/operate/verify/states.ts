@@ -4,20 +4,20 @@ import { balanceAccountSql } from '../../db/tables/workspaces.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
 import { typeIdSql } from './audit-log.ts'
 
-/** The time since which all checked records have all their events. */
+/** The time from which all events of the checked records are still stored. */
 const stored = 'greatest($since, $retained)'
 
 const published = 'the published statuses of every'
 const follow = 'follow the allowed transitions'
 
-/** Events with their data. Use it materialized: otherwise whole documents go through joins and sorts. */
+/** Events with their data. Must be materialized, because joins and sorts would otherwise carry whole documents. */
 const later = (resource: Resource, name = `data->>'id'`): string => `
   select transaction, id, ${name} as name, data->>'status' as status from events
   where type like '${resource}.%' and data is not null and created_at >= $since and transaction > $sealed_through`
 
 /**
- * Encodes each record's id once, whatever plan joins it with its events: encoding costs most. A type's first event may have any
- * status with which a record can begin. A mandate's row may still say that it is active after its end.
+ * Encodes each record's id only once, whatever the join plan, because encoding takes most of the time. The first event of a
+ * record may have any initial status. The row of a mandate may still be active after the mandate has ended.
  */
 const moves = Object.fromEntries(
   (
@@ -42,13 +42,13 @@ const moves = Object.fromEntries(
   ]),
 )
 
-/** The first status of a payment: an approval is requested at creation, unless it is needed only when the payment is due. */
+/** A payment's first status: approval is requested at creation, or when due if the payment is scheduled. */
 const firstStatus = `case when execute_at is not null then 'scheduled' when approval_id is not null then 'pending_approval' else 'processing' end`
 
-/** The approval's event reports a scheduled payment that waits for an approval. */
+/** For a scheduled payment that waits for an approval, the approval's event reports this. */
 const paymentEdges = namesSql([...edgesOf('payment'), 'scheduled>rejected', 'scheduled>expired'])
 
-/** A payment's creation events have its first status. Checked for payments whose events are all stored and read. */
+/** Creation events must have the payment's first status. Checked for payments whose events are all stored and read. */
 const paymentMoves = `
   with records as materialized (
      select id, status as current, updated_at, case when created_at >= $since and created_at >= ${stored} then ${firstStatus} end as first
@@ -68,7 +68,7 @@ const paymentMoves = `
        and not (current = 'pending_approval' and coalesce(status, first) = 'scheduled'))
      or c.transaction > s.transaction`
 
-/** Pending work continues under the new balance's account after a separation. Earlier decisions keep the old account. */
+/** After a separation, pending work moves to the new balance account, while earlier decisions remain on the old one. */
 const wasSeparated = (workspace: string): string =>
   `coalesce((select w.separated_at is not null from workspaces w where w.id = ${workspace}), false)`
 

@@ -41,7 +41,7 @@ export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 
   }
 }
 
-/** Checks that read pages come first: the queries of the others run meanwhile. */
+/** Checks that read pages come first, so that the queries of other checks run in the meantime. */
 const orderOf = ({ invariant, isQuery }: Check): number => (isQuery ? 100 : 0) + Number(invariant.slice(1))
 
 export const checks: readonly Check[] = [
@@ -58,17 +58,17 @@ export const checks: readonly Check[] = [
 
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
-/** A position among other checks, or in another order, would skip some. */
+/** Identifies the list of checks: with other checks or another order, a stored position would skip some. */
 const namesDigest = createHash('sha256')
   .update(JSON.stringify(checks.map(({ promise }) => promise)))
   .digest('hex')
 
-/** The position at which a check resumes: after a promise, and after a row of the next promise. */
+/** The position from which to resume: after promise `kept`, and after row `row` of the next promise. */
 type ResumePoint = { kept: string; row?: Uuid | undefined }
 
 /**
- * Checks the data against every promise, while the service runs. Queries run one after the other while pages are read, on a second
- * connection if the pool has one. A resumed check repeats queries whose results were not reported.
+ * Checks the data against every promise while the service runs. Queries run one after another while pages are read, on a second
+ * connection if the pool has one. A resumed check repeats queries whose results were not yet reported.
  */
 export async function* verify(
   db: Db,
@@ -85,7 +85,7 @@ export async function* verify(
   const queries = new Map<Check, Promise<string[]>>()
   for (const check of rest.filter(({ isQuery }) => isQuery)) {
     previous = previous.then((none) => (isStopped ? none : check.find(db, period)))
-    // A failure is thrown when its turn comes.
+    // The failure is thrown when this check's turn comes.
     previous.catch(() => undefined)
     queries.set(check, previous)
   }
@@ -100,11 +100,11 @@ export async function* verify(
   }
 }
 
-/** Everything is checked once a week. In between, only rows created or changed since the last check. */
+/** All data is checked once a week. In between, only rows created or changed since the last check. */
 const fullCheckDays = 7
-/** How far a check reaches back before the last one, for transactions that were open then and slow transitions. */
+/** How far a check reaches back beyond the last one, for transactions that were open then and for slow transitions. */
 const overlapHours = 24
-/** A check may read every row. It takes no lock that a payment waits for. */
+/** Long, because a check may read every row. It takes no locks that payments wait for. */
 const statementTimeoutMs = 600_000
 
 export type DailyOptions = {
@@ -117,7 +117,7 @@ export type DailyOptions = {
 
 const findPoint = selectRow('verify.point', verifyPoints, ['name'])
 
-/** The start of the unchecked period. Null: everything must be checked. `now` decides whether the week is over. */
+/** Start of the unchecked period. Null if everything must be checked. `now` determines whether a week has passed. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
   const [whole, recent] = await Promise.all([findPoint(db, { name: 'whole' }), findPoint(db, { name: 'recent' })])
   if (!whole || whole.at < daysAfter(now, -fullCheckDays)) return null
@@ -127,7 +127,7 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
 
 type Summary = { kept: number; broken: number; seconds: number }
 
-/** Moves the next period's start, only after a check without breaches, so that a breach is reported again. */
+/** Advances the start of the next period only if no promise was broken, so that a breach is reported again. */
 export const saveCheckPoint = (
   db: Database,
   { now, since }: Pick<CheckFacts, 'now' | 'since'>,
@@ -143,14 +143,14 @@ export const saveCheckPoint = (
 
 export type Unfinished = ResumePoint & { now: Date }
 
-/** A whole check that was interrupted, if it had the same promises. It continues with its original start time. */
+/** An interrupted full check, if it had the same promises. It continues with its original start time. */
 export const findUnfinished = async (db: Db): Promise<Unfinished | undefined> => {
   const point = await findPoint(db, { name: 'unfinished' })
   if (point?.totals.checks !== namesDigest) return undefined
   return { kept: point.through, row: point.totals.row as Uuid | undefined, now: point.at }
 }
 
-/** Keeps the position only while no breach is found, so that breaches are found again. */
+/** Saves the position only while no breach was found, so that breaches are found again. */
 const saveResumePoint = (db: Database, { kept, row, now }: Unfinished): Promise<void> =>
   inTx(db, async (tx) => {
     const totals = { checks: namesDigest, ...(row && { row }) }
@@ -160,7 +160,7 @@ const saveResumePoint = (db: Database, { kept, row, now }: Unfinished): Promise<
 
 type Reporting = { onResult: (result: Result) => void; from?: ResumePoint | undefined; onRows?: (rows: number) => void }
 
-/** With `onRows`, the progress of a whole check is kept, so that another check can continue from there. */
+/** With `onRows`, saves the progress of a full check, so that a later run can resume it. */
 export const verifyAll = async (
   db: Database,
   facts: CheckFacts,
@@ -185,7 +185,7 @@ export const verifyAll = async (
   return summary
 }
 
-/** Runs the check on a connection of its own. */
+/** Runs the daily check on a separate connection. */
 export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {

@@ -18,7 +18,7 @@ import {
 } from './gateway.ts'
 import { createPayoutRail } from './payout.ts'
 
-/** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount. */
+/** Parses `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available balance. */
 const balanceOf = (text: string): AccountBalance | undefined => {
   const [account, currency, current, available] = text.split('|')
   const availableMinor = readBalance(available ?? current)
@@ -26,7 +26,7 @@ const balanceOf = (text: string): AccountBalance | undefined => {
   return { account, currency, availableMinor, holdsCharges: /^charges\b/i.test(account.trim()) }
 }
 
-/** All balances or none: a partial answer would look like missing money. */
+/** Returns all balances or none, because a partial result would look like missing money. */
 const readBalances = (body: unknown): AccountBalance[] | undefined => {
   const result = readResult(body)
   const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined
@@ -54,7 +54,7 @@ const createAccount = (options: DarajaOptions, send: Send, credential: string): 
   readBalances,
 })
 
-/** Payouts to phones (B2C) and organisations (B2B), and collections (STK), over one shared token. */
+/** Payouts to phones (B2C) and organisations (B2B), and collections (STK), with a shared access token. */
 export const createDaraja = (options: DarajaOptions, deps: AdapterDeps) => {
   const send = connectDaraja(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
@@ -79,7 +79,7 @@ const warnDays = 30
 const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions, now: Date): string | null => {
   try {
     createCredential(certificatePem, initiatorPassword)
-    // Some certificates are a bare public key, which has no expiry.
+    // Some certificates are a bare public key, which does not expire.
     if (!certificatePem.includes('BEGIN CERTIFICATE')) return null
     const end = new Date(new X509Certificate(certificatePem).validTo)
     if (end > daysAfter(now, warnDays)) return null
@@ -89,7 +89,7 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
   }
 }
 
-/** The list needs its own registration: the provider's words say whether it has one. */
+/** Checks the list of payments, which needs its own registration, by the provider's response. */
 const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<string | null> => {
   const end = deps.clock.now()
   const answer = await connectDaraja(options, deps)('/pulltransactions/v1/query', {
@@ -100,7 +100,7 @@ const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<s
   })
   if (answer.kind !== 'answer') return answer.message
   const code = textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'errorCode')
-  // 1001: a quiet day without payments, or an unregistered number.
+  // 1001 means either a day without payments or an unregistered number.
   if (code === '1000' || (code === '1001' && options.deposits?.pullNumber)) return null
   const said = textField(answer.body, 'ResponseMessage') ?? textField(answer.body, 'errorMessage')
   return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If there was an incoming payment within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`

@@ -8,7 +8,7 @@ import { safeCode, safeMessage } from '../text.ts'
 
 const duplicateId = '500.002.1001'
 
-/** Rejected before processing: too many requests at once, or the quota is used up. */
+/** Rejected before processing, because of too many concurrent requests or an exhausted quota. */
 const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission & { kind: 'lost' } => ({ kind: 'lost', message })
@@ -22,8 +22,8 @@ export const referenceOfAnswer =
   }
 
 /**
- * `refused` needs the provider's own 4xx with a 4xx code. Every other answer without acceptance is `lost`: 500.002.1001 (a
- * duplicate), 500.001.1001 (also given for existing payments), HTML, no code.
+ * `refused` requires the provider's own 4xx response with a 4xx code. Any other response without acceptance is `lost`:
+ * 500.002.1001 (a duplicate), 500.001.1001 (also sent for existing payments), HTML, or no code.
  */
 export const readSubmission = (
   answer: Exchange,
@@ -46,7 +46,7 @@ export const readSubmission = (
   return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
 }
 
-/** Finds parameters by name: their order and number vary, and they may be a list or not. */
+/** Finds parameters by name, because their order and number vary and a single one is not always a list. */
 export const readResult = (body: unknown) => {
   const result = field(body, 'Result')
   if (field(result, 'ResultCode') === undefined) return undefined
@@ -67,7 +67,7 @@ export type Result = NonNullable<ReturnType<typeof readResult>>
 export const metadataItem = (callback: unknown, name: string): string | undefined =>
   asText(pairIn(field(field(callback, 'CallbackMetadata'), 'Item') ?? field(callback, 'CallbackMetadata'), 'Name', name))
 
-/** Codes that prove that no money moved; all others prove nothing. Wording varies, so only the code counts. */
+/** Codes that prove that no money moved. All others prove nothing. Only the code counts, because texts vary. */
 const shared = {
   '2': 'amount_too_small',
   '3': 'amount_too_large',

@@ -32,15 +32,15 @@ import { collectionFailure, metadataItem, readSubmission, stillUnderWay } from '
 import { type DarajaOptions, lacksProduct } from './gateway.ts'
 
 const nothing = '1001'
-/** A list of a hundred thousand payments. A longer one is treated as an error. */
+/** Enough for a hundred thousand payments. A longer list is treated as an error. */
 const maxPages = 1_000
 const marginMs = 300_000
-/** The life of a prompt: a payment that arrives later was not made by it. */
+/** Lifetime of a prompt. A payment that arrives later belongs to something else. */
 const promptMs = 3_600_000
 
 type Period = { start: Date; end: Date }
 
-/** Undefined if the provider does not answer, or its list does not end. */
+/** Undefined if the provider does not respond or its list does not end. */
 const readList = async (send: Send, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
   const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
   const payments: unknown[] = []
@@ -48,11 +48,11 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
   for (let page = 0; page < maxPages; page += 1) {
     const answer = await send('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
     const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
-    // An empty period, or an unregistered shortcode: payments that we know of then become differences.
+    // An empty period or an unregistered shortcode. In the latter case, payments that we know of become differences.
     if (code === nothing) return payments
     if (answer.kind !== 'answer' || code !== '1000') return undefined
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
-    // A page may be short. A page without new entries is past the end.
+    // Pages may be short. A page without new entries is past the end.
     const found = listed.filter((each) => !seen.has(JSON.stringify(each)))
     if (found.length === 0) return payments
     for (const each of found) seen.add(JSON.stringify(each))
@@ -73,7 +73,7 @@ const movementOf = (payment: unknown): Movement | undefined => {
   return paid && at && { ...paid, at, references: [textField(payment, 'billreference') ?? []].flat() }
 }
 
-/** Undefined for an incomplete list: it would show differences that do not exist. */
+/** Undefined for an incomplete list, which would show differences that do not exist. */
 export const listPaidIn = async (send: Send, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
   const payments = await readList(send, shortcode, { start, end })
   const movements = payments?.map(movementOf) ?? []
@@ -82,7 +82,7 @@ export const listPaidIn = async (send: Send, shortcode: string, { start, end }: 
   return read.filter(({ at }) => at >= start && at < end)
 }
 
-/** Finds the payment of a prompt whose answer was lost. No entry proves nothing; two are left for a person. */
+/** Finds the payment of a prompt whose response was lost. No entry proves nothing. A person must decide between two. */
 export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
   const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)
   const around = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(end + marginMs) }
@@ -121,7 +121,7 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
   return { evidence: code === '0' ? readPaid(callback) : readOtherCode(code), provider }
 }
 
-/** The answer has no receipt or amount: the callback may bring them. 500.001.1001, also for existing payments, proves nothing. */
+/** Lacks receipt and amount, which the callback may deliver. 500.001.1001 proves nothing: existing payments get it too. */
 export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {
   if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be queried.')
   const errorCode = textField(answer.body, 'errorCode')
@@ -136,10 +136,10 @@ export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string)
   return code === '0' ? { kind: 'succeeded', receipt: null, amountMinor: null } : readOtherCode(code)
 }
 
-/** No prompt reached a phone. An answer's other codes are not result codes. */
+/** Codes for a prompt that reached no phone. Other codes in this response are not result codes. */
 const promptless = new Set(['1001', '1025', '9999'])
 
-/** The phone already has a prompt, or the answer itself has a failure's code. */
+/** A refusal if the phone already has a prompt, or if the response itself contains a failure code. */
 const refusalOf = (answer: Exchange): Submission | undefined => {
   if (answer.kind !== 'answer') return undefined
   const message = textField(answer.body, 'errorMessage') ?? textField(answer.body, 'ResponseDescription')
@@ -149,7 +149,7 @@ const refusalOf = (answer: Exchange): Submission | undefined => {
 }
 
 export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
-  /** Uses the current time, not the attempt's: the provider refuses an old one. */
+  /** Uses the current time instead of the attempt's, because the provider rejects old timestamps. */
   const proof = () => {
     const { shortcode, passkey } = options
     const timestamp = nairobiTimestamp(clock.now())
@@ -157,7 +157,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
     return { BusinessShortCode: shortcode, Password: password, Timestamp: timestamp }
   }
 
-  /** STK is not idempotent: two sends are two prompts, so a lost answer is never sent again. */
+  /** STK is not idempotent, as two sends are two prompts, so a prompt whose response was lost is never sent again. */
   const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
     const amount = wholeShillings(instruction.amountMinor)
     if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
@@ -189,7 +189,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
     return readCollectionQuery(await send('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
   }
 
-  /** Prompts and deposits may use different shortcodes. */
+  /** Prompts and deposits can have different shortcodes. */
   const shortcodes = [...new Set([options.shortcode, options.deposits?.shortcode ?? options.shortcode])]
   return {
     listPaidIn: async (period) => {
@@ -209,7 +209,7 @@ const readNotification =
     const receipt = receiptOf(textField(body, 'TransID'))
     const amountMinor = readShillings(textField(body, 'TransAmount'))
     const at = nairobiInstant(textField(body, 'TransTime') ?? '')
-    // Another organisation's paybill is not an account of ours.
+    // A payment to another organisation's paybill is not a deposit of ours.
     const isOurs = textField(body, 'BusinessShortCode') === shortcode
     if (receipt === undefined || !amountMinor || at === undefined || !isOurs) return undefined
     const names = ['FirstName', 'MiddleName', 'LastName'].flatMap((name) => textField(body, name) ?? [])
@@ -224,7 +224,7 @@ const readNotification =
 
 const taken: Submission = { kind: 'accepted', provider: noReference }
 
-/** Some versions answer with a code, others only with a sentence. */
+/** Some versions return a code, others only a sentence. */
 const readRegistration = (answer: Exchange): Submission => {
   if (answer.kind !== 'answer') return answer
   const [code, said] = [
@@ -233,14 +233,14 @@ const readRegistration = (answer: Exchange): Submission => {
   ]
   const isSuccess = code === undefined ? /^success/i.test(said ?? '') : /^(?:0+|1000)$/.test(code)
   if (answer.status >= 200 && answer.status < 300 && isSuccess) return taken
-  // The list of payments is registered once, without an address of ours.
+  // The list of payments is registered once, without a callback URL.
   if (code === '1001' && /already/i.test(said ?? '')) return taken
   const sentence = safeMessage(said, 'The answer could not be understood.')
   const hint = lacksProduct(said) ? ' The app uses another C2B version: set MPESA_C2B_VERSION.' : ''
   return refusedByProvider(safeCode(code), `${sentence}${hint}`)
 }
 
-/** C2B: a person pays to our paybill under an account number of ours. */
+/** C2B: a person pays to our paybill with an account number that we issued. */
 export const createPaybillDeposits = (options: DarajaOptions, send: Send): DepositAdapter | null => {
   const { deposits } = options
   if (!deposits) return null
@@ -250,7 +250,7 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
     register: async ({ confirmation, validation }) => {
       const answer = await send(`/mpesa/c2b/v${version}/registerurl`, {
         ShortCode: shortcode,
-        // If our validation does not answer, M-PESA accepts: a deposit without a top-up waits for a person.
+        // If our validation does not respond, M-PESA accepts the payment. A deposit without a top-up waits for an operator.
         ResponseType: 'Completed',
         ConfirmationURL: confirmation,
         ValidationURL: validation,

@@ -10,7 +10,7 @@ const shillings = (amount: bigint) => amount * 100n
 const conversations = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => text.match(/\bAG_\d{8}_[0-9A-Za-z]+\b/g) ?? [])
 
-/** Longer references would be cut, and would then name another account. */
+/** Longer references would be truncated and then refer to another account. */
 const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
 
 export const definition = defineProvider({

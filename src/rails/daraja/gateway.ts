@@ -14,10 +14,10 @@ export const options = (settings: DarajaSettings) => ({
   baseUrl: settings.DARAJA_URL ?? '',
   consumerKey: settings.DARAJA_CONSUMER_KEY ?? '',
   consumerSecret: settings.DARAJA_CONSUMER_SECRET ?? '',
-  /** The collecting shortcode (STK): a paybill, or a till's store or head office number. */
+  /** The shortcode that collects payments (STK): a paybill, or a till's store or head office number. */
   shortcode: settings.DARAJA_SHORTCODE ?? '',
   passkey: settings.DARAJA_PASSKEY ?? '',
-  /** The till that a prompt pays. The passkey, queries and lists stay those of `shortcode`. */
+  /** The till that a prompt pays. The passkey, queries and lists still use `shortcode`. */
   tillNumber: settings.DARAJA_TILL_NUMBER,
   b2cShortcode: settings.DARAJA_B2C_SHORTCODE,
   b2bShortcode: settings.DARAJA_B2B_SHORTCODE,
@@ -25,7 +25,7 @@ export const options = (settings: DarajaSettings) => ({
   /** Expires after 90 days. */
   initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
   certificatePem: pem(settings.DARAJA_CERTIFICATE),
-  /** "4" in the documentation; production systems send "2" for tills. */
+  /** "4" according to the documentation, although production systems send "2" for tills. */
   tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
   timeoutMs: longestRequestMs,
   deposits:
@@ -33,14 +33,14 @@ export const options = (settings: DarajaSettings) => ({
       ? null
       : {
           shortcode: settings.MPESA_C2B_SHORTCODE,
-          /** Versions 1 and 2 are two products. An app has one of them. */
+          /** Versions 1 and 2 are separate products. An app is subscribed to one of them. */
           version: settings.MPESA_C2B_VERSION,
           pullNumber: settings.MPESA_PULL_NUMBER ?? null,
         },
 })
 export type DarajaOptions = ReturnType<typeof options>
 
-/** RSA PKCS#1 v1.5, as the provider requires. Throws for another PEM. Made once: it costs a tenth of sending a payment. */
+/** RSA PKCS#1 v1.5, as the provider requires. Throws for another PEM. Created once, as it costs a tenth of a payment. */
 export const createCredential = (certificatePem: string, password: string): string => {
   const key = createPublicKey(certificatePem)
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')
@@ -49,10 +49,10 @@ export const createCredential = (certificatePem: string, password: string): stri
 export const payerOf = (options: Pick<DarajaOptions, 'shortcode' | 'b2cShortcode' | 'b2bShortcode'>, rail: AnyRail): string =>
   (rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode
 
-/** Token errors: the gateway has not processed the request. */
+/** Token errors, after which the gateway has not processed the request. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
-/** The token is valid, but the app may not call this: "Invalid API call as no apiproduct match found". */
+/** The token is valid, but the app is not subscribed to this API: "Invalid API call as no apiproduct match found". */
 export const lacksProduct = (message: string | undefined): boolean => /apiproduct/i.test(message ?? '')
 
 export const obtainToken = async (options: DarajaOptions, clock: Clock): Promise<HeldToken | NoToken> => {

@@ -14,7 +14,7 @@ type Prepared = { path: string; body: Record<string, string> } | Refused
 
 const organisation = /^\d{5,7}$/
 
-/** Our id is the OriginatorConversationID, so the provider itself refuses to pay the same order twice. */
+/** Sends our id as the OriginatorConversationID, so that the provider itself refuses to pay an order twice. */
 const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstruction): Prepared =>
   mobileForm.test(destination)
     ? {
@@ -23,7 +23,7 @@ const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstru
       }
     : refused('invalid_destination', 'The destination is not a Kenyan mobile number.')
 
-/** An account reference means a paybill. Without one, the destination is a till. */
+/** With an account reference, the destination is a paybill. Without one, it is a till. */
 const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const { destination, accountReference, reference } = instruction
   if (!organisation.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
@@ -42,7 +42,7 @@ const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction):
   }
 }
 
-/** Excludes the credential, which each start makes anew. Other releases fingerprint a repeat over the same field sequence. */
+/** Excludes the credential, which changes at each start. The field order is fixed, because releases compare fingerprints. */
 const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)
   if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
@@ -64,16 +64,16 @@ const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepar
 
 type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
 
-/** A placeholder TransactionID without a transaction: "OAK0000000". */
+/** A placeholder TransactionID without a transaction, such as "OAK0000000". */
 const isPlaceholder = (receipt = ''): boolean => /0{7}$/.test(receipt)
 
-/** "Duplicate Detected": the original is under way, or has its own result. */
+/** "Duplicate Detected": the original order is in progress or has its own result. */
 const duplicateResults = new Set(['13', '15'])
 
 const paid = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence =>
   succeeded(receiptOf(isPlaceholder(named) ? undefined : named), readShillings(amount), payee)
 
-/** An unanswered B2B submit cannot be queried, so nothing else comes to its URL: the receiver is compared instead. */
+/** Without a response, a B2B order cannot be queried, so only its result arrives at its URL. Its receiver is compared. */
 const isNamedByAddressAlone = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
   rail === 'MPESA_B2B' && request === null && conversation === null
 
@@ -88,8 +88,8 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
 }
 
 /**
- * A success at the attempt's own address counts, whatever other ids it names. A failure must name the attempt: a refused query
- * (an expired credential, say) comes to that address too.
+ * A success at the attempt's own URL counts, whatever other ids it contains. A failure must contain the attempt's id, because the
+ * failure of a query (for example with an expired credential) arrives at the same URL.
  */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   const code = result.code ?? ''
@@ -105,7 +105,7 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
     : { kind: 'failed', ...known, providerStatus: code }
 }
 
-/** 2032 has no status: a receipt that is not found does not prove that nothing was sent. */
+/** 2032 has no status: a missing receipt does not prove that nothing was sent. */
 const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Evidence => {
   const conversation = result.parameter('ConversationID')
   const isOther =
@@ -142,8 +142,8 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
 }
 
 /**
- * The number in "254708374149 - John Doe". Providers mask phone numbers, so only a whole one counts. An organisation's number is
- * compared only if nothing else names the attempt: a till's may be its head office's.
+ * The number in "254708374149 - John Doe". Providers mask phone numbers, so only complete numbers count. An organisation's number
+ * is compared only if nothing else identifies the attempt, because a till may report its head office's number.
  */
 const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   const number = /^\s*\+?(\d+)(?![\d*])/.exec(text)?.[1]
@@ -151,7 +151,7 @@ const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   return isNamedByAddressAlone(attempt) ? number : undefined
 }
 
-/** A delivery to the timeout URL only says that the outcome is not known yet. */
+/** A callback to the timeout URL means only that the outcome is not known yet. */
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {
@@ -163,7 +163,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
   if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: noReference }
   const status = result.parameter('TransactionStatus')
   if (status === undefined) {
-    // The result's conversation belongs to the repeat, not to the order.
+    // The conversation id in the result belongs to the repeat, not to the order.
     const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
     const evidence = readPayoutResult(result, attempt)
     const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
@@ -171,7 +171,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
       return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: noReference }
     return { evidence, provider: isRepeat ? noReference : result.provider, ...(receiver !== undefined && { receiver }) }
   }
-  // The envelope has the query's ids; the payment's are among the parameters.
+  // The envelope contains the query's ids. The payment's ids are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
   const receiver = receiverOf(attempt, result.parameter('CreditPartyName'))
   return {
@@ -192,7 +192,7 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return readSubmission(answer, referenceOfAnswer(sentId), sentId !== null)
   }
 
-  /** The answer comes as a delivery. A B2B payout with an unanswered submit has no id for a query. */
+  /** The result arrives as a callback. A B2B payout whose submission was lost has no id to query by. */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.orderId : null)
     if (original === null) return unknown('no_reference', 'The provider gave no id to query by.')

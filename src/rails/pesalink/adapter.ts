@@ -39,7 +39,7 @@ export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
 
-/** Parses a Jenga instant payment notification. Returns null for a debit and for a payment that was not made. */
+/** Parses a Jenga instant payment notification. Null for a debit and for a payment that was not made. */
 const readNotification =
   (accountNumber: string) =>
   (body: unknown): DepositNotification | null | undefined => {

@@ -5,7 +5,7 @@ import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 
-/** The banks with a configured code, or all banks if codes are passed on as given. */
+/** The banks with a configured code, or all banks if codes are passed through. */
 const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly Bank[] => {
   if (codes === 'as_given') return kenyanBanks
   const nameOf = (code: string) => kenyanBanks.find((bank) => plainCode(bank.code) === plainCode(code))?.name ?? `Bank ${code}`
@@ -14,7 +14,7 @@ const banksOf = (codes: Readonly<Record<string, string>> | 'as_given'): readonly
     .map((code) => ({ code, name: nameOf(code) }))
 }
 
-/** `0012=57,0007=11`: our code and the bank's own. */
+/** `0012=57,0007=11`: our bank code and the operator's bank's own. */
 const bankCodes = list.transform((entries, context): Readonly<Record<string, string>> | 'as_given' => {
   const pairs = entries.map((entry) => entry.split('='))
   if (pairs.some((pair) => pair.length !== 2 || !pair[0] || !pair[1]))

@@ -20,25 +20,25 @@ export const options = (settings: PesalinkSettings) => ({
     name: settings.PESALINK_ACCOUNT_NAME ?? '',
     accountNumber: settings.PESALINK_ACCOUNT_NUMBER ?? '',
   },
-  /** "0012" here is "57" there. A code that is not listed is refused, never guessed. */
+  /** Maps our bank codes to the bank's own, such as "0012" to "57". A code that is not listed is rejected, never guessed. */
   bankCodes: settings.PESALINK_BANK_CODES,
   /** Codes that the bank documents as "no money moved". Any other failure code is `unknown`. */
   failureCodes: settings.PESALINK_FAILURE_CODES as readonly string[],
-  /** The bank's field for a delivery URL. Null: none, so the outcome is known only by query. */
+  /** The bank's field for a callback URL. Null: none, so the outcome is known only from queries. */
   callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: longestRequestMs,
-  /** Our bank's code, for payers at another bank. Null: switched off. */
+  /** Our bank's code, which payers at other banks need. Null: deposits are off. */
   depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
-  /** The path for the notification address. Null: entered at the bank by hand. */
+  /** Path for registering the notification URL. Null: entered manually at the bank. */
   noticePath: settings.PESALINK_NOTICE_PATH ?? null,
-  /** The path for account name lookups. Banks differ, and publish none. */
+  /** Path for account name lookups, which differs between banks and is not published. */
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })
 export type PesalinkOptions = ReturnType<typeof options>
 
 export type Sign = (text: string) => string
 
-/** Throws if the PEM is not an RSA private key. */
+/** Throws unless the PEM is an RSA private key. */
 export const createSigner = (privateKeyPem: string): Sign => {
   const key: KeyObject = createPrivateKey(privateKeyPem)
   if (key.asymmetricKeyType !== 'rsa') throw new TypeError('PesaLink signs with an RSA key')
@@ -67,7 +67,7 @@ export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Se
       provider: 'PESALINK',
       credentials: [urlAt(options.baseUrl), options.merchantCode, options.apiKey, options.consumerSecret],
       obtain: () => obtainToken(options, deps.clock),
-      // JSON only: a proxy's 401 would prove nothing about the bank.
+      // Only a JSON response counts, because a proxy's 401 proves nothing about the bank.
       refusesToken: ({ status, body }) => status === 401 && asRecord(body) !== undefined,
     },
     deps,

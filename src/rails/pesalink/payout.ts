@@ -51,7 +51,7 @@ const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstructio
       },
       ...(options.callbackField !== null && { [options.callbackField]: instruction.callbacks.result }),
     },
-    // In the bank's order and without separators.
+    // In the order that the bank requires, without separators.
     signed: `${amount}${instruction.currency}${instruction.reference}${name}${options.source.accountNumber}`,
   }
 }
@@ -65,15 +65,15 @@ const failed = (code: string | undefined, failureCodes: readonly string[], provi
       }
     : unknown(safeCode(code), 'The bank reports a failure that proves nothing.', providerStatus)
 
-/** The stated amount. Null if the bank states none, undefined if it is unreadable. */
+/** The stated amount. Null if the bank states none, and undefined if it is not an amount. */
 const statedBy = (details: unknown, read: typeof readShillings) => {
   const stated = field(details, 'amount')
   return stated === undefined || stated === null ? null : read(stated)
 }
 
 /**
- * The details of a query's answer, an order's answer or a delivery: `{status, code, message, data: {reference, transactionId,
- * state, code, amount}}`, with `data` as a list, or without it.
+ * Details in the response to a query or an order, or in a callback: `{status, code, message, data: {reference, transactionId,
+ * state, code, amount}}`, where `data` may be a list or absent.
  */
 const detailsOf = (body: unknown, reference: string): unknown => {
   const data = field(body, 'data')
@@ -82,7 +82,7 @@ const detailsOf = (body: unknown, reference: string): unknown => {
 
 const wordOf = (details: unknown): string => textField(details, 'state') ?? textField(details, 'status') ?? ''
 
-/** Jenga says "Failed" even with 400105, "unknown status, contact support": the bank must document the code as final. */
+/** Jenga reports "Failed" even for an unknown status (400105), so only codes that the bank documents as final count. */
 const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
   const providerStatus = wordOf(details)
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
@@ -118,13 +118,13 @@ export const readTransferDelivery =
     }
     if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
     const evidence = readDetails(details, failureCodes)
-    // Only a failure must name the attempt: the delivery came to the attempt's own address.
+    // Only a failure must contain the attempt's reference, because the callback arrived at the attempt's own URL.
     return evidence.kind === 'failed' && provider.request !== attempt.reference
       ? { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
       : { evidence, provider }
   }
 
-/** `refused` needs the bank's own 4xx with `status: false`. A 409 is `lost`: the order was sent before. */
+/** `refused` requires the bank's own 4xx with `status: false`. A 409 is `lost`, because the order was sent before. */
 const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
   if (answer.kind !== 'answer') return answer
   const status = field(answer.body, 'status')
@@ -144,7 +144,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
   return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
 }
 
-/** The 12-digit reference is unique at the bank, and queries use it. */
+/** The 12-digit reference is unique at the bank and is used in queries. */
 export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign: Sign): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = prepareTransfer(options, instruction)
@@ -165,7 +165,7 @@ export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign:
     if (answer.status !== 200 || (isPlain ? wordOf(data) === '' : field(answer.body, 'status') !== true) || data === undefined) {
       return unknown(safeCode(textField(answer.body, 'code')), 'The bank does not know, or did not say.')
     }
-    // Jenga's own answer does not repeat the reference.
+    // Jenga's response does not repeat the reference.
     const named = textField(data, 'reference')
     if (named !== undefined && named !== attempt.reference)
       return unknown('other_request', 'The answer is about another payment.')

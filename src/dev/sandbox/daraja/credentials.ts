@@ -21,7 +21,7 @@ export const createCredentials = (secretOf: SecretOf) => {
     certificatePem: pem(createPublicKey(privateKey), 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
-    // Processes of 0.2.0, which may run beside these until 0.4.0, read it here.
+    // Read by processes of 0.2.0, which may run beside this version until 0.4.0.
     transactionType: 'CustomerPayBillOnline',
     deposits: { shortcode: '174379', version: '2', pullNumber: '254722000000' },
   } as const satisfies Omit<DarajaOptions, 'baseUrl'> & { transactionType: string }
@@ -29,7 +29,7 @@ export const createCredentials = (secretOf: SecretOf) => {
   return {
     options,
     till: '5174379',
-    /** Undefined if the credential was made for another environment. Caches the last credential, because clients repeat it. */
+    /** Undefined if the credential was made for another environment. Caches the last credential, because clients reuse it. */
     decryptCredential: (credential: string): string | undefined => {
       if (opened?.credential === credential) return opened.password
       try {
@@ -49,7 +49,7 @@ export type Daraja = Emulation & { credentials: ReturnType<typeof createCredenti
 export const mobile = z.string().regex(mobileForm)
 export const organisation = z.string().regex(/^\d{5,7}$/)
 
-/** The portal refuses these words, in either case. */
+/** The portal rejects addresses with these words, in any case. */
 const forbiddenInAddress = /exe|cmd|sql|query|mpesa/i
 export const url = z.url({ protocol: /^https?$/ }).refine((text) => !forbiddenInAddress.test(text))
 

@@ -12,7 +12,7 @@ import { b2b, b2c, renderB2b, renderB2c, renderTimeout, transactionStatus } from
 import { accountBalance, pullTransactions, queryOrganisation, querySubscriber, registerPull } from './queries.ts'
 import { chargeOf } from './tariff.ts'
 
-/** The emulated app is subscribed to C2B v2 only, so v1 answers 401. */
+/** The emulated app is subscribed only to C2B v2, so v1 responds with 401. */
 const withoutProduct = (): EmulatedAnswer => gatewayError(401, '401.003.01', 'Invalid API call as no apiproduct match found')
 
 const generateToken = (provider: Daraja, { headers }: FastifyRequest): EmulatedAnswer => {
@@ -73,7 +73,7 @@ const isMpesa = (rail: AnyRail): rail is RailOf<'MPESA'> => Object.hasOwn(words,
 
 const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
 
-/** The details text of samples: a payout to a phone has the caller's conversation id, not its `Occassion`. */
+/** The details text as in samples: a payout to a phone contains the caller's conversation id, not `Occassion`. */
 const detailsOf = ({ rail, party, key, reference }: Movement): string => {
   const to = `${isMpesa(rail) ? words[rail] : rail} ${masked(party)}`
   return rail === 'MPESA_B2C' ? `${to} via API. Original conversation ID is ${key}.` : `${to} ${reference}`.trim()
@@ -96,7 +96,7 @@ const line = (moved: Movement): string[] => {
   ]
 }
 
-/** A payment's lines. A charge to a phone precedes it under its receipt; to an organisation, it follows under its own receipt. */
+/** The lines of a payment and its charge: for a phone, first the charge, under the same receipt. Otherwise the charge is last. */
 const withCharge = (moved: Movement): string[][] => {
   const chargeMinor = chargeOf(moved)
   if (chargeMinor === 0n) return [line(moved)]

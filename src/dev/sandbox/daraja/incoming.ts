@@ -62,7 +62,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
     account: request.BusinessShortCode,
     resultUrl: request.CallBackURL,
     timeoutUrl: null,
-    // The gateway accepts every number. An unpayable one is detected when the PIN is entered.
+    // The gateway accepts every number. An invalid number is detected when the PIN is entered.
     ...(!isPayable(provider, request) && { code: 'SFC_IC0003' }),
   })
   return {
@@ -77,7 +77,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
   }
 })
 
-/** A pending prompt gets one of the provider's two answers, in turn. */
+/** The provider has two responses for a pending prompt. The emulator alternates between them. */
 export const stkQuery = endpoint(Query, (provider, request) => {
   if (!isProven(provider, request)) return wrongCredentials()
   const order = provider.book.find(['MPESA_STK'], request.CheckoutRequestID)
@@ -99,7 +99,7 @@ export const stkQuery = endpoint(Query, (provider, request) => {
   }
 })
 
-/** Words that the provider also refuses in notification addresses. */
+/** More words that the provider rejects in callback URLs. */
 const forbidden = /m-pesa|safaricom/i
 
 const Registration = z.object({

@@ -38,7 +38,7 @@ export const result = (
   },
 })
 
-/** Numbers as numbers, one reference item as a bare object, no parameters in a failure. */
+/** Numbers are JSON numbers, a single reference item is a bare object, and a failure has no parameters. */
 export const renderB2c: Render = (order, { amountMinor, receipt }) => {
   const told = { transactionId: receipt, reference: queueReference }
   if (order.code !== '0') return result(order, order.code, told)
@@ -55,7 +55,7 @@ export const renderB2c: Render = (order, { amountMinor, receipt }) => {
   return result(order, '0', { ...told, parameters })
 }
 
-/** Text codes and lists in a success, numbers and a bare object in a failure. */
+/** A success has text codes and arrays. A failure has numbers and a bare object. */
 export const renderB2b: Render = (order, { amountMinor, receipt }) => {
   if (order.code !== '0') {
     const parameters = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
@@ -85,7 +85,7 @@ export const renderTimeout = (order: Order) => ({
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
-/** The envelope has the query's ids, not the payment's. */
+/** The envelope contains the ids of the query, not of the payment. */
 const renderStatus = (order: Order | undefined, query: Ids, code: string) => {
   const reference = { Key: 'Occasion' }
   if (!order || code !== '0') return result(query, code, { reference })
@@ -152,7 +152,7 @@ const accepted = (order: Ids, lost = false): EmulatedAnswer => ({
 const newConversation = (provider: Daraja): string =>
   `AG_${nairobiTimestamp(provider.clock.now()).slice(0, 8)}_${randomBytes(10).toString('hex')}`
 
-/** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
+/** The gateway accepts a request with a wrong initiator. The result is then 2001. */
 export const isInitiator = (provider: Daraja, name: string, credential: string): boolean => {
   const { initiatorName, initiatorPassword } = provider.credentials.options
   const password = provider.credentials.decryptCredential(credential)
@@ -196,7 +196,7 @@ export const b2c = endpoint(B2c, (provider, request) => {
   if (provider.book.find(['MPESA_B2C'], key)) {
     const rule = provider.rules.takeMatching('repeat', { rail: 'MPESA_B2C', party: PartyB })
     if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
-    // Some gateways accept a repeat, with the result 15: "Duplicate Detected".
+    // Some gateways accept a repeated request and report result 15, "Duplicate Detected".
     if (rule.effect === 'refuse_repeat_late') return answerLater(provider, ResultURL, (ids) => result(ids, '15'), key)
   }
   return takePayout(provider, 'MPESA_B2C', request, { key, initiator })
@@ -206,7 +206,7 @@ export const b2b = endpoint(B2b, (provider, request) =>
   takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), initiator: request.Initiator }),
 )
 
-/** The state at the moment of the answer, not of the query. */
+/** Reports the state when the result is sent, not when the query arrives. */
 export const transactionStatus = endpoint(Status, (provider, query) => {
   return answerLater(provider, query.ResultURL, (ids) => {
     const order = provider.book.find(['MPESA_B2C', 'MPESA_B2B'], query.OriginalConversationID ?? query.TransactionID ?? '')

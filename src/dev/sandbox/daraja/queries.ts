@@ -61,7 +61,7 @@ export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate
     .slice(Number(OffSetValue), Number(OffSetValue) + 100)
     .map((moved, index) => ({
       transactionId: moved.receipt,
-      // With its zone or without: both are Nairobi's time.
+      // Nairobi time, alternately with and without its UTC offset.
       trxDate: index % 2 === 0 ? `${nairobiDateTime(moved.at).replace(' ', 'T')}+03:00` : nairobiDateTime(moved.at),
       msisdn: moved.party,
       sender: 'MPESA',

@@ -3,7 +3,7 @@ import { type Book, isIncoming, type Movement, workingBalance } from '../book.ts
 
 type Band = readonly [upToShillings: bigint, chargeShillings: bigint]
 
-/** M-PESA's charge for an organisation's payment to a registered customer. */
+/** M-PESA's charge for a payment from an organisation to a registered customer. */
 const toPhones: readonly Band[] = [
   [100n, 0n],
   [1_500n, 5n],
@@ -12,7 +12,7 @@ const toPhones: readonly Band[] = [
 ]
 const toPhonesAbove = 13n
 
-/** M-PESA's charge for a payment to another organisation, if the payer bears all of it. */
+/** M-PESA's charge for a payment to another organisation, if the payer bears the whole charge. */
 const toOrganisations: readonly Band[] = [
   [100n, 0n],
   [500n, 5n],
@@ -33,7 +33,7 @@ const toOrganisations: readonly Band[] = [
 ]
 const toOrganisationsAbove = 108n
 
-/** Incoming money has no charge here: its payer bears it. */
+/** Incoming money has no charge, because its payer bears it. */
 export const chargeOf = (moved: Pick<Movement, 'rail' | 'payer' | 'amountMinor'>): bigint => {
   if (isIncoming(moved)) return 0n
   const [bands, above] =
@@ -42,7 +42,7 @@ export const chargeOf = (moved: Pick<Movement, 'rail' | 'payer' | 'amountMinor'>
   return charge * 100n
 }
 
-/** The balances of both accounts. Charges come from the charges account until they are settled out of the working account. */
+/** The balances of both accounts. Charges are owed by the charges account until they are settled from the working account. */
 export const heldBy = (book: Book, account: string): { workingMinor: bigint; chargesMinor: bigint } => {
   const settledMinor = book.settledMinor(account)
   const charged = book.movements().filter((moved) => providerOf(moved.rail) === 'MPESA' && moved.account === account)

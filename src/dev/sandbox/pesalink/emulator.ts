@@ -10,7 +10,7 @@ import { describe, wireNumber } from '../format.ts'
 import { acceptOrder } from '../perform.ts'
 import { newKey, pem, type SecretOf, sameText } from '../secrets.ts'
 
-/** The sandbox's "documented" failures. */
+/** Failure codes that the sandbox treats as documented. */
 const failureCodes = [1, 2, 3, 4, 8, 11, 17, 21, 26, 1001, 1019, 1032, 1037, 2001, 2006, 2028, 2040, 8006].map(String)
 
 const createCredentials = (secretOf: SecretOf) => {

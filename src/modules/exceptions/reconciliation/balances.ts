@@ -22,7 +22,7 @@ import { countIn, lockProvider, type MovementRecord, readUncounted } from './mov
 import { amountText, type Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
-/** `chargesMinor`: balance of the charges accounts. Null: an earlier release added it to the money. */
+/** `chargesMinor`: the balance of the charges accounts. Null if an earlier release included it in the money. */
 type Known = Range & { chargesMinor: Minor | null }
 
 type Look = {
@@ -30,12 +30,12 @@ type Look = {
   chargesMinor: Minor
   requested: Clearing
   answered: Clearing
-  /** Money under way when the result comes: it may have moved at the provider, and is not booked. */
+  /** Money in transit when the answer arrives. It may have moved at the provider but is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
 }
 
-/** The organisation's own money: the balance minus the money that our books account for. */
+/** The organisation's own money: the stated balance minus the money that our books account for. */
 const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
@@ -44,20 +44,20 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
 const sumOf = (movements: readonly Pick<MovementRecord, 'amountMinor'>[]): Minor =>
   movements.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
-/** The known money after the movements that a person has named. */
+/** The range expected after the movements that a person has named. */
 const expected = (known: Known, { chargesMinor }: Look, movedMinor: Minor): Range => ({
   low: known.low + movedMinor,
-  // If known only as one sum with the money, the charges were between nothing and their present balance.
+  // If the known amount includes the charges, they were between zero and their current balance.
   high: known.high + movedMinor - (known.chargesMinor === null && chargesMinor < 0n ? chargesMinor : 0n),
 })
 
-/** The fall of the charges accounts below zero. A settlement raised them again, and other charges left the money itself. */
+/** Charges since `known`: the fall of the charges accounts, before settlements, and charges taken from the money itself. */
 const chargesOf = (known: Known | null, { chargesMinor }: Look, movements: readonly MovementRecord[]): Minor | undefined => {
   if (!known || known.chargesMinor === null) return undefined
   return chargesMinor - known.chargesMinor + sumOf(movements.filter(({ kind }) => kind !== 'bank_transfer'))
 }
 
-/** The first comparison makes the organisation's own money known. A difference is reported once: the next starts there. */
+/** The first comparison establishes the organisation's money. A difference is reported once: the next one starts from it. */
 const compareBalance = (known: Range | null, look: Look, accounts: number, currency: string): { own: Range; result: Match } => {
   const { statedMinor } = look
   const seen = ownMoney(look)
@@ -105,7 +105,7 @@ const underWay = statement('reconciliation.under_way')`
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
-/** When the daily balance query runs: 03:00 Nairobi time, in ms after midnight; few payments are then in progress. */
+/** Time of the daily balance query in ms after midnight: 03:00 in Nairobi, when few payments are in progress. */
 const queryTimeOfDayMs = 3 * 3_600_000
 const answerWithinMs = 600_000
 const maxUnanswered = 3
@@ -157,13 +157,13 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
   const { provider } = oldest
   const last = await findComparison(tx, provider, balanceSource)
-  // Several rounds may get late results: one comparison is enough.
+  // Results of several rounds may arrive late. One comparison is enough.
   if (last && last.createdAt >= oldest.requestedAt) return
-  // An earlier release has received a part of the answers: its sum contains the charges. The query is sent again.
+  // A process of an earlier release received some of the answers with the charges included. The query is sent again.
   if (round.some(({ chargesAccountMinor }) => chargesAccountMinor === null)) return
   const known = knownBy(last?.totals ?? {})
   await lockProvider(tx, provider)
-  // The order matters: a payment that ends between the two reads counts as possible.
+  // In this order, a payment that ends between the two reads still counts as in transit.
   const underWay = await readUnderWay(tx, railsOf(provider))
   const answered = await readClearing(tx, provider)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
@@ -176,7 +176,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   })
   const uncounted = await readUncounted(tx, provider, tx.at)
   const all = compareWith(uncounted)
-  // Money that moved while the answer was on its way may only be in the next answer.
+  // Money that moved after the query was sent may appear only in the next answer.
   const asked = compareWith(uncounted.filter(({ movedAt }) => movedAt < oldest.requestedAt))
   const { own, result, movements } = all.result.matched === 0 && asked.result.matched > 0 ? asked : all
   const period = { start: last?.periodEnd ?? oldest.requestedAt, end: tx.at }
@@ -199,7 +199,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   countIn(tx, run.id, movements)
 }
 
-/** A result that is not authentic or not readable changes nothing: the query is sent again. */
+/** A result that is not authentic or cannot be read changes nothing. The query is then sent again. */
 export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allowedSource }: BalanceDelivery): Promise<void> => {
   const query = await findQuery(deps.db, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))

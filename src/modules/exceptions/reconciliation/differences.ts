@@ -21,7 +21,7 @@ import { resolvePayment } from '../resolve-payment.ts'
 import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
 
-/** The source of a comparison by API; for a file, its name. */
+/** Sources of comparisons by API. The source of a file is its name. */
 export const providerSource = 'provider'
 export const balanceSource = 'balance'
 
@@ -121,11 +121,11 @@ const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Differen
 export const isEvidence = ({ kind, subject }: Difference): boolean =>
   kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
 
-/** A bank line without a receipt is never booked: nothing could prevent a second booking. */
+/** Excludes lines without a receipt, because nothing could prevent such a line from being booked twice. */
 const isUnexplained = ({ kind, subject, receipt }: Difference): boolean =>
   receipt !== null && (kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment'))
 
-/** Written in chunks: a list of ten thousand in one turn of the event loop would hold up every other request. */
+/** Rows per chunk. Writing ten thousand rows in one turn of the event loop would delay every other request. */
 const chunkSize = 1_000
 
 export const recordComparison = async (
@@ -151,7 +151,7 @@ export const recordComparison = async (
     provider,
     source,
     account,
-    // A statement that was compared without its account may be compared again.
+    // Includes the account: a statement that was compared without its account may be compared again.
     contentHash: createHash('sha256')
       .update(account === null ? content : `${account} ${content}`)
       .digest(),
@@ -220,14 +220,14 @@ const closeOpenDifference = prepareWrite(
       .returning(),
 )
 
-/** Undefined if the difference was already closed. */
+/** Returns undefined if the difference was already closed. */
 export const closeOpen = async (tx: Tx, operator: Operator, id: Uuid, note: string, after: object = {}) => {
   const closed = await first(tx, closeOpenDifference, { id, at: tx.at, by: nameOfOperator(operator), note })
   if (closed) audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...after } })
   return closed
 }
 
-/** Closes a difference that is now booked. */
+/** Closes a difference whose movement is now booked. */
 export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
   await tx.run(closeOpenDifference, { id, at: tx.at, by: 'statement', note: 'Taken as evidence.' })
 }
@@ -235,7 +235,7 @@ export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
 const alreadyResolved = (id: Uuid): Refusal =>
   conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
 
-/** True while a second administrator has to agree; the difference then stays open. */
+/** Returns true if a second administrator has to agree. The difference then stays open. */
 const acceptOffer = async (
   tx: Tx,
   config: Config,
@@ -244,7 +244,7 @@ const acceptOffer = async (
   { source, account, note }: { source: string; account: string | null; note: string },
 ): Promise<boolean> => {
   if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.')
-  // Earlier releases did not read the statement's account.
+  // Earlier releases did not record a statement's account.
   if (offer === 'failed' && account === null)
     throw conflict('It is not known which account this statement was of. Reconcile it again, with the lines above its columns.')
   const evidence = `${source}: ${note}`
@@ -253,8 +253,8 @@ const acceptOffer = async (
 }
 
 /**
- * `accept`: ends the payment as the difference offers; it stays open while a second administrator has to agree. Without `accept`,
- * the offered line is unexplained money and goes to suspense. The payment's locks are taken first.
+ * With `accept`, the payment ends with the offered outcome, or the difference stays open until a second administrator agrees.
+ * Without `accept`, the offered line counts as unexplained and goes to suspense. The payment's locks are taken first.
  */
 export const resolveDifference = async (
   tx: Tx,

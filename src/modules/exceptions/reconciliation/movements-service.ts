@@ -40,7 +40,7 @@ export const presentMovement = (movement: MovementRecord): ProviderMovement => {
 
 const lockMovements = statement('movements.lock')`select pg_advisory_xact_lock(hashtextextended('movements:' || $1, 0))`
 
-/** Separates a comparison from a person who names a movement: each movement is counted once. */
+/** Serializes comparisons with people who name movements, so that each movement is counted once. */
 export const lockProvider = (tx: Tx, provider: Provider): Promise<unknown> => tx.query(lockMovements, [provider])
 
 const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'timestamptz' }, (orm, param) =>
@@ -56,7 +56,7 @@ const uncounted = prepare('movements.uncounted', { provider: 'text', until: 'tim
     ),
 )
 
-/** Movements that no comparison of balances has counted. */
+/** Movements that no balance comparison has counted. */
 export const readUncounted = (tx: Tx, provider: Provider, until: Date): Promise<MovementRecord[]> =>
   tx.run(uncounted, { provider, until })
 
@@ -99,13 +99,13 @@ const namedSince = prepare('movements.named_since', { reconciliationId: 'uuid', 
 
 type Seen = { reconciliationId: Uuid; comparedAt: Date; statedMinor: Minor | null; bookedMinor: Minor | null }
 
-/** True if the movements named since the difference, including this one, add up to it. */
+/** Whether the movements named since the difference, including this one, add up to it. */
 const isExplained = async (tx: Tx, { reconciliationId, comparedAt: since, statedMinor, bookedMinor }: Seen): Promise<boolean> => {
   const named = await tx.run(namedSince, { reconciliationId, since })
   return named.reduce((sum, { amountMinor }) => sum + amountMinor, 0n) === (statedMinor ?? 0n) - (bookedMinor ?? 0n)
 }
 
-/** A movement explains a difference that a comparison already saw; otherwise the next comparison expects the movement. */
+/** The movement explains an earlier difference, or else the next comparison expects it. */
 export const nameMovement = async (tx: Tx, operator: Operator, named: NameMovement): Promise<MovementRecord> => {
   const { provider, direction, kind, note, account = null, provider_receipt: receipt = null } = named
   if (kind === 'charges' && direction === 'in') throw invalidFields({ path: 'direction', message: 'of charges is out' })
@@ -136,7 +136,7 @@ const byReceipts = prepare('movements.by_receipts', { provider: 'text', receipts
     ),
 )
 
-/** Splits off the lines of movements that a person has named: they belong to no customer. */
+/** Separates the lines of movements that a person has named, because these belong to no customer. */
 export const withoutNamed = async (
   db: Db,
   provider: Provider,

@@ -3,7 +3,7 @@ import type { Minor } from '../../../lib/money.ts'
 import type { AnyRail } from '../../../lib/rail-names.ts'
 import { type Statement, type StatementLine, squeezed } from './statement-rules.ts'
 
-/** A booking. Its amount is signed as in a statement. */
+/** A payment or top-up from our books. `amountMinor` is negative for money that went out, as in a statement. */
 export type Booked = {
   kind: 'payment' | 'topup'
   id: Uuid
@@ -13,7 +13,7 @@ export type Booked = {
   orderId: Uuid | null
   conversation: string | null
   names: readonly string[]
-  /** Sending of a payment. `until`: the latest possible time, if writes were lost. */
+  /** The sending of a payment. `until`: the latest possible time, if the exact time was lost. */
   sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
   receipt: string | null
   amountMinor: Minor
@@ -21,17 +21,17 @@ export type Booked = {
   at: Date
 }
 
-/** `succeeded`: exactly one line fits. `failed`: the statement is proven complete about the payment. Null: a person decides. */
+/** `succeeded`: exactly one line matches. `failed`: a provably complete statement does not list it. Null: a person decides. */
 export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null; reason: string }
 
-/** `rails`: the rails that move money by the statement's account; null if the statement does not name its account. */
+/** `rails`: the rails that use the statement's account. Null if the account is not known. */
 export type Book = Pick<Statement, 'heading' | 'text' | 'unfinished'> & { rails: ReadonlySet<AnyRail> | null }
 
-/** A provider may list late: a statement that continues this long after a payment is complete about the payment. */
+/** Providers may list a payment late. A statement that continues this long after a payment would list it. */
 const closedAfterMs = 3 * 3_600_000
 const clocksDifferMs = 600_000
 
-/** Undefined if either shows too few digits. A paybill's account stands after the number. */
+/** Compares the last visible digits. Undefined if fewer than two are visible. A mask has a paybill's account after the number. */
 const isSamePayee = (printed: string | undefined, payeeMask: string): boolean | undefined => {
   const shown = /\d+$/.exec(/[\d*]*\d/.exec(printed ?? '')?.[0] ?? '')?.[0] ?? ''
   const ours = /^\**([^*/]*)/.exec(payeeMask)?.[1] ?? ''
@@ -58,7 +58,7 @@ const isLike = (line: StatementLine, ours: Sent): boolean =>
 
 const isSent = (ours: Booked): ours is Sent => ours.sent !== null
 
-/** Whether the text has a name of ours that is long enough to be unmistakable. */
+/** Whether the text contains one of the payment's names. Shorter names could match by chance and are ignored. */
 const isNamedIn = (text: string, { names }: Booked): boolean =>
   names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
 
@@ -69,7 +69,7 @@ const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {
   return others.some((line) => latest(line) <= sent.at.getTime()) && others.some((line) => line.at > sent.until)
 }
 
-/** Whether the lines continue long enough after the payment, and the heading agrees. */
+/** Whether the lines begin before the payment and continue long enough after it, and the heading agrees. */
 const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[], { heading }: Book): boolean => {
   const closed = until.getTime() + closedAfterMs
   const { start, end } = heading.period
@@ -79,7 +79,7 @@ const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[]
 
 const person = (reason: string): Offer => ({ outcome: null, line: null, reason })
 
-/** A payment gets no offer if the statement proves nothing about it: another account pays it, or it was sent at another time. */
+/** Offers outcomes for unknown payments. Payments from other accounts, or sent at times that are not covered, get none. */
 export const offersFor = (
   { lines, unexplained, listed }: { lines: readonly StatementLine[]; unexplained: readonly StatementLine[]; listed: Listed },
   unknown: readonly Booked[],

@@ -108,7 +108,7 @@ const reportActions: Partial<Record<Difference['kind'], string>> = {
   reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
 }
 
-/** Adds lines that are already explained: they agree. */
+/** Counts lines as matched if a person has named their movements. */
 export const withMatched = (result: StatementMatch, lines: readonly StatementLine[]): StatementMatch => {
   const minor = sum(lines.map(({ amountMinor }) => amountMinor))
   return {
@@ -120,8 +120,8 @@ export const withMatched = (result: StatementMatch, lines: readonly StatementLin
 }
 
 /**
- * The difference as an uploaded statement reports it. Such a file proves nothing, so no outcome is offered, and the action does not
- * say that anything was booked.
+ * Removes the effects of a difference for an uploaded statement. An uploaded file proves nothing, so no outcome is offered, and
+ * the action does not claim that anything was booked.
  */
 export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
   ...difference,
@@ -134,7 +134,7 @@ const sum = (amounts: Iterable<Minor>): Minor => {
   return total
 }
 
-/** A receipt of this many letters and digits cannot be another kind of number. */
+/** Minimum length of a receipt that cannot be confused with another kind of number. */
 const surelyNamed = 8
 
 const size = ({ amountMinor }: { amountMinor: Minor }): Minor => (amountMinor < 0n ? -amountMinor : amountMinor)
@@ -145,9 +145,9 @@ const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly 
   new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
 
 /**
- * Every line and every booked movement is matched, a charge, or part of exactly one difference. The differences therefore add up
- * to the difference of the two sums. A receipt's lines are found by an id in their texts, by the receipt, by our reference.
- * `book`: a whole statement, which also shows what it does not list.
+ * Every line and every booked movement matches, is a charge, or belongs to exactly one difference. The differences therefore add
+ * up to the difference of the two totals. The booking of a receipt's lines is found by an id in their texts, then by the receipt,
+ * then by our reference. `book`: set for a whole statement, whose omissions also count.
  */
 export const match = (
   lines: readonly StatementLine[],
@@ -186,22 +186,22 @@ export const match = (
       for (const reference of references) {
         const ours = named.get(reference)
         const isOurs = ours?.receipt === null || receipt === null || isSameReceipt(ours?.receipt ?? null, receipt)
-        // A different receipt in our books belongs to another movement with the same account reference.
+        // If our books have a different receipt, the line is another movement with the same account reference.
         if (ours && !listed.has(ours) && isOurs) return ours
       }
     return undefined
   }
-  /** A line that reads like a charge may name a payment of ours. */
+  /** Whether the line may be an order. A line that reads like a charge may still name one of our payments. */
   const isOrder = (line: StatementLine): boolean =>
     line.isCharge !== true || [byId, byReference].some((named) => referred([line], named)?.amountMinor === line.amountMinor)
-  /** The line that names the order, else the line with its amount, else the largest. */
+  /** Returns the line that names the order, otherwise the line with its amount, otherwise the largest. */
   const lineOf = (some: readonly StatementLine[], ours: Booked): StatementLine | undefined => {
     const names = new Set([ours.orderId, ours.conversation, ours.reference])
     const naming = some.filter(({ references }) => references.some((reference) => names.has(reference)))
     const ofAmount = (each: StatementLine) => each.amountMinor === ours.amountMinor
     return naming.find(ofAmount) ?? largest(naming) ?? some.find(ofAmount) ?? largest(some)
   }
-  /** A receipt names a whole transaction, including the provider's charges. */
+  /** Classifies the other lines of a transaction, because one receipt also covers the provider's charges. */
   const conclude = (all: readonly StatementLine[], line: StatementLine, ours: Booked | null): void => {
     for (const other of all) {
       if (other === line) continue
@@ -210,7 +210,7 @@ export const match = (
     }
   }
 
-  /** Finds a line by a receipt or our reference among its words. A short word may match by chance, so the amount must match too. */
+  /** Finds the booking that a line names. A short word may match a receipt by chance, so the amount must match too. */
   const namedIn = (line: StatementLine): Booked | undefined => {
     const isSure = (word: string, ours: Booked) => word.length >= surelyNamed || size(line) === size(ours)
     const found = (line.words ?? []).flatMap((word) => {
@@ -262,7 +262,7 @@ export const match = (
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
     else if (isBooked(ours)) differ('amount_differs', line, ours)
     else if (isOpen(ours)) differ('under_way', line, ours)
-    // Nothing moved, or the money came back: the statement shows both in two lines.
+    // The payment failed or was returned, and the statement shows that as two lines that cancel out.
     else if (isEven) matched += 2
     else differ('ended_otherwise', line, ours)
     if (isEven) undone.add(reversal)

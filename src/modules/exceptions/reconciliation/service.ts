@@ -39,10 +39,10 @@ import { readInChunks, type Statement, type StatementLine, type StatementSetting
 
 export type Period = { start: Date; end: Date }
 
-/** Our times may be this far outside a statement's period: a completion reaches us later than it happened. */
+/** Bookings this long outside a statement's period are compared too, because completions reach us late. */
 const edgeMs = 3_600_000
 
-/** `lost`: an unknown payment without an attempt was sent, if at all, in lost writes, under names that derive from it. */
+/** `lost`: an unknown payment without an attempt may have been sent in lost writes, under names that derive from the payment. */
 const bookedStatement = statement('reconciliation.booked')`
   select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
      json_build_object('at', coalesce(a.created_at, lost.at), 'until', coalesce(a.created_at, lost.until), 'payeeMask', b.destination_mask,
@@ -68,7 +68,7 @@ const bookedStatement = statement('reconciliation.booked')`
    select 'topup', coalesce(d.topup_id, d.id), d.rail, null, null, null, null, null, null, d.receipt, d.amount_minor, 0, 'succeeded', d.paid_at, null from deposits d
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`
 
-/** Times in JSON are strings. `sent` is null if no attempt may have been sent. */
+/** Times from JSON are strings. They are null if no attempt can have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
   feeMinor: Minor
   names: (string | null)[] | null
@@ -100,7 +100,7 @@ const readBooked = async (
 }
 
 type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
-  /** The rails that the lines list: other rails' payments are not missing. */
+  /** The rails that the lines cover. Payments of other rails do not count as missing. */
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
   period: Period
@@ -113,20 +113,20 @@ const widened = ({ start, end }: Period): Period => ({
   end: new Date(end.getTime() + edgeMs),
 })
 
-/** All names that may be a receipt of ours. */
+/** All texts of a line that may be one of our receipts. */
 const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly string[] =>
   [receipt, linked, ...words].flatMap((name) => name ?? [])
 
 const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => receiptsOf(line).map(receiptKey).concat(line.references)))
 
-/** If lines state no time, a past day counts as listed whole, and today only up to where nothing is missed. */
+/** A line with only a date covers its whole day. If the day has not ended, it covers only the start of the day. */
 const periodOf = (lines: readonly StatementLine[], now: Date) => {
   const ends = lines.map(({ at, until = at }) => (until <= now ? until : at).getTime())
   return { start: new Date(Math.min(...lines.map(({ at }) => at.getTime()))), end: new Date(Math.max(...ends)) }
 }
 
-/** A payment without an attempt was sent in lost writes, under the names that the statement shows. */
+/** Settles a payment without an attempt: the statement names it, so it was sent by an attempt among the lost writes. */
 const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<EvidenceVerdict> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const source = { kind: 'operator', actor: operator } as const
@@ -136,7 +136,7 @@ const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence
   return verdict
 }
 
-/** True if the evidence is booked: the difference is then closed. */
+/** Books a difference as evidence and closes it. Returns false if the evidence was not booked. */
 const takeAsEvidence = async (db: Database, operator: Operator, difference: RecordedDifference): Promise<boolean> => {
   const { id, kind, subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null || (attemptId === null && subject.kind === 'topup')) return false
@@ -153,7 +153,7 @@ const takeAsEvidence = async (db: Database, operator: Operator, difference: Reco
   }
   return inTx(db, async (tx) => {
     const verdict = await judge(tx)
-    // A report of the same end may have come since. A second return of the same payment is not a repetition.
+    // A callback may have settled the payment since. A repeated return may be a second return, so it stays open.
     const isBooked = verdict === 'applied' || (verdict === 'repeated' && kind === 'under_way')
     if (isBooked) await closeAsEvidence(tx, id)
     return isBooked
@@ -167,7 +167,7 @@ export const reconcileStatement = async (
 ): Promise<ReconciliationRecord> =>
   reconcileLines(deps, operator, { ...(await readWhole(deps, text, 'file')), source, content: text })
 
-/** Null: the statement does not name its account, or the rails are not configured. */
+/** Null if the statement does not name its account, or if no rail of its provider is configured. */
 const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
   const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
   const { number } = heading
@@ -201,13 +201,13 @@ const readWhole = async ({ rails, config, clock }: Reading, text: string, path: 
   return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(rails, read, path) } }
 }
 
-/** Runs before the transaction, because it takes a few turns of the event loop. */
+/** Called before the transaction, because reading takes several turns of the event loop. */
 export const readUpload = async (
   deps: Reading,
   { source, statement: text }: { source: string; statement: string },
 ): Promise<Compared> => ({ ...(await readWhole(deps, text, 'statement')), source, content: `uploaded ${text}` })
 
-/** An uploaded file proves nothing: its uploader may have written it. `reconcile` may compare the same content again. */
+/** Only reports differences, because the uploader may have written the file. `reconcile` may compare the same content again. */
 export const reportStatement = async (
   tx: Tx,
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
@@ -221,8 +221,8 @@ export const reportStatement = async (
 }
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
-  // A deposit whose notification was lost is not a difference: the list replaces the notification. Lines of a bank's own
-  // statement name no receipt, and without a receipt a deposit could be booked twice.
+  // Records deposits whose notifications were lost, so that these are no differences. Lines without a receipt, as in a bank's own
+  // statement, are left out, because such a deposit could be booked twice.
   const { lines } = await withoutNamed(deps.db, statement.provider, statement.lines)
   const receipted = lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
   await recordListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
@@ -246,13 +246,13 @@ const compareLines = async (
   const { rails, listedOutside, book, period } = statement
   const { lines, named } = await withoutNamed(db, statement.provider, statement.lines)
   const references = lines.flatMap((line) => line.references)
-  // M-PESA writes the order's name, from which the name of its first send derives.
+  // M-PESA lists the order's name, from which the name of its first send derives.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const anyCase = [...new Set(lines.flatMap(receiptsOf).flatMap(receiptForms))]
   const booked = await readBooked(db, rails, widened(period), { receipts: anyCase, references, attemptIds }, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
-  // Near the edges, a booking belongs to the period only if the statement names it; it may have only its reference.
+  // Outside the exact period, a booking counts only if the statement names it, possibly by its reference alone.
   const ofPeriod = booked.filter(({ receipt, reference, orderId, at, status }) => {
     const known = [receipt && receiptKey(receipt), reference, orderId]
     const isNamed = (names: ReadonlySet<string>) => known.some((name) => name !== null && names.has(name))
@@ -261,7 +261,7 @@ const compareLines = async (
   })
   const result = withMatched(match(lines, ofPeriod, deps.config.CURRENCY, book), named)
   const feesMinor = ofPeriod.reduce((sum, { status, feeMinor }) => (isPaid(status) ? sum + feeMinor : sum), 0n)
-  // A list may be empty because the account is not registered for it: an empty list proves nothing against our books.
+  // An empty list proves nothing against our books, because the account may not be registered for the list.
   if (statement.source === providerSource && statement.lines.length === 0 && result.differences.length > 0) {
     const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
@@ -279,7 +279,7 @@ const compareLines = async (
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 
-/** The reason why the statement proves nothing about some unknown payments; undefined if it covers each, or none exist. */
+/** Returns why the statement proves nothing about some unknown payments, or undefined if it covers them all. */
 const unprovenBy = (
   { numbers }: Pick<Rails, 'numbers'>,
   booked: readonly Booked[],
@@ -306,10 +306,10 @@ const unprovenBy = (
 }
 
 const settledAfterMs = 3 * 3_600_000
-/** After a longer outage, earlier days are compared by file. */
+/** Maximum number of days compared after an outage. Earlier days are compared by file. */
 const maxDaysBehind = 7
 
-/** Nairobi's days not yet compared, oldest first, so the newest day is compared last. The first run compares yesterday. */
+/** Days in Nairobi that are not compared yet, oldest first. The first run compares yesterday. */
 const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
@@ -333,7 +333,7 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
       provider,
       rails: [collectionRail, ...(deposits ? [deposits] : [])],
       source: providerSource,
-      // One comparison for each day, whichever process runs it.
+      // Makes the comparison of a day unique across all processes.
       content: `paid in until ${period.end.toISOString()}`,
       lines: movements.filter(isOfDay),
       period,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Minor, readAmount } from '../../../lib/money.ts'
 
-// An ambiguous or meaningless cell is refused: no cell is read by half.
+// A cell is read completely or not at all: an ambiguous or meaningless cell is an error.
 
 export type Span = { at: Date; until: Date }
 
@@ -18,7 +18,7 @@ type Parts = Readonly<Record<string, string | undefined>>
 
 const monthOf = (text: string): number => (/^\d/.test(text) ? Number(text) : months.indexOf(text.slice(0, 3).toLowerCase()) + 1)
 
-/** NaN for an hour that does not exist, such as 14:33 PM. */
+/** Returns NaN for an hour that does not exist, such as 14:33 PM. */
 const hourOf = ({ h = '0', half }: Parts): number => {
   const hour = Number(h)
   if (half === undefined) return hour
@@ -28,17 +28,17 @@ const hourOf = ({ h = '0', half }: Parts): number => {
 const zoneOf = ({ zone = 'EAT' }: Parts): string => (zone === 'EAT' ? '+03:00' : zone.replace(/(?<=\d\d)(?=\d\d$)/, ':'))
 
 const instant = z.iso.datetime({ offset: true })
-/** Programs write an earlier year for a missing time: 0001, 1899, 1970. */
+/** Earliest plausible year. Programs write 0001, 1899 or 1970 for a missing time. */
 const firstYear = 2000
-/** First year with two digits: `11-03-05` may begin with the year. */
+/** Earliest plausible two-digit year: `11-03-05` may begin with the year. */
 const firstShortYear = 2015
 
-/** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined if unreadable or impossible. */
+/** Reads times with the year first, or the day first as in Kenya. Default zone: Nairobi. Undefined if there is no such time. */
 export const readSpan = (text: string, isBank: boolean): Span | undefined => {
   const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
   const parts: Parts | undefined = (spread.exec(trimmed) ?? compact.exec(trimmed))?.groups
   const isShort = parts?.y2?.length === 2
-  // A provider's own export writes the whole year of a date.
+  // A provider's own export writes dates with a four-digit year.
   if (!parts || (isShort && parts.h === undefined && !isBank)) return undefined
   const two = (part: string | number = 0) => String(part).padStart(2, '0')
   const year = parts.y ?? (isShort ? `20${parts.y2}` : parts.y2)
@@ -50,7 +50,7 @@ export const readSpan = (text: string, isBank: boolean): Span | undefined => {
   return { at, until: parts.h === undefined ? new Date(at.getTime() + dayMs - 1) : at }
 }
 
-/** "From 01-03-2026 00:00:00 To 31-03-2026". */
+/** Finds all times in a text, such as "From 01-03-2026 00:00:00 To 31-03-2026". */
 export const spansIn = (text: string): Span[] => (text.match(withinText) ?? []).flatMap((each) => readSpan(each, true) ?? [])
 
 export const knownTimes = '2026-03-31 14:05:00, 31-03-2026 14:05:00, 31/03/2026 02:05 PM, or a date alone'
@@ -63,10 +63,10 @@ const directions: Readonly<Record<string, Direction>> = {
   ...{ c: 'in', cr: 'in', credit: 'in', credited: 'in', deposit: 'in', in: 'in', '+': 'in' },
   ...{ d: 'out', dr: 'out', debit: 'out', debited: 'out', withdrawal: 'out', out: 'out', '-': 'out' },
 }
-/** Undefined if the cell holds something other than a direction, such as a payment method. */
+/** Undefined if the cell contains something other than a direction, such as a payment method. */
 export const readDirection = (text: string): Direction | undefined => directions[text.replace(/[.\s]/g, '').toLowerCase()]
 
-/** `1,500.00 DR`: an amount, and the mark that a bank prints beside it. */
+/** Reads an amount and the mark that a bank prints beside it, such as `1,500.00 DR`. */
 export const readMarked = (text: string, currency: string): { amount: Minor | null | undefined; mark: Direction | undefined } => {
   const [, before, amount = '', after] = /^\s*(CR|DR)?\.?\s*(.*?)\s*\(?(CR|DR)?\.?\)?\s*$/i.exec(text) ?? []
   const mark = before ?? after

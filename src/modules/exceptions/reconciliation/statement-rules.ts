@@ -8,13 +8,13 @@ import { type Direction, knownAmounts, knownTimes, readDirection, readMarked, re
 import { type Column, findBank, findForm, type Layout, type OwnTitles, rowsLookedAt, titlesProblem } from './statement-titles.ts'
 
 /**
- * `until`: the end of the day, if the line states no time. `party`: masked. `account`: at a paybill. `linked`: the receipt that
- * the line undoes. A bank's line has no receipt; one of its `words` may be ours.
+ * `until`: the end of the day, if the line states no time. `party`: masked. `account`: the account at a paybill. `linked`: the
+ * receipt that the line reverses. A bank's line has no receipt, but one of its `words` may be ours.
  */
 export type StatementLine = Omit<Movement, 'receipt'> & {
   receipt: string | null
   words?: readonly string[]
-  /** Identification of a line without a receipt. */
+  /** Identifies a line that has no receipt. */
   details?: string
   until?: Date
   party?: string
@@ -23,11 +23,11 @@ export type StatementLine = Omit<Movement, 'receipt'> & {
   isCharge?: true
 }
 
-/** The lines of a statement are of money that has moved. */
+/** A provider's statement. Its lines are movements that are completed. */
 export type Statement = {
   provider: Provider
   lines: readonly StatementLine[]
-  /** Incomplete movements: evidence of nothing, but searched for names. */
+  /** Movements that are not completed. They prove nothing, but are searched for names. */
   unfinished: readonly StatementLine[]
   heading: { number: string | null; account: string | null; period: { start: Date | undefined; end: Date | undefined } }
   text: string
@@ -41,18 +41,18 @@ type Table = Layout & { cell: Cell; textsOf: (row: Row) => string[]; form: Form;
 
 export type StatementSettings = { CURRENCY: string; STATEMENT_COLUMNS?: OwnTitles | undefined }
 
-/** A statement that is read by half would show differences that do not exist. */
+/** Rejects the whole statement: a partial reading would show differences that do not exist. */
 class Unreadable extends Error {}
 
 const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
-/** "Business Payment Charge": the charge stands before its payee, so a payee's name does not make a payment a charge. */
+/** Reads only the text before the payee ("Business Payment Charge to …"): a payee's name does not make a payment a charge. */
 const isChargeText = (details: string): boolean => {
   const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
   return /^(?:charges?|excise duty)\b|\bcharges?$/i.test(head.trim())
 }
 
-/** Label and value in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
+/** Reads labels and values from one cell or two: "Short Code: 600998" or "Short Code:,600998". */
 const readHeading = (rows: readonly Row[], { heading }: Form): Statement['heading'] => {
   const said = rows.flatMap(({ cells }) =>
     cells.flatMap((cell, index) => {
@@ -77,13 +77,13 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
 const footer =
   /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) bal(?:ance)?\b|^balance\b|^(?:summary|number of|no\.? of|page)\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
 
-/** "Balance B/F", "OPENING BALANCE": a balance, not a movement. */
+/** Matches balances, such as "Balance B/F" or "OPENING BALANCE". They are not movements. */
 const balance =
   /^\W*(?:(?:opening|closing|previous|ledger|available|statement) bal(?:ance)?|bal(?:ance)?|[bc]\s?\/\s?f(?:wd)?)(?: as (?:at|of|on)\b.*| (?:at|for)\b.*| ?(?:[bc]\s?\/\s?f(?:wd)?|(?:brought|carried) (?:forward|down)|forward))?\W*$/i
 
 const hasMoved = (row: Row, cell: Cell): boolean => (['in', 'out', 'amount'] as const).some((column) => cell(row, column) !== '')
 
-/** Totals, balances, page numbers and sentences: rows without a receipt, and without a time or a movement. */
+/** Whether a row is a total, a balance, a page number or a sentence, and not a movement. */
 const isFooter = (row: Row, { cell, textsOf, isBank }: Table): boolean => {
   if (isBank && textsOf(row).some((text) => balance.test(text))) return true
   if (readSpan(cell(row, 'time'), isBank)) return false
@@ -106,7 +106,7 @@ const amountIn = (row: Row, { cell, currency }: Table, column: 'in' | 'out' | 'a
 const firstOf = (rows: readonly Row[], { cell, currency }: Table, column: 'out' | 'amount', sign: 1 | -1): Row | undefined =>
   rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
 
-/** If outgoing amounts are positive, a negative amount is money that came back. */
+/** Whether outgoing amounts are negative. Mixed signs are an error: either sign could be money that came back. */
 const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
   const [negative, positive] = [firstOf(rows, table, 'out', -1), firstOf(rows, table, 'out', 1)]
   if (negative && positive)
@@ -135,7 +135,7 @@ const sidesOf = (row: Row, table: Table, isSigned: boolean): { paidIn: bigint | 
 
 const longestWord = 40
 
-/** A separator of words may also be part of a receipt. */
+/** Splits texts into words in two ways, because a separator may also be part of a receipt. */
 const wordsIn = (texts: readonly string[]): string[] => {
   const words = texts.flatMap((text) => [...text.split(/[\s,;:|()/]+/), ...text.split(/[^0-9A-Za-z]+/)])
   return [...new Set(words)].filter((word) => word.length >= 4 && word.length <= longestWord)
@@ -147,7 +147,7 @@ const readLine = (
   { outSign, isSigned }: { outSign: bigint; isSigned: boolean },
 ): StatementLine | null => {
   const { cell, textsOf, form, columns, isBank } = table
-  // A separator within a cell has moved the cells after it. Exports leave out empty cells at the end of a row.
+  // Exports omit empty cells at the end of a row, so extra cells mean that a separator within a cell shifted the others.
   if (filledWidth(row.cells) > columns) throw new Unreadable(rowProblem(row.cells, columns) ?? 'it has too many cells')
   const [receipt, timeText] = [cell(row, 'receipt'), cell(row, 'time')]
   if (receipt === '' && !isBank) throw new Unreadable('it has no receipt')
@@ -174,7 +174,7 @@ const readLine = (
   }
 }
 
-/** Rows read in one turn of the event loop. */
+/** Rows per turn of the event loop. */
 const chunkSize = 1_000
 
 function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<Statement, 'lines' | 'unfinished'>> {
@@ -203,7 +203,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
 
 export type ReadStatement = Statement | { problem: string }
 
-/** A provider's own names come before the possible meanings of a bank's titles. */
+/** Looks for a provider's own column names first, then for titles that a bank may use. */
 const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
   const finders = [
     ...providers.map((provider) => ({ provider, rows, find: (row: Row) => findForm(definitions[provider].statement, row) })),
@@ -219,7 +219,7 @@ const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
   return null
 }
 
-/** Stops after each chunk: a whole statement in one turn of the event loop would hold up every other request. */
+/** Yields after each chunk: reading a whole statement in one turn of the event loop would delay every other request. */
 export function* readInChunks(
   text: string,
   { CURRENCY: currency, STATEMENT_COLUMNS: own = {} }: StatementSettings,

@@ -4,11 +4,11 @@ import type { StatementForm } from '../../../rails/definition.ts'
 
 export type Column = Exclude<keyof StatementForm['columns'], 'texts'>
 
-/** The columns of a statement, by the places of its cells. */
+/** The index of the cell for each column of a statement. */
 export type Layout = {
   places: Readonly<Partial<Record<Column | 'amount' | 'direction', number>>>
   texts: readonly number[]
-  /** Read by the meaning of its titles: its lines have no receipt of ours. */
+  /** Whether the columns were found by the meaning of their titles. The lines then have no receipt of ours. */
   isBank: boolean
 }
 
@@ -16,7 +16,7 @@ export type OwnTitles = { readonly [column in BankColumn]?: readonly string[] | 
 
 const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
-/** The columns of a provider's own export, under the provider's names. */
+/** Finds the columns of a provider's own export by the provider's names. */
 export const findForm = ({ columns }: StatementForm, { cells }: Row): Layout | undefined => {
   const header = cells.map(plain)
   const at = (names: readonly string[]) => header.findIndex((name) => names.includes(name))
@@ -39,7 +39,7 @@ const meaningsOf = (titles: OwnTitles): ReadonlyMap<string, Meaning> =>
 
 const known = meaningsOf(bankColumns)
 
-/** If two titles mean the same, the first in our list wins: "DR/CR" says more than "Type". */
+/** If two titles have the same meaning, the first in our list wins, because "DR/CR" is more specific than "Type". */
 const meaningsIn = ({ cells }: Row, own: OwnTitles): Found => {
   const ours = meaningsOf(own)
   const said = cells.flatMap((cell, index) => {
@@ -60,7 +60,7 @@ const missingIn = ({ date, value_date, description, reference, debit, credit, am
   ...(amount || (debit && credit) ? [] : !debit && !credit ? ['debit and credit, or amount'] : [debit ? 'credit' : 'debit']),
 ]
 
-/** The columns of a bank's statement, by the meaning of its titles. */
+/** Finds the columns of a bank's statement by the meaning of its titles. */
 export const findBank = (row: Row, own: OwnTitles): Layout | undefined => {
   const found = meaningsIn(row, own)
   if (missingIn(found).length > 0) return undefined
@@ -76,11 +76,11 @@ export const findBank = (row: Row, own: OwnTitles): Layout | undefined => {
   }
 }
 
-/** Limit for the search of the header: it stands above its columns. */
+/** Maximum number of rows to search for the header, which is above its columns. */
 export const rowsLookedAt = 60
 const titlesShown = 16
 
-/** The titles of the row nearest to a header, and the titles that it lacks. */
+/** Describes the row that is most like a header, and the titles that it lacks. */
 export const titlesProblem = (rows: readonly Row[], own: OwnTitles, known: string): string => {
   const looked = rows.slice(0, rowsLookedAt).map((row) => ({ row, found: meaningsIn(row, own) }))
   const score = ({ found, row }: (typeof looked)[number]) =>

@@ -56,7 +56,7 @@ const as = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch'
   ({ shown }) => shown[name],
 ]
 
-/** Amounts in major units and the local time for people, beside those for programs. */
+/** Adds columns for people, with major units and local times, to the columns for programs. */
 export const historyColumns = (zones: Zones, currency: string): readonly Column<Exported>[] => [
   as('id'),
   as('created_at'),

@@ -20,7 +20,7 @@ import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 
 export type AccountRecord = typeof accounts.$inferSelect
 
-/** The accounts that hold balances, each with its team; a person's account has none. */
+/** Reads accounts that hold balances, each with its team. A personal account has no team. */
 const holdersAmong = prepare('accounts.holders', { ids: 'uuid[]' }, 'pool', (orm, param) =>
   orm
     .select({ account: getTableColumns(accounts), team: getTableColumns(workspaces) })
@@ -33,7 +33,7 @@ export const getHolders = (db: Db, ids: readonly Uuid[]) => db.run(holdersAmong,
 const byId = selectRow('accounts.by_id', accounts, ['id'], { connection: 'coalesced' })
 const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
 
-/** Finds a person's account. A row that holds a team's balance is nobody's account, so no caller finds it by id. */
+/** Finds a person's account. An account that only holds a team's balance belongs to nobody and is not found. */
 export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | undefined> => {
   const account = await byId(db, { id })
   return account?.holderOfWorkspaceId ? undefined : account
@@ -41,7 +41,7 @@ export const findAccount = async (db: Db, id: Uuid): Promise<AccountRecord | und
 
 const missing = 'an account that must exist is missing'
 
-/** `email`: in its normalized form. */
+/** `email`: the normalized address. */
 export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, param) =>
   orm
     .select({ id: accounts.id })
@@ -60,17 +60,17 @@ const holderOf = prepare('accounts.holder_of', { workspaceId: 'uuid' }, (orm, pa
 export const getHolderOf = async (db: Db, workspaceId: Uuid): Promise<AccountRecord> =>
   assertPresent(await first(db, holderOf, { workspaceId }), missing)
 
-/** The account of a person, or of a team's balance. */
+/** Reads the account of a person or of a team's balance. */
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => assertPresent(await byId(db, { id }), missing)
 
 /**
- * Guards an account's identities and its e-mail. NO KEY UPDATE, because an insert of an identity or a session takes KEY SHARE on
- * this row. Two transactions that then want FOR UPDATE would wait for each other.
+ * Guards an account's identities and e-mail. The lock is NO KEY UPDATE, because an insert of an identity or a session takes KEY
+ * SHARE on this row: if two such transactions then wanted FOR UPDATE, they would wait for each other.
  */
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> =>
   assertPresent(await lockById(tx, { id }), missing)
 
-/** `wallet`: exactly the wallet of this name; `walletAddress`: any account that linked the address, on any chain. */
+/** `wallet`: the wallet with exactly this name. `walletAddress`: any account that linked the address, on any chain. */
 export type AccountFilter = {
   id?: Uuid | undefined
   email?: string | undefined
@@ -82,7 +82,7 @@ export type AccountFilter = {
 const ofIdentity = (condition: SQL | undefined) =>
   sql`${accounts.id} in (select ${identities.accountId} from ${identities} where ${condition})`
 
-/** Two lookups: an `or` of both would read every account. */
+/** Two lookups, because a single one with `or` would read every account. */
 const byEmail = (key: SQL) =>
   sql`${accounts.id} in (select a.id from accounts a where ${sql.raw(emailKeySql('a.email'))} = ${key}
     union all select v.account_id from identities v where ${sql.raw(emailKeySql('v.email'))} = ${key} and v.email_verified)`
@@ -154,7 +154,7 @@ export const readHistory = async (db: Db, principal: Principal, holderId: Uuid, 
     read(idsOf('payment'), (key) => db.run(paidTo, key)),
     read(idsOf('topup'), (key) => db.run(topupKeys, key)),
   ])
-  // A person sees all beneficiaries that their own balance pays, any other reader only those of its workspace.
+  // A person sees all beneficiaries that their own balance paid. Any other reader sees only its workspace's.
   const seesAll = !principal.grant && holderId === principal.accountId
   const seen = paid.filter(({ workspaceId }) => seesAll || workspaceId === principal.workspace.id)
   const payees = new Map(seen.map((row) => [row.paymentId, row]))

@@ -20,7 +20,7 @@ import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getHolders } from './queries.ts'
 
-/** Waits for no query. */
+/** Does not wait for its queries. */
 export const createAccount = (tx: Tx, config: Config, profile: { email: string | null; displayName: string | null }) => {
   const { at } = tx
   const accountId = newId()
@@ -46,7 +46,7 @@ export const updateAccount = async (tx: Tx, principal: Principal, change: { disp
   })
 }
 
-/** Opens a ledger account with the row that holds a team's balance, as for a person's account. */
+/** Creates the account that holds a team's balance, with a ledger account like a person's. */
 export const openHolder: OpenHolder = (tx, config, workspaceId) => {
   const { at } = tx
   const id = newId()
@@ -57,7 +57,7 @@ export const openHolder: OpenHolder = (tx, config, workspaceId) => {
 
 type Holder = { account: AccountRecord; team: Parameters<typeof presentWorkspace>[0] | null }
 
-/** A person's balance is shown as the account, a team's as the workspace, for everyone who may read its payments. */
+/** A personal balance is published as the account, a team's as the workspace, to everyone who may read its payments. */
 export const balanceEvent = ({ account, team }: Holder, balance: Balance): NewEvent => {
   const type = 'balance.updated'
   if (!team) return { type, accountId: account.id, workspaceId: null, data: presentAccount(account, balance) }

@@ -30,8 +30,8 @@ const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.que
 const emailName = (email: string): string => `email:${email}`
 
 /**
- * A row that does not exist yet cannot be locked, so names are: identities and their e-mails, in sorted order, before any row.
- * The second of two first sign-ins with one identity, or of two claims on one e-mail, waits.
+ * Locks the names of identities and their e-mails, in sorted order, before any row, because a row that does not exist yet cannot
+ * be locked. The second of two first sign-ins with one identity, or of two claims on one e-mail, waits.
  */
 export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> => {
   const names = all.map(({ provider, issuer, subjectKey }) => `identity:${provider}:${issuer}:${subjectKey}`)
@@ -39,8 +39,8 @@ export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> 
 }
 
 /**
- * The account keeps its e-mail while one of its identities verifies it. Otherwise it gets the oldest identity's verified e-mail
- * that no other account has, or none.
+ * The account keeps its e-mail while one of its identities verifies it. Otherwise, it takes the verified e-mail of its oldest
+ * identity whose e-mail no other account has, or none.
  */
 export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<void> => {
   const [{ email: current }, attached] = await Promise.all([lockAccountRow(tx, accountId), listIdentities(tx, { accountId })])
@@ -80,14 +80,14 @@ export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof
   return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
 }
 
-/** The refusal of a sign-in by the account's status, read behind its lock. `isLinked`: the account already has the identity. */
+/** `status`: read under the account's lock. `isLinked`: the account already has the identity. Null: the sign-in is allowed. */
 export const statusRefusal = (status: string, isLinked: boolean): Refusal | null => {
   if (status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
-  // A frozen account can still be read by its people, but gets no new sign-in method.
+  // People can still read a frozen account, but cannot add a sign-in method.
   return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
 }
 
-/** The refusal of a new sign-in method: a method that a thief's session links would outlive that session. */
+/** Refuses a new method without fresh proof: a method that a thief's session linked would outlive the session. */
 export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
   const unproven = catchRefusal(() => requireFreshProof(linker, now))
   if (!(unproven instanceof Refusal)) return null
@@ -98,8 +98,8 @@ export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
 }
 
 /**
- * The proven identity may be attached already, or belong to another account (the answer does not say to which). `provesSession`:
- * an identity that is already attached proves the linker's session.
+ * Links a proven identity. If it belongs to another account, the answer does not say to which. `provesSession`: an identity that
+ * is already attached proves the linker's session.
  */
 export const linkIdentity = async (
   tx: Tx,
@@ -142,7 +142,7 @@ const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, param)
   orm.delete(identities).where(eq(identities.id, param.id)),
 )
 
-/** Ends the sessions that began with the identity, and voids what its wallet signed: a stolen method leaves nothing behind. */
+/** Ends the identity's sessions and voids its wallet's signatures, so that a stolen method leaves nothing behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const { id, accountId, provider, subject } = identity
   await revokeSessions(tx, deps.config, actor, { accountId, identityId: id })
@@ -153,7 +153,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
 
-/** Returns the identities. Their names, and those of all e-mails that may move to another account, are locked first. */
+/** Returns the identities. Locks their names first, and their e-mails, because an e-mail may move to another account. */
 const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   await lockIdentities(tx, await listIdentities(tx, { accountId }))
   await lockAccountRow(tx, accountId)
@@ -167,15 +167,15 @@ export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal
     await detach(tx, deps, principal, identity)
 }
 
-/** The second of two concurrent removals sees the result of the first, so one method always stays. */
+/** Two concurrent removals wait for each other, so that one method always remains. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps.config, principal)
   const attached = await lockAttached(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
-  // Methods that a key linked end with the key. So a key, or a session of such a method, may not leave only such methods: the
-  // key's end would lock the person out, or leave the account to the key's holder.
+  // Methods that a key linked end with the key. A key, or a session of such a method, may therefore not leave only such methods:
+  // the key's end would lock the person out, or the account would stay with the key's holder.
   const staying = principal.originGrantId === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
   if (principal.grant === null && principal.originGrantId !== null && identity.linkedByGrantId !== principal.originGrantId)
@@ -186,7 +186,7 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   return identity
 }
 
-/** Detaches methods linked by revoked grants. The last sign-in method stays, without sessions. The caller locked the grants. */
+/** Detaches methods that revoked grants linked. The last sign-in method stays, without sessions. The caller locked the grants. */
 export const detachLinkedBy = async (
   tx: Tx,
   deps: DetachDeps,

@@ -21,7 +21,7 @@ export type IdentityProof = Pick<
   'provider' | 'issuer' | 'subject' | 'subjectKey' | 'email' | 'emailVerified' | 'displayName' | 'chainId'
 >
 
-/** A contract is named with its chain: the same address can be another person's contract on each. */
+/** `name` includes a contract's chain, because the same address may be another person's contract on another chain. */
 export const walletKey = (name: string) => ({ provider: 'wallet', issuer: 'eip155', subjectKey: name.toLowerCase() }) as const
 
 /** `chainId`: the chain of the contract that verified the signature; null if the address's own key signed. */
@@ -37,8 +37,8 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
 export const presentIdentity = presenter(Identity)
 
 /**
- * The signer is recovered from the signature. If `named` is the address of a linked contract wallet, its chain verifies the
- * signature (network). Throws `unavailable` if that chain does not answer. The caller checks whether the wallet may decide.
+ * Recovers the signer from the signature. If `named` is the address of a linked contract wallet, its chain verifies the signature
+ * over the network. Throws `unavailable` if that chain does not answer. The caller checks whether the wallet may decide.
  */
 export const proveSigner = async (
   db: Database,

@@ -65,13 +65,13 @@ export const startPasskey = async (
     pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     timeout,
     excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
-    // The authenticator keeps the passkey, so that an approval page can ask for it without its id.
+    // The authenticator stores the passkey, so that an approval page can request it without its id.
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
     attestation: 'none',
   }
 }
 
-/** `read`: the result of `readNewPasskey`. Every attempt uses the challenge up, even a failed one. */
+/** `read`: the result of `readNewPasskey`. Every attempt uses up the challenge, even a failed one. */
 export const addPasskey = async (
   tx: Tx,
   principal: Principal,
@@ -105,7 +105,7 @@ const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid
     .returning(),
 )
 
-/** Approvals by the passkey of payments that are not sent yet no longer count. */
+/** Voids the passkey's approvals of payments that are not sent yet. */
 export const removePasskey = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal, id: Uuid) => {
   const { accountId } = principal
   const removed = await first(tx, removeRow, { id, accountId })
@@ -148,7 +148,7 @@ const noteUse = prepareWrite(
       .returning({ id: passkeys.id }),
 )
 
-/** Holds the passkey's lock. False if it is gone or its count has not grown: the assertion was reused, or the passkey copied. */
+/** Locks the passkey. False if it is gone or its count did not grow: the assertion was reused, or the passkey was copied. */
 export const recordPasskeyUse = async (
   tx: Tx,
   { passkey, signCount, backupEligible, backedUp }: UsedPasskey,
@@ -178,14 +178,14 @@ export const startProof = async (
   }
 }
 
-/** Called before the transaction, which uses the challenge up in every case. */
+/** Called before the transaction, which always uses up the challenge. */
 export const examineProof = async (deps: Pick<Parts, 'config' | 'db'>, { accountId }: Principal, assertion: Assertion) => {
   const challenge = challengeOf(assertion.response.clientDataJSON)
   const used = await provePasskey(deps.db, deps.config, accountId, { assertion, challenge: challenge.toString('base64url') })
   return { nonce: challenge.toString('hex'), used }
 }
 
-/** An attempt that proves nothing uses up its challenge, and leaves an audit row. */
+/** A failed attempt uses up its challenge too, and is recorded in the audit log. */
 export const proveByPasskey = async (tx: Tx, principal: Principal, { nonce, used }: Awaited<ReturnType<typeof examineProof>>) => {
   const refuse = (refusal: Refusal): never => {
     audit(tx, principal, 'session.prove_refused', { workspaceId: null, after: { reason: refusal.message } })

@@ -9,7 +9,7 @@ import type { Parts } from '../../parts.ts'
 import { findIdentity, proveSigner, walletKey } from '../identities/queries.ts'
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from './service.ts'
 
-/** The fields with which a person signs a text, by a passkey or a linked wallet. `text`: the text's name on the wire. */
+/** Fields for signing a text with a passkey or a linked wallet. `text`: the API field that contains the text. */
 export const signedText = (text: string) => ({
   passkey: Assertion.optional().describe(
     `An assertion of one of your passkeys, with user verification. The challenge is the SHA-256 of \`${text}\`.`,
@@ -21,7 +21,7 @@ const SignedText = z.strictObject(signedText(''))
 
 export type TextProof = UsedPasskey | { problem: string } | { signer: string | undefined; signature: string } | null
 
-/** Called before the transaction, so that none waits for a chain. Null if nothing was signed. */
+/** Called before the transaction, so that no transaction waits for a chain. Null if nothing was signed. */
 export const proveText = async (
   { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   accountId: Uuid,
@@ -64,7 +64,7 @@ export const proveConfirmation = async (
 export const askedThemselves = (what: string): Refusal =>
   new Refusal('separation_of_duties', { message: `Whoever asked for ${what} may not confirm it: another approver must.` })
 
-/** `text`: the API field that has the text. `signed`: whether a policy asks for signatures. */
+/** `text`: the API field that contains the text. `signed`: whether a policy requires signatures. */
 export const requireConfirmed = async (
   tx: Tx,
   accountId: Uuid,

@@ -40,14 +40,14 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
-/** The actor that changes sign-in methods: the caller, or the one that began a link that ends at a provider's callback. */
+/** The actor that changes sign-in methods: the caller, or the actor that began a link that a provider's callback completes. */
 export type Linker = Pick<Principal, 'accountId' | 'credential' | 'proof' | 'originSessionId' | 'originGrantId'> & {
   grant: { readonly id: Uuid } | null
 }
 
 /**
- * A key may change sign-in methods only with `account.manage` and no spending limit in its lineage, because a session has none.
- * Never those of an administrator. Locks the lineage before the account, as a revocation does.
+ * A key may change sign-in methods only with `account.manage` and without spending limits in its lineage, because a session has
+ * none. It may never change those of an administrator. Locks the lineage before the account, as a revocation does.
  */
 export const signInAuthorityRefusal = async (
   tx: Tx,
@@ -74,11 +74,11 @@ export const requireSignInAuthority = async (tx: Tx, config: Config, principal: 
 
 type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
 
-/** True if the method began the session or existed before it: a method added since may be a thief's. */
+/** Whether the method began the session or is older. A method that was added later may be a thief's. */
 export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
   id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
 
-/** False if the method does not prove this session. */
+/** Renews the session's proof. Returns false if the method does not prove this session. */
 export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessionId: id }: Linker, method: Method) => {
   const session = id === null ? undefined : await findSession(tx, { accountId, id })
   if (!session || session.revokedAt || !provesSession(session, method)) return false
@@ -87,7 +87,7 @@ export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessio
   return true
 }
 
-/** `expiresAt`: the end of an unused session. Each use moves it, up to `SESSION_TTL_DAYS`. */
+/** `expiresAt`: the end of a session that is not used. Each use extends it, up to `SESSION_TTL_DAYS`. */
 export type NewSession = { token: string; expiresAt: Date }
 
 type SessionOwner = {
@@ -99,7 +99,7 @@ type SessionOwner = {
   way: string
 }
 
-/** A token is never reused, so it cannot be set in advance (session fixation). Written with the commit. */
+/** Each session gets a new token, so that nobody can set it in advance (session fixation). The row is written with the commit. */
 export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, browserHash, origin } = owner
@@ -145,7 +145,7 @@ const ofBrowser = prepare(
       .limit(1),
 )
 
-/** Sessions of an earlier release have no mark: the browser's name is compared instead. */
+/** Sessions of earlier releases have no browser token, so their user agents are compared instead. */
 export const knowsBrowser = async (tx: Tx, accountId: Uuid, browserHash: Buffer, userAgent: string | null): Promise<boolean> =>
   (await tx.run(ofBrowser, { accountId, browserHash, userAgent })).length > 0
 
@@ -168,8 +168,8 @@ const revoke = prepareWrite(
 )
 
 /**
- * Ends all sessions, one session, or those that began with a sign-in method. Called before the method is detached: afterwards no
- * column identifies them. Ended sessions stay as they are.
+ * Ends all sessions, one session, or those that began with a sign-in method. Called before the method is detached, because
+ * afterwards no column identifies its sessions. Sessions that have ended stay unchanged.
  */
 export const revokeSessions = async (
   tx: Tx,
@@ -193,7 +193,7 @@ const idlest = statement('sessions.idlest')`
   select s.id, count(*) over ()::int as count from sessions s where s.account_id = $1 and ${sessionIsActive('s', '$2', '$3')}
    order by s.last_used_at, s.id limit 1`
 
-/** Ends the session that was idle longest, if the maximum is reached. The caller has locked the account. */
+/** Ends the session that was idle the longest if the maximum is reached. The caller has locked the account. */
 export const endIdlestSession = async (tx: Tx, config: Config, actor: Actor, accountId: Uuid): Promise<void> => {
   const [session] = await tx.query<{ id: Uuid; count: number }>(idlest, [accountId, tx.at, config.SESSION_IDLE_DAYS])
   if (session && session.count >= maxSessions) await revokeSessions(tx, config, actor, { accountId, id: session.id })
@@ -202,13 +202,13 @@ export const endIdlestSession = async (tx: Tx, config: Config, actor: Actor, acc
 export const endSession = async (tx: Tx, config: Config, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, config, principal)
   const { accountId } = principal
-  // A session ends itself freely; a stolen one would end its owner's.
+  // A session may end itself. Any other end needs fresh proof, because a stolen session could end its owner's.
   if (id !== principal.originSessionId) requireFreshProof(principal, tx.at)
   const [ended] = await revokeSessions(tx, config, principal, { accountId, id })
   return ended ?? found(await findSession(tx, { accountId, id }))
 }
 
-/** A key or a grant is revoked, not logged out. */
+/** Ends the caller's session. A key or a grant has none and is revoked instead. */
 export const logOut = async (tx: Tx, config: Config, principal: Principal): Promise<void> => {
   const { accountId, originSessionId: id } = principal
   if (id !== null) await revokeSessions(tx, config, principal, { accountId, id })

@@ -6,7 +6,7 @@ import { Refusal } from '../../../lib/errors.ts'
 import { verifiedEmail } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 
-/** A key wallet is the same on every chain, a contract wallet only on its own. `$3`: true if the chain does not matter. */
+/** A key's wallet is the same on every chain, a contract wallet only on its own. `$3`: true if the chain does not matter. */
 const namesWallet = (name: string): string => `right(${name}, 42) = right($2, 42) and ($3 or ${name} = $2)`
 const open = (condition: string): string =>
   `exists (select from invitations i where i.accepted_at is null and i.revoked_at is null and i.expires_at > $4 and ${condition})`
@@ -28,7 +28,7 @@ const isAdministrator = (config: Config, proof: IdentityProof): boolean => {
   return name !== null && administratorNames(config.ADMIN_ACCOUNTS).includes(name)
 }
 
-/** The refusal of a person without an account, or null if they may open one (SIGN_UP). Administrators always may. */
+/** The refusal of a person without an account, or null if `SIGN_UP` permits a new one. Administrators may always sign up. */
 export const strangerRefusal = async (tx: Tx, config: Config, proof: IdentityProof): Promise<Refusal | null> => {
   const { signUp, SUPPORT_CONTACT: contact } = config
   if (signUp === 'open' || isAdministrator(config, proof)) return null

@@ -30,25 +30,25 @@ const readToken = (request: FastifyRequest, config: Config, name: string): strin
 const newToken = (): string => randomBytes(32).toString('base64url')
 
 const flowCookie = 'service_flow'
-/** Tells a browser in which its person signed in before from a new one. */
+/** Identifies a browser in which a person has signed in before. */
 const browserCookie = 'service_browser'
-/** The maximum life of any cookie in browsers. */
+/** The longest lifetime that browsers grant a cookie. */
 const browserCookieSeconds = 400 * 86_400
 
 export const readBrowser = (request: FastifyRequest, config: Config): string | null => readToken(request, config, flowCookie)
 
-/** Kept while flows of other tabs may still return. */
+/** Keeps the browser's cookie, because flows of other tabs may still return. */
 export const keepFlowCookie = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
   const browser = readBrowser(request, config) ?? newToken()
   reply.setCookie(nameOf(config, flowCookie), browser, { ...attributes(config), maxAge: flowTtlSeconds })
   return browser
 }
 
-/** The mark that the browser gets with its session. */
+/** The browser's token, or a new one. It is set together with the session cookie. */
 export const browserToken = (request: FastifyRequest, config: Config): string =>
   readToken(request, config, browserCookie) ?? newToken()
 
-/** Set by Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
+/** Uses Max-Age, because a browser with a wrong clock could treat a point in time as past. */
 export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession, browser: string): void => {
   reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
   reply.setCookie(nameOf(config, browserCookie), browser, { ...attributes(config), maxAge: browserCookieSeconds })

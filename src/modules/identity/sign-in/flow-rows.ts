@@ -16,7 +16,7 @@ export const flowTtlSeconds = 600
 
 type Row = typeof signInFlows.$inferSelect
 export type Flow = Row & { secrets: z.output<typeof Secrets> }
-/** The credential that began a link, and the account to which it links. Null: a sign-in. */
+/** The credential that began a link, and the account to link to. Null for a sign-in. */
 export const beginnerOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
   accountId === null || kind === null || id === null
     ? null
@@ -29,7 +29,7 @@ const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'times
     .where(and(eq(signInFlows.linkHash, param.linkHash), gt(signInFlows.expiresAt, param.now))),
 )
 
-/** Binds the first browser that continues from a link's page; returns no row for any other browser. */
+/** Binds a flow to the first browser that continues from a link's page. Returns no row for any other browser. */
 const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, param) =>
   orm
     .update(signInFlows)
@@ -38,7 +38,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
     .returning({ id: signInFlows.id }),
 )
 
-/** Ends a flow once, for its provider and its browser, before it expires. */
+/** Consumes a flow that has not expired, once, and only for its own provider and browser. */
 const take = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
@@ -77,7 +77,7 @@ export const openFlow = (
   return { secrets, expiresAt }
 }
 
-/** `confirms`: the session that the flow proves, and the origin of the request for proof. */
+/** `confirms`: the session that the flow proves, and the IP address and user agent that requested the proof. */
 const Secrets = z.strictObject({
   state: z.string(),
   nonce: z.string(),
@@ -91,7 +91,7 @@ const Secrets = z.strictObject({
     .exactOptional(),
 })
 
-/** A flow sealed with a key that was since removed counts as expired. */
+/** A flow that was sealed with a removed key counts as expired. */
 const unseal = ({ vault }: Pick<Parts, 'vault'>, row: Row | undefined): Flow | undefined => {
   if (!row) return undefined
   try {
@@ -107,11 +107,11 @@ type StoreDeps = Pick<Parts, 'db' | 'vault'>
 export const findFlowOfLink = async (deps: StoreDeps, link: string, now: Date): Promise<Flow | undefined> =>
   unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
 
-/** False: another browser continued first. */
+/** Returns false if another browser continued first. */
 export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, browser: string): Promise<boolean> =>
   (await db.run(bind, { id, browserHash: sha256(browser) })).length > 0
 
-/** Uses the flow's state up. */
+/** Consumes the flow, so that its state cannot be used again. */
 export const takeFlow = async (
   deps: StoreDeps,
   { provider, state, browser }: { provider: ProviderName; state: string; browser: string },

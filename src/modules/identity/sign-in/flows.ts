@@ -22,8 +22,8 @@ import { beginnerOf, bindFlow, type Flow, findFlowOfLink, newToken, openFlow, ta
 import { readReturnTo } from './return-to.ts'
 import { signIn } from './service.ts'
 
-// A sign-in begins in its browser. A link begins with any credential, and a browser takes it over at a page of ours. A proof
-// stays in the browser with its session's cookie: otherwise a click of the owner elsewhere would prove a thief's session.
+// A sign-in begins in its browser. A link may begin with any credential, and a browser continues it at a page of ours. A proof
+// stays in the browser that has the session's cookie: otherwise the owner's click elsewhere would prove a thief's session.
 
 type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'lastUsed' | 'vault'>
 
@@ -35,7 +35,7 @@ export const requireProvider = ({ identityProviders }: FlowDeps, name: ProviderN
   return provider
 }
 
-/** A person who links chooses the account there: the browser may be signed in to another one. */
+/** Linking lets the person choose an account at the provider, because the browser may be signed in to another one. */
 const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>) =>
   requireProvider(deps, provider).authorizationUrl(secrets, {
     redirectUri: redirectUriOf(deps, provider),
@@ -44,7 +44,7 @@ const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pic
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
-/** `browser`: the secret of the browser that asks; no other browser can finish the sign-in. */
+/** `browser`: the secret of the requesting browser. No other browser can finish the sign-in. */
 export const startSignIn = async (
   deps: FlowDeps,
   origin: RequestOrigin,
@@ -66,8 +66,8 @@ export const readLinkReturnTo = ({ config }: FlowDeps, requested: string | undef
   readReturnTo(config, requested ?? '/account')
 
 /**
- * A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip it. `browser`: set when
- * a page of ours sent the request and showed whose account it is; only that browser continues without the page.
+ * A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip it.
+ * `browser`: set if a page of ours sent the request and named the account; only that browser skips the page.
  */
 export const startLink = async (
   tx: Tx,
@@ -88,7 +88,7 @@ export const startLink = async (
     credentialId: credential.id,
     grantId: grant?.id ?? null,
   }
-  // An unproven session links nothing new: an identity that is already linked proves it.
+  // An unproven session cannot link a new identity. An identity that is already linked proves the session instead.
   const confirms = sessionId !== null &&
     newMethodRefusal(caller, tx.at) && { sessionId, ip: origin.ip, userAgent: origin.userAgent }
   const { expiresAt } = openFlow(tx, deps, flow, confirms || undefined)
@@ -96,7 +96,7 @@ export const startLink = async (
   return { authorization_url: `${deps.config.publicUrl}/link/${link}`, expires_at: isoTime(expiresAt) }
 }
 
-/** For the start route with a signed-in caller. Makes the checks that POST routes declare. */
+/** Starts a link for a signed-in caller of the start route, with the checks that POST routes declare. */
 export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput) => {
   requireProvider(deps, input.provider)
   if (!caller.permissions.has('account.manage'))
@@ -115,7 +115,7 @@ const elsewhere = (): Refusal =>
       'This page confirms a session of another browser, or one that has ended. Open it in the browser in which you were asked to confirm. If nobody asked you, close it: somebody else may have sent it to you.',
   })
 
-/** `cookie`: the request's session cookie. */
+/** Throws unless `cookie`, the session cookie, belongs to the session that the flow confirms. */
 const requireOwnSession = async (db: Db, { accountId, secrets: { confirms } }: Flow, cookie: string | undefined) => {
   if (!confirms || accountId === null) return undefined
   const session = await findSession(db, { accountId, id: confirms.sessionId })
@@ -132,7 +132,7 @@ const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
   return flow
 }
 
-/** Proof that this browser saw the page: without it, a link to the address behind the page would skip the page. */
+/** Proves that this browser saw the page: otherwise a link to the address behind the page would skip it. */
 const proofOf = (derivations: Derivations, link: string, browser: string): Buffer =>
   derivations.mac('link-page', `${link}:${browser}`)
 
@@ -141,15 +141,15 @@ const moment = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T
 const placeOf = ({ ip, userAgent }: { ip: string | null; userAgent: string | null }): string =>
   `${deviceName(userAgent)} at the address ${ip ?? 'unknown'}`
 
-/** Details by which a person recognizes a session that is not their own. */
+/** Details that let a person recognize a session that is not their own. */
 const describeProof = ({ createdAt, secrets: { confirms } }: Flow, session: SessionRecord): string[] => [
   `You confirm the session of ${placeOf(session)}, signed in since ${moment(session.createdAt)}. For ten minutes, it can then change sign-in methods, keys, members and policies.`,
   ...(confirms ? [`This was requested on ${moment(createdAt)} from ${placeOf(confirms)}.`] : []),
 ]
 
 /**
- * The page names the account, to prevent linking to a stranger's. A browser that requested the link itself, and is signed in to the same
- * account, continues without the page.
+ * Returns a page that names the account, to prevent linking to a stranger's. A browser that requested the link itself, and is
+ * signed in to the same account, continues without the page.
  */
 export const openLinkPage = async (
   deps: FlowDeps,
@@ -221,7 +221,7 @@ const redeem = async (
   return { ...proven, provider: name, issuer: provider.issuer, subjectKey: proven.subject, chainId: null }
 }
 
-/** Uses the flow's state up, even on failure. A refusal names the page to return to, if the browser finished its own flow. */
+/** Consumes the flow, even on failure. A refusal comes with the page to return to if the browser finished its own flow. */
 export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: ProviderReturn) => {
   const { provider, browser, state } = answer
   const flow = browser && state ? await takeFlow(deps, { provider, state, browser }, deps.clock.now()) : undefined
@@ -246,7 +246,7 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
     }
     const { accountId, startedBy } = actor
     const { outcome } = await inTx(deps.db, async (tx) => {
-      // The lock is the first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what was linked.
+      // The lock comes first: nothing is linked after an acknowledged logout or revocation, and a later one ends the link.
       await lockAccount(tx, accountId)
       const active = await findActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS)
       const provesSession = flow?.secrets.confirms !== undefined

@@ -28,18 +28,18 @@ export const issueNonce = async (
   return { nonce, issuedAt: now, expiresAt }
 }
 
-/** False if the nonce was used before: only one of twenty concurrent requests gets true. */
+/** Uses up the nonce. Returns true to only one of several concurrent requests. */
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
   insertOnce(db, nonces, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at }, nonces.nonce)
 
 const removal = prepareRemoval('nonces.prune', nonces.nonce, nonces.expiresAt)
 
-/** An expired nonce is refused whether its row is there or not. */
+/** Removes expired nonces, which are refused with or without a row. */
 export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
 
 export const findNonce = selectRow('nonces.find', nonces, ['nonce', 'purpose'])
 
-/** A second request with the same nonce waits here. */
+/** Makes a second request with the same nonce wait. */
 export const lockNonce = selectRow('nonces.lock', nonces, ['nonce', 'purpose'], { lock: 'update' })
 
 export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
@@ -65,14 +65,14 @@ const form = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-
 const purpose = 'sign-in-nonce'
 const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
 
-/** A self-proving nonce: its end, random bytes and a MAC over both. Only used nonces are stored, so a flood fills no table. */
+/** Derives a nonce from its end, random bytes and a MAC over both. Only used nonces are stored, so a flood fills no table. */
 export const newSignInNonce = (derivations: Derivations, issuedAt: Date): IssuedNonce => {
   const expiresAt = secondsAfter(issuedAt, nonceTtlSeconds)
   const body = expiresAt.getTime().toString(16).padStart(timeDigits, '0') + randomBytes(randomDigits / 2).toString('hex')
   return { nonce: body + shorten(derivations.mac(purpose, body)), issuedAt, expiresAt }
 }
 
-/** A nonce of this service, under any key that is still in the ring, that has not expired. It may have been used. */
+/** Reads a nonce of this service, under any key in the ring, that has not expired. It may have been used. */
 export const readSignInNonce = (derivations: Derivations, nonce: string, now: Date): SignInNonce | undefined => {
   const [, time, mac] = form.exec(nonce) ?? []
   if (time === undefined || mac === undefined) return undefined

@@ -9,7 +9,7 @@ const refused = (): Refusal =>
     message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
   })
 
-/** Undoes percent-encoding until nothing changes, as a proxy or a page may decode again; undefined if it is malformed. */
+/** Decodes until nothing changes, because a proxy or a page may decode the text again. Undefined if it is malformed. */
 const fullyDecoded = (text: string): string | undefined => {
   try {
     for (let current = text; ; ) {
@@ -22,16 +22,16 @@ const fullyDecoded = (text: string): string | undefined => {
   }
 }
 
-/** Browsers read a backslash as a slash and drop tabs and line breaks: text that looks like a path can be another host. */
+/** Browsers read a backslash as a slash and drop tabs and line breaks, so a text that looks like a path can name another host. */
 const isPlainPath = (pathname: string): boolean => {
   const decoded = fullyDecoded(pathname)
   return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
 }
 
-/** No sign-in returns to these paths: they have an effect when a browser only opens them, or are pages that name an account first. */
+/** No sign-in returns to these paths, because opening them has an effect or because they have to name an account first. */
 const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
 
-/** A path of a page on this site, or a URL of an allowed origin. Anything else is refused, never corrected. */
+/** Accepts a path on this site or a URL of an allowed origin. Anything else is refused, not corrected. */
 export const readReturnTo = (config: Config, input: string): string => {
   if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
   const isPath = input.startsWith('/')

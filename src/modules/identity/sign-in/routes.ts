@@ -33,7 +33,7 @@ import { withOutcome } from './return-to.ts'
 import { linkWallet, signIn } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
-/** In development the service answers under every loopback name, but the provider sends the browser back to one of them. */
+/** In development, the service answers to every loopback name, but the provider sends the browser back to only one of them. */
 const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
   const { publicUrl, NODE_ENV } = deps.config
   const host = `http://${request.host}`
@@ -46,7 +46,7 @@ const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
   )
 }
 
-/** A script on another site's page: browsers drop our cookie from such a response, so the answer tells it to navigate instead. */
+/** A fetch by a script on another site. Browsers drop our cookie from the response, so the answer asks for a navigation. */
 const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-site'] === 'cross-site' &&
   headers['sec-fetch-mode'] !== undefined &&

@@ -44,8 +44,8 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, par
 )
 
 /**
- * The account of the linked identity, else the one with this e-mail, else the only one with an identity that has it. Only
- * verified e-mails count: another could lead its real owner into a stranger's account.
+ * Finds the account of the linked identity, otherwise the account with this e-mail, otherwise the only account with an identity
+ * that has it. Only verified e-mails count: another could lead its real owner into a stranger's account.
  */
 const findAccount = async (tx: Tx, proof: IdentityProof) => {
   const identity = await findIdentity(tx, proof)
@@ -57,13 +57,13 @@ const findAccount = async (tx: Tx, proof: IdentityProof) => {
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return undefined
   const own = matches.filter((carrier) => carrier.accountId === accountId)
-  // A method that a grant or a session linked leads to the account only while that grant or session lasts.
+  // If a grant or a session linked all methods with this e-mail, the new method ends with that grant or session.
   const ofAll = (origin: 'linkedByGrantId' | 'originSessionId') =>
     own.some((carrier) => carrier[origin] === null) ? null : (own[0]?.[origin] ?? null)
   return { accountId, identity: null, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
 }
 
-/** A refused sign-in, or a refused proof for a link, leaves an audit row. */
+/** Records a refused sign-in, or a refused proof for a link, in the audit log. */
 const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal): Promise<never> => {
   audit(tx, actor, 'sign_in.refused', { after: { provider, reason: refusal.message } })
   throw new CommitThenThrow(refusal)
@@ -72,19 +72,19 @@ const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal):
 type Arrival = {
   provider: IdentityProof['provider']
   verdict: IdentityProof | Refusal
-  /** The nonce of a wallet's message, used up with the sign-in. Null if it is already used up, or if there is none. */
+  /** The nonce of a wallet's message, which the sign-in uses up. Null if it is already used up, or if there is none. */
   nonce: SignInNonce | null
   origin: RequestOrigin
-  /** The mark of the browser, by which its next sign-in is known. */
+  /** The browser's token, which identifies the browser at its next sign-in. */
   browser: string
 }
 
-/** Another transaction gave the identity to another account between the look-up and the lock. */
+/** Thrown if another transaction moved the identity to another account between the lookup and the lock. */
 class Moved extends Error {}
 
 /**
- * The account's lock guards its status and the order of its events, and comes before the first write. The lock on the name keeps
- * the identity from being created, linked, detached or moved. A first sign-in is written with the commit.
+ * The account's lock comes before the first write and guards the account's status and the order of its events. The lock on the
+ * name prevents the identity from being created, linked, detached or moved. A first sign-in is written with the commit.
  */
 const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const { provider, origin, verdict, browser } = arrival
@@ -102,7 +102,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const [row, home] = found
     ? await Promise.all([lockAccountRow(tx, found.accountId), findHomeWorkspaceId(tx, found.accountId)])
     : []
-  // Nothing is kept about a stranger; only a wallet message's nonce is used up.
+  // Nothing is stored about a stranger. Only the nonce of a wallet's message is used up.
   const stranger = row ? null : await strangerRefusal(tx, config, proof)
   if (stranger) throw new CommitThenThrow(stranger)
   const refusal = row && statusRefusal(row.status, found?.identity !== null)
@@ -112,7 +112,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
       ? { accountId: row.id, workspaceId: home }
       : createAccount(tx, config, { email: proof.emailVerified ? proof.email : null, displayName: proof.displayName })
   const actor = actorOf(accountId)
-  // No other transaction knows a new account yet.
+  // A new account needs no lock, because no other transaction knows it yet.
   if (!found) recordLocked(tx, [accountId])
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
@@ -128,7 +128,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
     if (!isKnown) mailNewBrowser(tx, accountId, origin)
   }
   const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id, browserHash })
-  // Read with the commit, as it stands behind the sign-in.
+  // Reads the account with the commit, in its state after the sign-in.
   const account = readAccount(tx, accountId)
   tx.defer(account)
   return { outcome: found ? ('signed_in' as const) : ('account_created' as const), account, session }
@@ -136,9 +136,9 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
 
 const maxTries = 3
 
-/** Not repeated if it may have been committed without an answer: the person signs in again. */
+/** Does not repeat a sign-in that may have been committed without an answer: the person signs in again. */
 export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
-  // A session begins in the workspace that was used last, so pending "last used" times are written first.
+  // A session begins in the workspace that was used last, so pending last-used times are written first.
   await deps.lastUsed.flush()
   for (let count = 1; ; count += 1) {
     try {

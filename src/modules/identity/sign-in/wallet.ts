@@ -15,7 +15,7 @@ import type { Linker } from '../sessions/service.ts'
 import { burnNonce, newSignInNonce, nonceTtlSeconds, readSignInNonce, type SignInNonce } from './nonces.ts'
 
 const costs = 'This costs nothing and moves no money.'
-/** The text that a person signs. Without an intent, a session decides what the signature does, so the text names both. */
+/** The text that a person signs. Without an intent, the text names both intents, and the session decides which one applies. */
 const statements = {
   sign_in: `Sign in to the payments service. ${costs}`,
   link: `Add this wallet to the account that you are signed in to. ${costs}`,
@@ -24,11 +24,11 @@ const statements = {
 
 export const statementOf = (intent: Intent | undefined): string => statements[intent ?? 'either']
 
-/** A text for the other intent is refused, so that a sign-in never adds a wallet to an account. */
+/** Refuses a text for the other intent, so that a sign-in never adds a wallet to an account. */
 const isFor = (intent: Intent | undefined, statement: string | undefined): boolean =>
   statement === statementOf(intent) || statement === statements.either
 
-/** Values that a message must have: shown before signing, and again when the message was wrong. */
+/** Values that a message must have. They are shown before signing, and again if the message was wrong. */
 export const expectedOf = (config: Config) => ({
   domain: new URL(config.publicUrl).host,
   uri: config.publicUrl,
@@ -38,8 +38,8 @@ export const expectedOf = (config: Config) => ({
 const loopbackName = /^(?:localhost|127\.0\.0\.1|\[::1\]|(?:[a-z0-9-]+\.)+localhost)$/i
 
 /**
- * Compared as text: a parser would drop a user part (`evil.example@our.host`), which is all that a person sees. In development
- * any loopback name with our port is accepted.
+ * Compares text, because a parser would drop a user part (`evil.example@our.host`), which is all that a person sees. In
+ * development, any loopback name with our port is accepted.
  */
 const isOurHost = (config: Config, host: string): boolean => {
   const ours = new URL(config.publicUrl)
@@ -49,7 +49,7 @@ const isOurHost = (config: Config, host: string): boolean => {
   return host.endsWith(suffix) && loopbackName.test(host.slice(0, host.length - suffix.length))
 }
 
-/** The site itself, not one of its pages: a signature for a path may have another meaning there. */
+/** Accepts the site but none of its pages, because a signature for a page may have another meaning there. */
 const isOurUri = (config: Config, uri: string): boolean => {
   const begin = `${new URL(config.publicUrl).protocol}//`
   return uri.startsWith(begin) && isOurHost(config, uri.slice(begin.length).replace(/\/$/, ''))
@@ -96,7 +96,7 @@ const isExactTime = (text: string): boolean => {
 const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
 
 /**
- * Reads a message exactly as this service issues it, which nearly every wallet signs. The `siwe` parser takes 0.8 ms, four times
+ * Reads a message that is exactly as this service issued it, as nearly all are. The `siwe` parser would take 0.8 ms, four times
  * as long as recovering the signer.
  */
 const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
@@ -145,7 +145,7 @@ export const readSignInMessage = (config: Config, text: string): SignInMessage =
   }
 }
 
-/** A wallet's clock may be ahead of ours. */
+/** Maximum time by which a wallet's clock may be ahead of ours. */
 const aheadSeconds = 300
 
 const latestIssue = (now: Date): Date => secondsAfter(now, aheadSeconds)
@@ -156,7 +156,7 @@ const isRecent = (issued: Date | undefined, now: Date): boolean =>
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
-/** The refusal of a message, or null. The nonce and the signature are checked elsewhere. */
+/** Returns the refusal of a message, or null. The nonce and the signature are checked elsewhere. */
 export const checkSignInMessage = (
   config: Config,
   message: SignInMessage,
@@ -216,16 +216,16 @@ const badNonce = (config: Config): Refusal =>
     },
   })
 
-/** `nonce`: not used up yet. */
+/** `nonce`: still to be used up. Null if it is already used up or unknown. */
 export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNonce | null }
 
-/** Uses the nonce up, even for an attempt that proves nothing. An attempt with a reused nonce proves nothing. */
+/** Uses up the nonce, even if the attempt proves nothing. An attempt with a used nonce is refused. */
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
   nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
 
 type Signed = { recovered: Address | undefined; claimed: string; signature: string }
 
-/** `unknown`: why it may still be a contract's signature. */
+/** `unknown`: why the signature may still be a contract's. */
 const wrongSigner = ({ recovered, claimed, signature }: Signed, unknown?: string): Refusal => {
   const why =
     unknown === undefined
@@ -239,7 +239,7 @@ const wrongSigner = ({ recovered, claimed, signature }: Signed, unknown?: string
 
 type WalletDeps = Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>
 
-/** `contract`: its chain must verify the signature; until then the verdict is a refusal. */
+/** `contract`: the contract whose chain must verify the signature. Until then, the verdict is a refusal. */
 type ReadAttempt = WalletAttempt & { contract?: { chainId: number; address: Address } }
 
 /** Throws 400 for text that is not a sign-in message. */
@@ -262,7 +262,7 @@ const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): R
   return { verdict: wrongSigner(signed, unknown), nonce }
 }
 
-/** Runs outside any transaction. The nonce is used up first, so one message causes one query. */
+/** Runs outside any transaction. The nonce is used up first, so that one message causes one query. */
 const askChain = async (
   deps: WalletDeps,
   { message, signature }: z.output<typeof SignedMessage>,
@@ -286,8 +286,8 @@ export const examineWallet = async (deps: WalletDeps, input: z.output<typeof Sig
   askChain(deps, input, readAttempt(deps, input))
 
 /**
- * Refuses a session that must be proven first before it uses the nonce up, so the same message is accepted after the proof. A
- * contract that is not a wallet of the account gets no other answer: its owner is not proven yet.
+ * Refuses an unproven session before it uses up the nonce, so that the same message is accepted after the proof. A contract that
+ * is not a wallet of the account gets the same answer, because its owner is not proven yet.
  */
 export const examineForLink = async (deps: WalletDeps, linker: Linker, input: z.output<typeof SignedMessage>) => {
   const attempt = readAttempt(deps, input)

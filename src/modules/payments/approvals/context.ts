@@ -22,7 +22,7 @@ import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } 
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
-/** Payments to the same payee under any name; at a paybill, to the same account. `without`: payments that do not count. */
+/** Paid payments to the same payee under any name; at a paybill, to the same account. `without`: payments to exclude. */
 const paidTo = prepareText<History>()(
   'approvals.paid_to_payee',
   { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' },
@@ -36,7 +36,7 @@ const paidTo = prepareText<History>()(
   { maxSets: 64 },
 )
 
-/** Histories of paid payees, by approval of a single payment. Each payee is read once, as its payments may be many. */
+/** Histories of payees by approval, for single payments. Each payee is read once, because it may have many payments. */
 const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, History | undefined>> => {
   const byPayee = Map.groupBy(
     records.filter(({ approval }) => approval.batchId === null),
@@ -57,7 +57,7 @@ type ApprovalContext = NonNullable<Approval['context']>
 
 type NameRow = { batchId: Uuid; verification: VerificationStatus; count: number; named: NamedLine[] }
 
-/** By batch, the names that the rail reports now. A name that is later than the text voids nothing, but approvers are told. */
+/** Current name checks by batch. A name that is reported after the text was created voids no decision, but approvers see it. */
 const readNames = statement('approvals.names_of_batches', 'page')`
   select batch_id as "batchId", verification, count(*)::int as count,
      case when verification = 'no_match' then (array_agg(json_build_object('beneficiaryId', id, 'payeeName', display_name,
@@ -80,7 +80,7 @@ const namesOfBatches = async (db: Db, records: readonly ApprovalRecord[]): Promi
 
 const noLine = { beneficiaryId: '', payeeName: '', amountMinor: 0n, reportedName: null }
 
-/** Merges facts of the same type: two checks without an answer are one fact. */
+/** Merges facts of the same type: `unverified` and `unavailable` names have one type. */
 const merged = (facts: readonly Fact[]): Fact[] =>
   [...Map.groupBy(facts, ({ type }) => type).values()].flatMap((own) => {
     const [first] = own
@@ -90,8 +90,8 @@ const merged = (facts: readonly Fact[]): Fact[] =>
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 /**
- * Accounts that may still decide, by the rules of a decision. Excluded: accounts whose decision counts, the initiator under
- * separation of duties, and, if two approvals are needed, an account that became an approver today.
+ * Accounts that may still decide, by the rules of `decide`. Excluded: accounts whose decision counts, the initiator under
+ * separation of duties and, if two people are required, an account that became an approver too recently.
  */
 const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
@@ -111,7 +111,7 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
-/** By approval, how many payments may be paid twice after a loss of writes, by the rule of sending. */
+/** By approval, the number of payments that might be paid twice after a loss of writes. Sending applies the same rule. */
 const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
@@ -123,7 +123,7 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
   return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
 }
 
-/** Amounts not yet deducted from the available balance: a payment that waits for approval is held, a scheduled one is not. */
+/** Amount not yet deducted from the available balance: a payment that waits for approval is held, a scheduled one is not. */
 const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
   payment.status !== 'scheduled'
     ? 0n
@@ -133,7 +133,7 @@ const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
 
 type Now = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
 
-/** The facts of the text, updated with later knowledge. */
+/** The facts of the text, updated with name checks, losses of writes and usual amounts that became known later. */
 const factsNow = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null }: Now): Fact[] => {
   const stored = storedFacts(record)
   const { approval, payment } = record
@@ -156,7 +156,7 @@ export const readFacts = async (deps: ContextParts, record: ApprovalRecord): Pro
   return factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0 })
 }
 
-/** Warnings that an approver should read first. A batch's signed text counts its unusual payments already. */
+/** Warnings that an approver should read first. A batch's text already counts its unusual payments. */
 const cautionsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
   typicalMinor: Minor | null,

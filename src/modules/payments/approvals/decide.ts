@@ -40,7 +40,7 @@ const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: Locke
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** The deciding account and its workspace, as they are behind the locks. */
+/** The deciding account and its workspace, read after the locks. */
 type Giver = {
   accountId: Uuid
   actor: Actor
@@ -49,21 +49,21 @@ type Giver = {
   accountFrozen: boolean
   workspaceFrozen: boolean
   zone: ZoneSchedule
-  /** The wallet or passkey that signed the decision; a passkey's assertion may have a problem. Null: the credential alone. */
+  /** The decision's signature by wallet or passkey, or the problem of a passkey assertion. Null: decided by credential alone. */
   proof: Proof | { problem: string }
 }
 type Proof = ProvenSigner | PasskeySignature | null
 /** `message_digest`: digest of the text that the approver saw. */
 type Input = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
 
-/** The last decision's account and time, for an approver who comes too late. */
+/** Account and time of the last decision, for an approver who decides too late. */
 const decidedBy = (record: LockedApproval): ErrorDetails => {
   const current = currentDecisions(record)
   const last = record.decisions.findLast((decision) => current.includes(decision))
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
-/** Until the approval ends, approvers may reverse a decision, or repeat one that was voided or counts only if signed. */
+/** While an approval is pending, an approver may reverse a decision, or repeat one that was voided or that lacks a signature. */
 const alreadyDecided = (
   record: LockedApproval,
   choice: Input['decision'],
@@ -82,7 +82,7 @@ const alreadyDecided = (
   })
 }
 
-/** A passkey assertion counts once: nobody who saw it can use it after its decision was voided. */
+/** A passkey assertion can be used only once, so nobody can replay it after its decision was voided. */
 const requireUnused = async (tx: Tx, record: LockedApproval, actor: Actor, proof: Proof): Promise<void> => {
   if (!proof || !('passkey' in proof)) return
   const { passkey, signature } = proof
@@ -96,7 +96,7 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
   throw new CommitThenThrow(refusal)
 }
 
-/** Ends the approval, and confirms its proposed payees by the names that the approver saw. */
+/** Ends the approval, and confirms its unconfirmed beneficiaries under the names that the approver saw. */
 const approve = async (
   tx: Tx,
   actor: Actor,
@@ -114,19 +114,19 @@ const approve = async (
 }
 
 /**
- * Sends the approved payments. A batch item that no longer fits fails alone. A single payment, or a whole batch, keeps waiting if
- * the obstacle can be lifted.
+ * Starts the approved payments. A batch item that no longer passes fails alone. If a stop that can be lifted remains and no
+ * payment can start, the approval stays pending and the decision is refused.
  */
 const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): Promise<ApprovalRecord> => {
   const { approval, lineage, payment, payments } = record
-  // A scheduled payment keeps waiting for its time: only then are its limits, the balance and these approvals checked.
+  // A scheduled payment still waits until it is due: its limits, balance and approvals are checked only then.
   if (payment.status === 'scheduled') {
     const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [payment]), proposedPayees(tx, record)])
     return holdsApprovals(authorityOf(payment.id)) ? approve(tx, actor, record, proposed) : record
   }
   const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
   if (obstacles[0]?.kind === 'unapproved') return record
-  // Nothing is lost: the approval can be given again when the payments may go on. Other items may fail for good.
+  // The error discards the decision, which can be made again when the stop is lifted. Other items may then fail for good.
   const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
   if (stop) throw stop.refusal
   const approved = await approve(tx, actor, record, proposed)
@@ -140,7 +140,7 @@ const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): 
   return refreshed(tx, { ...record, ...approved }, [...started, ...(await endPayments(tx, ends))])
 }
 
-/** Refuses a decision on an outdated text: the approver has to read the new one. */
+/** Refuses a decision on an outdated text, because the approver must read the new one. */
 const requireSameText = ({ approval }: LockedApproval, { decision, message_digest: digest }: Input, proof: Proof): void => {
   const message = messageFor(approval, decision)
   const isSigned = proof === null || proof.message === message
@@ -149,7 +149,7 @@ const requireSameText = ({ approval }: LockedApproval, { decision, message_diges
     throw conflict('The text has changed since it was read: read it again, then decide.', 'message_changed')
 }
 
-/** The rule is checked against every policy that applies to the payment, or to any payment of the batch. */
+/** Checks every policy that applies to the payment, or to any payment of the batch. */
 const readUncounted = statement('approvals.uncounted')`
   select ${roleSince('m')} + interval '24 hours' as "countsFrom", 'deciding' as act
    from members m join workspaces w on w.id = m.workspace_id
@@ -162,7 +162,7 @@ const readUncounted = statement('approvals.uncounted')`
      and exists (select from payments p where p.id = any($4::uuid[])
        and not ${countsUnder('m', 'w', separatingPoliciesOf('p'), '$5::timestamptz', roleSince('m', 'requesting'))})`
 
-/** If two people are needed, the approver must not have just joined; under separation of duties, neither may the requester. */
+/** If two people are required, the approver's role must not be too recent; under separation of duties, nor the requester's. */
 const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<void> => {
   if (!record.asksForTwo) return
   const { initiatorAccountId, workspaceId } = record.payment
@@ -175,13 +175,13 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
   })
 }
 
-/** `case`: a workspace whose policies name no approvers, as most do, reads no payment. */
+/** The `case` avoids reading payments in the many workspaces whose policies name no approvers. */
 const readUnnamed = statement('approvals.unnamed')`
   select case when exists (select from spending_policies where workspace_id = $3 and archived_at is null and cardinality(approver_ids) > 0)
      then exists (select from payments p cross join lateral ${policiesOf('p')} as s
        where p.id = any($1::uuid[]) and cardinality(s.approver_ids) > 0 and $2::uuid <> all(s.approver_ids)) else false end as unnamed`
 
-/** A policy that applies to the payment, or to one payment of the batch, may name the only accounts that decide. */
+/** Refuses an account that is not among the approvers named by a policy of the payment, or of any payment of the batch. */
 const requireNamed = async (tx: Tx, { payment, payments }: LockedApproval, accountId: Uuid): Promise<void> => {
   const values = [payments.map(({ id }) => id), accountId, payment.workspaceId]
   const [row] = await tx.query<{ unnamed: boolean }>(readUnnamed, values)
@@ -207,8 +207,8 @@ export const stopOfGiver = ({
 }
 
 /**
- * Takes one decision. One approver counts once, one rejection rejects, and the last required approval sends the payment. An
- * approval counts while the authority behind it holds. Facts that must be recorded, such as an expiry found here, are committed.
+ * Records one decision. Each approver counts once, one rejection rejects, and the last required approval starts the payment. An
+ * approval counts while the authority behind it lasts. An expiry found here is recorded despite the error.
  */
 const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver): Promise<ApprovalRecord> => {
   const { at } = tx
@@ -250,14 +250,14 @@ const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver
   return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, giver)
 }
 
-/** The approval without the decisions that contract wallets' chains refuse. The chains were asked before the transaction. */
+/** Locks the approval and voids decisions by contract wallets whose chains refused them before the transaction. */
 const lockHeld = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
   const record = found(await lockApproval(tx, id, workspaceId))
   const isVoided = record.approval.status === 'pending' && (await voidRefusedDecisions(tx, answers))
   return isVoided ? found(await lockApproval(tx, id)) : record
 }
 
-/** `proof`: the signature by the caller's passkey, or the reason why its assertion is not accepted. */
+/** `proof`: the signature by the caller's passkey, or why the assertion was rejected. Null: no assertion was sent. */
 export const decideByCredential = async (
   tx: Tx,
   principal: Principal,
@@ -278,7 +278,7 @@ export const decideBySignature = async (
   origin: RequestOrigin,
   { input, proven, answers }: { input: DecideBySignature; proven: ProvenSigner | undefined; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
-  // The signer's account too: unlinking the wallet or removing the right to decide locks that account.
+  // Also locks the signer's account, as do transactions that unlink the wallet or remove the right to decide.
   await lockAccounts(tx, {
     exclusive: [unlocked.payment.accountId, unlocked.balanceAccountId],
     shared: proven ? [proven.accountId] : [],

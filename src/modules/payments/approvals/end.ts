@@ -22,7 +22,7 @@ import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, 
 
 type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 
-/** Ends an approval: its status, event and audit row. The caller holds all locks and changes the payment. */
+/** Ends an approval: writes its status, event and audit row. The caller holds all locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   actor: Actor,
@@ -37,7 +37,7 @@ export const endApproval = async (
   return after
 }
 
-/** How a scheduled payment ends with its approval: the payment also waited for its time. */
+/** Final status of a scheduled payment whose approval ends. It cannot become `rejected` or `expired`. */
 const scheduledEnds = {
   rejected: { to: 'cancelled' },
   cancelled: { to: 'cancelled' },
@@ -98,7 +98,7 @@ const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Pr
   })
 }
 
-/** Cancels a payment that waits for its approval or its time. A second call gives the same answer. */
+/** Cancels a payment that is scheduled or pending approval. A second call returns the same result. */
 export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
   const payment = found(await lockPaymentIn(tx, principal.workspace.id, id))
   await requireOwn(tx, principal, payment.grantId)
@@ -115,7 +115,7 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   return cancelled
 }
 
-/** Cancels a batch, with all its payments, that waits for its approval or its time. A second call gives the same answer. */
+/** Cancels a batch that is scheduled or pending approval, with all its payments. A second call returns the same result. */
 export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promise<BatchRecord> => {
   const read = async () => found(await findBatch(tx, principal.workspace.id, id))
   const { approvalId } = (await read()).batch
@@ -128,7 +128,7 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
   if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
   else {
-    // The batch waits only for its time: it needs no approval, or already has it.
+    // The batch only waits until it is due: it needs no approval, or already has one.
     const ends = payments.map((payment) => ({ payment, to: 'cancelled' as const, actor: principal }))
     await endPayments(tx, ends)
     await moveBatch(tx, principal, id, 'cancelled')

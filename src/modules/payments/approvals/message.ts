@@ -19,14 +19,14 @@ export type CommonFacts = {
   approverNames: readonly string[]
   policyVersions: readonly { id: Uuid; version: number }[]
   nonce: string
-  /** The time of sending; null: once approved. */
+  /** When the payment is sent; null: as soon as it is approved. */
   executeAt: Date | null
   expiresAt: Date
 }
 
 /**
- * The text that a wallet holder signs, with everything that the decision depends on. Anyone with the approval's id may read it
- * without signing in, so it has no balance, email address or full destination.
+ * Facts in the text that a wallet holder signs: everything that the decision depends on. Anyone with the approval's id may read
+ * the text without signing in, so it contains no balance, email address or full destination.
  */
 type ApprovalFacts = CommonFacts & {
   paymentId: Uuid
@@ -37,18 +37,18 @@ type ApprovalFacts = CommonFacts & {
   destinationMask: string
   /** A keyed digest: it binds the destination without revealing it. */
   destinationDigest: string
-  /** The decision's warnings, a sentence each. */
+  /** Warnings of the decision, one sentence each. */
   warnings: readonly string[]
   accountReference: string | null
   narrative: string | null
 } & ReportedName
 
-/** The form of the text, stored with it: a text signed in an older form verifies forever, byte for byte. */
+/** Format version of the text, stored with it. A text signed in an older format remains verifiable, byte for byte. */
 export const textVersion = 1
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
-/** Names are text from other people: each stays on one line, isolated from the surrounding text. */
+/** Other people choose these names, so each stays on one line, isolated from the surrounding text. */
 const oneLine = (text: string): string => isolated(cleanText(text))
 
 const verdictWords: Readonly<Record<VerificationStatus, string>> = {
@@ -74,7 +74,7 @@ const labels = {
   differing: 'Payees with a different registered name: ',
   checking: 'Registered names being checked: ',
 }
-/** Texts from 0.3.0 and earlier keep their labels, so a process of that release can renew them too. */
+/** Texts from 0.3.0 and earlier keep their labels, so that a process of such a release can still renew them. */
 const earlierLabels: typeof labels = {
   renewed: 'Text made again: ',
   name: 'Name at the rail: ',
@@ -94,11 +94,11 @@ export const registeredName = ({ reportedName, verification, isBeingChecked, nam
   return nameSource === 'daily_limit' ? 'not checked: daily limit' : verdictWords[verification]
 }
 
-/** The fee's line, if a fee is charged. */
+/** The line with the fee; none if no fee is charged. */
 const feeLine = (label: string, fee: Minor | null, currency: string): string[] =>
   fee === null || fee === 0n ? [] : [`${label}: ${displayAmount(fee, currency)}`]
 
-/** `said`, and `further` below the requester: the decision in words for people. `bound`: its part that is signed. */
+/** `said`, and `further` below the requester: lines for people. `bound`: lines for machines, with ids, amounts and digests. */
 type Frame = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
 
 const textOf = (
@@ -125,7 +125,7 @@ const textOf = (
     `Expires: ${isoTime(facts.expiresAt)}`,
   ].join('\n')
 
-/** The canonical message (EIP-191 text), stored and verified byte for byte. A changed registered name makes a new one. */
+/** The canonical message (EIP-191 text), stored and verified byte for byte. A changed registered name replaces it. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   textOf(decision, facts, {
     what: 'a payment',
@@ -153,14 +153,14 @@ const linesOf = (text: string): string[] =>
 
 export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
-/** The text with some lines changed and a new time, so a text that was signed never comes back. */
+/** The text with some lines changed and a new time, so that a new text never equals one that was signed before. */
 const renewed = (message: string, at: Date, change: (line: string) => string[]): string => {
   const lines = linesOf(message)
   const { renewed: label } = labelsOf(lines)
   return lines.flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${label}${isoTime(at)}`] : change(line))).join('\n')
 }
 
-/** The same text with the registered name as it is now, and its warning. A different name always warns. */
+/** The same text with the current registered name and its warning. A name that does not match always has a warning. */
 export const withRegisteredName = (message: string, name: ReportedName, at: Date): string => {
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
   const lines = linesOf(message)
@@ -192,7 +192,7 @@ const largestShown = 5
 const totalOf = (lines: readonly Pick<BatchLine, 'amountMinor'>[]): Minor =>
   lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
-/** The number of payees: a batch may pay one payee several times. */
+/** Counts each payee once: a batch may pay a payee several times. */
 const payeesIn = (lines: readonly Pick<BatchLine, 'beneficiaryId'>[]): number =>
   new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size
 

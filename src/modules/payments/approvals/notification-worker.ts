@@ -21,10 +21,10 @@ import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { readRequestedBy } from './request.ts'
 
-// An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told at most once: the
-// row of its notification is written before it is sent.
+// A requested or ended approval is its own queue entry (`notice_due_at`). Each browser is notified at most once, because the row
+// of a notification is written before the notification is sent.
 
-/** Lease: if the process dies, the approval is due again after this time. */
+/** Lease time: if the process dies, the approval is due again afterwards. */
 const leaseSeconds = 60
 const dueNotifications = prepare(
   'approvals.due_notices',
@@ -41,7 +41,7 @@ const dueNotifications = prepare(
 const lease = statement('approvals.claim_notices')`
   update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
        select id from approvals where id = any($2::uuid[]) and notice_due_at <= $1 for update skip locked) returning id`
-/** An approval that ended meanwhile stays due. */
+/** Changes nothing if the approval has ended meanwhile, so that it stays due. */
 const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: 'text', next: 'timestamptz|null' }, (orm, param) =>
   orm
     .update(approvals)
@@ -52,7 +52,7 @@ const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: '
 
 const longestSeconds = 28 * 86_400
 
-/** Text for a locked phone: the amount, the payee, and the heaviest facts that an approver must see. */
+/** Text for a phone's lock screen: the amount, the payee and the most severe facts. */
 const pushMessageOf = (
   { approval, batch, beneficiary, payment }: ApprovalRecord,
   facts: Fact[],
@@ -75,7 +75,7 @@ const pushMessageOf = (
   }
 }
 
-/** A push message has at most 4 KB, and a phone shows a few lines: the heaviest fact comes first. */
+/** In characters. A phone shows only a few lines of a push message (4 KB at most), so the most severe fact comes first. */
 const maxBody = 600
 const cut = (text: string): string => (text.length <= maxBody ? text : `${[...text].slice(0, maxBody - 1).join('')}…`)
 
@@ -93,7 +93,7 @@ const sendAll = async (
     if (!(await push.send(subscription, message, delivery))) await removeGone(db, subscription.id)
 }
 
-/** Approvers are mailed when an approval is requested, and again at half of its lifetime. */
+/** Approvers receive an email when an approval is requested, and again halfway to its expiry. */
 const halfOf = ({ approval: { createdAt, expiresAt } }: ApprovalRecord): Date =>
   new Date((createdAt.getTime() + expiresAt.getTime()) / 2)
 
@@ -158,7 +158,7 @@ const notify = async (deps: NotifyDeps, id: Uuid): Promise<void> => {
   const half = halfOf(record)
   const next = status === 'pending' && half > clock.now() ? half : null
   const isDone = (await deps.db.run(writeDone, { id, status, next })).length > 0
-  // Another process may have withdrawn the notifications while these were under way.
+  // The approval ended meanwhile: another process may have withdrawn notifications before these were sent.
   if (!isDone && sender) await withdraw(sender, id, asked)
 }
 

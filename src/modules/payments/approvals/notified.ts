@@ -14,7 +14,7 @@ const maxNotifications = 200
 
 type Row = { accountId: Uuid; event: 'mailed' | 'mail_refused' | 'pushed' | 'opened'; at: Date }
 
-/** One row for each person and kind of mail, however many addresses and browsers the person has. */
+/** One row for each person, event and kind of email, regardless of how many addresses and browsers the person has. */
 const readNotified = prepareText<Row>()(
   'approvals.notified',
   { id: 'uuid' },
@@ -36,8 +36,8 @@ export const readNotifications = async (db: Db, id: Uuid): Promise<Notifications
   (await db.run(readNotified, { id })).map((row) => shown(row))
 
 /**
- * Records that the caller opens the approval now, if a person who may decide it; a program's read does not count. Returns the
- * notifications with it. If the database cannot be written, the approval is read anyway.
+ * Records that the caller opened the approval, if the caller is a person who may decide it. Returns the notifications including
+ * this one. If the database cannot be written, the approval can still be read.
  */
 export const recordOpening = async (
   { clock, db }: Pick<Parts, 'clock' | 'db'>,

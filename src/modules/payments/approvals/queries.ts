@@ -58,7 +58,7 @@ const decisions = sql`(
     })),
 )
 
-/** `workspaceId`: a list gives its own, which is then looked up once. */
+/** `workspaceId`: a list passes its own, which is then looked up only once. */
 const selectionOf = (workspaceId: SQLWrapper) => ({
   approval: approvals,
   payment: payments,
@@ -76,18 +76,18 @@ const selectionOf = (workspaceId: SQLWrapper) => ({
   },
   decisions,
   grantLabel: grants.label,
-  /** The account that the payment's limits go by: differs from the paying account if the workspace was separated since. */
+  /** The account that holds the workspace's balance now. The payment may still be paid from the shared balance. */
   balanceAccountId: sql<Uuid>`(select ${sql.raw(balanceAccountSql('w'))} from workspaces w where w.id = ${workspaceId})`,
   /** The requesting grant and its ancestors, root first. */
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
-  /** Whether more than one person has to decide: then an approver from yesterday counts, and one from today does not. */
+  /** Whether two people must decide. If so, a person who became an approver in the last 24 hours may not count yet. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
-  /** The only accounts that the payment's policies let decide; null: every approver. */
+  /** The only accounts that the payment's policies allow to decide; null: every approver. */
   onlyApprovers: sql<Uuid[] | null>`${sql.raw(
     namedApproversSql("array(select (v ->> 'id')::uuid from jsonb_array_elements(approvals.policy_versions) as v)"),
   )}`,
-  /** Whether the payment was requested before writes were lost: it may have been sent in them. */
+  /** Whether the payment was requested before a loss of writes, and so may already have been sent. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 })
 
@@ -104,22 +104,22 @@ const byIdParameters = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, param: Places<typeof byIdParameters>) =>
   select(orm).where(and(eq(approvals.id, param.id), param.workspaceId && eq(approvals.workspaceId, param.workspaceId)))
 const byId = prepare('approvals.by_id', byIdParameters, 'coalesced', selectOne)
-/** The decisions are those from when it was queried: right only behind the lock of the account that pays (`requireLocked`). */
+/** Decisions are as of the query's start: current only if the paying account was locked before (`requireLocked`). */
 const lockById = prepare('approvals.lock', byIdParameters, (orm, param) => selectOne(orm, param).for('update', { of: approvals }))
 
-/** An approval with its payment, or its batch and that batch's first payment, and the decisions in their order. */
+/** An approval with its decisions in order, and with its payment or, for a batch, the batch and its first payment. */
 export type ApprovalRecord = Omit<RowOf<typeof byId>, 'payment' | 'batch'> & { payment: PaymentRecord; batch: BatchRow | null }
 
-/** Without a batch, the row's batch columns are all null. */
+/** Replaces a batch whose columns are all null with null. */
 const recordOf = (row: ApprovalRecord): ApprovalRecord => (row.approval.batchId === null ? { ...row, batch: null } : row)
 
-/** The decisions that count: the latest one of each account, if it was not voided. */
+/** The latest decision of each account, if it was not voided. */
 export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
   const latest = new Map(decisions.map((decision) => [decision.accountId, decision]))
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
 }
 
-/** Whether a decision counts: a rejection always does; if signatures are required, an approval counts only if signed. */
+/** Whether a decision counts. A rejection always does; an approval must be signed if signatures are required. */
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
@@ -162,7 +162,7 @@ export const listApprovals = async (
   filter: { status?: ApprovalRow['status'] | undefined; createdAfter?: Date; createdBefore?: Date },
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, ...filter, ...page })).map(recordOf)
 
-/** Accounts that may decide a workspace's approvals, oldest members first. `countsFrom`: when they count if two are needed. */
+/** Accounts that may decide a workspace's approvals, oldest members first. `countsFrom`: when they count if two are required. */
 export const deciders = prepare('approvals.deciders', { workspaceId: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({
@@ -198,7 +198,7 @@ const lockPayments = prepare('approvals.lock_payments', byIdParameters, (orm, pa
     .for('update'),
 )
 
-/** An approval under its locks, with all of its payments: those of a batch in their order. */
+/** A locked approval with all of its payments, in the order of the batch. */
 export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
 
 /** Locks the approval alone, for a caller that has locked its payment. */
@@ -208,7 +208,7 @@ export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Pr
   return record
 }
 
-/** Lock order: the account that pays, which the caller has locked; the payments; the approval. */
+/** Lock order: the paying account, which the caller has locked, then the payments, then the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
   const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
   return record && { ...record, payments: locked }
@@ -227,7 +227,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 
 const shownBatch = presenter(BatchSummary)
 
-/** A decision ends when it is voided, and when its account decides differently. */
+/** When the decision stopped counting: it was voided, or its account decided again. */
 const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
   const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
   return decision.voidedAt ?? later?.decidedAt ?? null
@@ -242,7 +242,7 @@ const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['
     voided_at: isoTimeOrNull(endOf(decision, record)),
   })
 
-/** Facts for a text from an earlier release, which stored none: its warnings, without the payments. */
+/** Derives the facts of a text from an earlier release, which stored none, from its warnings. */
 const factsOfText = ({ approval, payment, beneficiary, batch, firstPayment }: ApprovalRecord): Fact[] => {
   if (batch) {
     const warned = [...approval.approveMessage.matchAll(/^Warning, (\d+) times: ([a-z ]+)$/gm)].flatMap(([, count, code]) => {

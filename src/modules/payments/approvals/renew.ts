@@ -24,12 +24,12 @@ import {
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// A registered name that changes while an approval waits makes a new text, and voids decisions on the old one. A batch's text is
-// renewed when its first checks end, or five seconds after the request, and again when the last check ends.
+// If a registered name changes while an approval is pending, a new text replaces the old one and voids its decisions. A batch's
+// text is renewed when its first checks end, or five seconds after the request, and again when the last check ends.
 
 const railActor: Actor = { accountId: null, origin: null, way: 'rail' }
 
-/** The old texts stay in the audit log, so that a signature of one is told apart from a wrong signature. */
+/** Old texts remain in the audit log, to distinguish a signature of an old text from a wrong signature. */
 const renewWith = async (
   tx: Tx,
   { approval, payment, decisions }: LockedApproval,
@@ -45,7 +45,7 @@ const renewWith = async (
   await voidAfterNewText(tx, railActor, { approval, decisions })
 }
 
-/** `isFinal`: a name that is still unknown stays unknown in the text. */
+/** `isFinal`: renews the text even if names are still being checked. */
 const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, isFinal: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
@@ -59,7 +59,7 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, isFinal:
   await renewWith(tx, record, (message) => withRegisteredNames(message, lines, record.payment.currency, tx.at), lines)
 }
 
-// After the deadline `name_awaited_until` is null, and only the text says whether it still waits for names.
+// After the deadline `name_awaited_until` is null: only the text shows whether names are still being checked.
 const findWaiting = statement('approvals.waiting_for_payee')`
   select a.id from approvals a where a.workspace_id = $1 and a.status = 'pending' and case
      when a.batch_id is null then exists (select from payments p where p.id = a.payment_id and p.beneficiary_id = $2)
@@ -70,7 +70,7 @@ const findWaiting = statement('approvals.waiting_for_payee')`
          where p.batch_id = a.batch_id and b.verification = 'unverified' and b.name_check_due_at is not null) end
    order by a.id`
 
-/** Runs in the transaction that writes the result of a payee's name check, which has locked the account that pays. */
+/** Runs in the transaction that writes the result of a payee's name check and has locked the paying account. */
 export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { id: Uuid; workspaceId: Uuid }): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
     const record = await lockApproval(tx, id)
@@ -84,7 +84,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
   }
 }
 
-/** How long readers of a text wait for the first check of a name. */
+/** How many seconds readers of a text wait for the first check of a name. */
 export const awaitedSeconds = 5
 const pollEveryMs = 200
 
@@ -107,8 +107,8 @@ const endAwaiting = (
   })
 
 /**
- * Returns when the text of an approval has the name that the rail reports, or after five seconds. Holds no connection meanwhile.
- * With a clock that cannot sleep, it does not wait.
+ * Waits until the text has the registered name, for at most five seconds and without holding a connection. Does not wait if the
+ * clock cannot sleep.
  */
 export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id: Uuid): Promise<void> => {
   for (;;) {
@@ -125,7 +125,7 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
   }
 }
 
-/** Makes the new text of batches that nobody reads; otherwise a reader does it. */
+/** Renews overdue texts of batches that nobody reads. Otherwise a reader renews the text. */
 export const renewOverdue = sweepOf(
   'approvals.renew',
   {

@@ -27,7 +27,7 @@ import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts
 import { type ApprovalRow, approvalEvent, findApproval, firstPaymentSql } from './queries.ts'
 import { awaitedSeconds } from './renew.ts'
 
-/** Names are public: anyone with the link reads the text, so it names people without their email addresses. */
+/** Anyone with the link can read the text, so it names people without their email addresses. */
 const readRequest = statement('approvals.request')`
   select w.name as workspace, w.kind = 'team' and w.balance_account_id is null as "sharedBalance", g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
    from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`
@@ -44,7 +44,7 @@ export const readRequestedBy = async (db: Db, { id }: Pick<PaymentRecord, 'id'>)
   return { ...row, requester: label === null ? account : `${label}, an agent of ${account}` }
 }
 
-/** A keyed digest: it binds the destination without revealing it. `account`: at a paybill, part of the destination. */
+/** A keyed digest, which binds the destination without revealing it. `account`: the account at a paybill, if any. */
 export const digestOf = (
   { vault, derivations }: Pick<Deciding, 'derivations' | 'vault'>,
   nonce: string,
@@ -57,7 +57,7 @@ export const digestOf = (
 }
 
 type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
-  /** The payment, or a batch's first payment, as the table has it. */
+  /** The stored payment or, for a batch, its first payment. */
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
   nonce: string

@@ -30,7 +30,7 @@ const decisionRefusals = [
   'beneficiary_frozen',
 ] as const
 
-/** The refusal that an approval would get now, shown before the decision. */
+/** The error that approving would return now, shown before the decision. */
 const refusalNow = (refusal: Refusal | undefined) => refusal && { refusal_now: { error: refusal.code, message: refusal.message } }
 
 const answer = (record: ApprovalRecord) => ok(presentApproval(record))
@@ -84,7 +84,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
   })
   routes.post(`${one}/decide`, 'approvals.decide', {
-    // A frozen workspace may still reject: the service refuses its approvals.
+    // Rejecting stays possible in a frozen workspace; the service refuses approvals.
     permission: 'approval.decide',
     idempotent: true,
     whileFrozen: true,
@@ -102,7 +102,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       ])
       return { proof, answers }
     },
-    // `principal` is read behind the locks: a freeze that was acknowledged meanwhile stops the approval.
+    // `principal` is read after the locks, so a freeze that was acknowledged in the meantime stops the approval.
     work: async (tx, { principal, params, body: input }, known) =>
       answer(await decideByCredential(tx, principal, params.id, { input, ...known })),
   })

@@ -33,14 +33,14 @@ const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'tex
     .limit(20),
 )
 
-/** The current text, then the older ones: a signature of an old text is refused as such, not as a wrong signature. */
+/** The current text, then older ones, so that a signature of an old text is refused as outdated and not as wrong. */
 const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], decision: Decide['decision']) {
   yield messageFor(approval, decision)
   if (approval.renewedAt === null) return
   for (const { message } of await db.run(readOldTexts, { id: approval.id, decision })) yield message
 }
 
-/** Runs before the transaction, as no transaction waits for the network. Behind the lock, the text is compared again. */
+/** Runs before the transaction, because no transaction waits for the network. The text is compared again under the lock. */
 export const proveSigner = async (
   db: Database,
   contractWallets: ContractWallets,
@@ -57,7 +57,7 @@ export const proveSigner = async (
 
 export type PasskeySignature = UsedPasskey & { message: string }
 
-/** The signature by the caller's passkey, if there is one. Runs before the transaction. */
+/** Checks the caller's passkey assertion; null if none was sent. Runs before the transaction. */
 export const proveCaller = async (
   deps: Pick<Parts, 'config' | 'db'>,
   { accountId, workspace }: Principal,
@@ -105,8 +105,8 @@ const readSharesOrigin = statement('approvals.shares_origin')`
    select exists (select from deciding join asking using (id)) as shares`
 
 /**
- * Whether a decision has the same origin as the request: the same lineage of grants, a wallet that this lineage linked, or a
- * session that began with that wallet. Otherwise an agent could approve by a sub-agent, or by a wallet that it linked for this.
+ * Whether a decision and its request share an origin: the same lineage of grants, a wallet that this lineage linked, or a session
+ * that began with that wallet. Otherwise an agent could approve through a sub-agent, or with a wallet that it linked itself.
  */
 export const sharesOrigin = async (
   tx: Tx,

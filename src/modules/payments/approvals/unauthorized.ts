@@ -25,13 +25,13 @@ const readUnauthorized = statement('payments.unauthorized')`
   select p.id from payments p where p.workspace_id = any($1::uuid[]) and p.status in ('scheduled', 'pending_approval', 'processing')
      and p.initiator_account_id = $2 and p.account_id = any($3::uuid[]) and ${isNotSent('p')} and not ${mayStillRequest('p')} order by p.id`
 
-/** A batch waits as a whole, so it ends as a whole. */
+/** Adds the other waiting items of each batch, because a batch ends as a whole. */
 const readWhole = statement('payments.whole_batches')`
   select id from payments where id = any($1::uuid[])
    union select q.id from payments p join payments q on q.batch_id = p.batch_id
    where p.id = any($1::uuid[]) and p.status in ${waitingPaymentsSql} and q.status = p.status`
 
-/** The caller has locked the accounts that pay. The payments are unsent. */
+/** Ends unsent payments. The caller has locked the paying accounts. */
 const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
   if (rows.length === 0) return
   const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)
@@ -52,14 +52,14 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
 }
 
 /**
- * Cancels waiting payments, and fails those about to be sent, if their requester lost the right to ask. Transaction ids order
- * events, and an account that is locked after the first write could publish an older event later. So the payments of such an
- * account are left to the sweep and to the check before sending.
+ * Cancels waiting payments, and fails payments about to be sent, if their requester lost the right to request them. Skips
+ * payments of accounts that were not locked first: transaction ids order events, so an account locked after the first write could
+ * publish an older event later. The sweep and the check before sending end those payments.
  */
 export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { accountId, workspaceIds }) => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
-  // An account that was not locked first is locked only to wait for a payment that is being sent now.
+  // Locks the other accounts only to wait for payments that are being sent now.
   await lockFurtherAccounts(tx, ...owners)
   await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
@@ -79,7 +79,7 @@ const readIfUnauthorized = statement('payments.is_unauthorized')`
   select p.id from payments p where p.id = $1 and p.status in ${waitingPaymentsSql} and not ${mayStillRequest('p')}`
 
 const pageSize = 100
-/** The most rows per run and kind; the next run continues behind them. Sending checks every payment again anyway. */
+/** Maximum rows per run and kind; the next run continues after them. A delay is harmless: sending checks every payment again. */
 const maxInRun = 500
 
 export const createUnauthorizedSweep = (deps: SweepDeps): (() => Promise<void>) => {

@@ -11,7 +11,7 @@ import { assertPresent } from '../../../lib/lists.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
-/** The approvals that an account gave, and whose payments are unsent. */
+/** Approvals that account `$1` gave for payments that are unsent. */
 const open = `
   from approval_decisions given
   join approvals a on a.id = given.approval_id
@@ -31,7 +31,7 @@ const readLost = statement('approvals.lost')`
 
 type Lost = { decisionId: Uuid; approvalId: Uuid; accountId: Uuid; owner: Uuid; reason: (typeof voidReasons)[number] }
 
-/** The accounts whose money waits for an approval by this account, or can be requested by its grants. */
+/** Accounts with unsent payments that this account approved, or with money that its grants can request. */
 export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 
@@ -48,8 +48,8 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
 }
 
 /**
- * Voids the approvals of an account that are no longer valid, after the transaction has changed the authority behind them. The
- * approval then waits for another decision; a payment that is about to be sent fails when it is checked again.
+ * Voids an account's approvals that are no longer valid, after the transaction has changed the authority behind them. A pending
+ * approval then needs another decision; a payment about to be sent fails at its recheck.
  */
 export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   const seen = await tx.query<Lost>(readLost, [accountId])
@@ -66,8 +66,8 @@ const readRefused = statement('approvals.refused_by_chain')`
 const chain: Actor = { accountId: null, origin: null, way: 'chain' }
 
 /**
- * Voids the decisions that a contract wallet signed and its chain now refuses, as its owners have changed. Returns whether one
- * was voided. The caller has locked the owning accounts.
+ * Voids decisions by contract wallets whose chains now reject the signature, because the owners changed. Returns whether any was
+ * voided. The caller has locked the owning accounts.
  */
 export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promise<boolean> => {
   const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
@@ -77,7 +77,7 @@ export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promi
   return lost.length > 0
 }
 
-/** Voids the decisions on an outdated text. A mandate was signed before there was a text, so its approval stays. */
+/** Voids decisions on an outdated text. An approval by mandate stays valid: it was signed before any text existed. */
 export const voidAfterNewText = (tx: Tx, actor: Actor, record: Pick<ApprovalRecord, 'approval' | 'decisions'>): Promise<void> => {
   const { id: approvalId, accountId: owner } = record.approval
   const lost = currentDecisions(record)

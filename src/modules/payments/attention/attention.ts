@@ -35,13 +35,13 @@ type Refused = Creator & { count: number; id: Uuid; amountMinor: Minor; message:
 }
 type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month' | 'total'; usedMinor: Minor; limitMinor: Minor }
 
-// SQL text: runs among bounded newest rows, and limits compared as two periods of one table. Each query reads a bounded number of
-// rows by an index, so they share the connection of pages.
+// Raw SQL, to find runs among the newest rows and to compare limits of several periods. Each query reads a bounded number of rows
+// by an index, so all share the connection for pages.
 
-/** Statuses that count in their day's totals although no money was sent. */
+/** Statuses that count in the daily totals although no money was sent. */
 const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
-/** Totals by counted day, less payments that wait for an approval. */
+/** Totals by counted day, without payments that were not sent. */
 const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }>()(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
@@ -64,16 +64,16 @@ const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid
   'page',
 )
 
-/** How many alike payments within the window deserve a look: four equal ones are seldom meant. */
+/** Number of equal payments within the window that deserves attention: four are seldom intended. */
 const alikeFrom = 4
 const window = '90 minutes'
-/** Bounds the work in a busy workspace: repetitions are among the newest payments. */
+/** Bounds the work in a busy workspace: only the newest payments are searched for repetitions. */
 const maxRead = 1_000
 
 /**
- * For each kind of alike payments, the window's end with the most of them; its start is searched for in the sorted times. A
- * moving frame would read each row again for each of its ends. `any(array[…])` hides the equality from the planner, which would
- * else read the newest payments of all workspaces. `offset 0`: the start is searched for once, not again for each use.
+ * For each group of equal payments, finds the window with the most of them. A binary search in the sorted times finds each
+ * window's start; a moving frame would read each row again for every end. `any(array[…])` hides the equality from the planner,
+ * which would otherwise read the newest payments of all workspaces. `offset 0` makes each search run once.
  */
 const repeated = prepareText<Repeated>()(
   'attention.repeated',
@@ -103,7 +103,7 @@ const repeated = prepareText<Repeated>()(
   'page',
 )
 
-/** `within`: the grant of a delegated reader, who sees the requests of this grant and of those below it. */
+/** `within`: the grant of a delegated reader, who sees only requests of this grant and its descendants. */
 const refused = prepareText<Refused>()(
   'attention.refused',
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
@@ -131,7 +131,7 @@ const otherNames = prepareText<Named & { count: number; reportedName: string | n
   'page',
 )
 
-/** For the whole service: money in suspense belongs to no workspace yet. */
+/** Covers the whole service, because money in suspense belongs to no workspace yet. */
 const suspended = prepare('attention.suspended', {}, 'pool', (orm) =>
   orm
     .select({
@@ -169,8 +169,8 @@ const shownLimit = presenter(LimitNearlyUsed)
 const shownDeposits = presenter(DepositsInSuspense)
 
 /**
- * The most urgent first: payments that will fail for lack of money, then payments to look into, names, and limits. Money in suspense
- * is last, because it belongs to no workspace yet.
+ * Order: payments that will fail for lack of money, then payments to investigate, names, and limits. Money in suspense is last,
+ * because it belongs to no workspace yet.
  */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,

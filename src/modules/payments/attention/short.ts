@@ -19,15 +19,15 @@ import { queueMail } from '../../mail/service.ts'
 import type { Parts } from '../../parts.ts'
 import { BalanceShortage } from './schema.ts'
 
-// A scheduled payment holds no money until its time, so a balance can be too low for it unnoticed.
+// A scheduled payment holds no money until it is due, so a balance could be too low without anyone noticing.
 
 const hours = [48, 4] as const
 const longestSeconds = hours[0] * 3600
 
-/** For each due time, the total due until then, with fees. */
+/** `scheduledMinor`: the total due up to `dueAt`, including fees. */
 type Due = { workspaceId: Uuid; holder: Uuid; dueAt: Date; scheduledMinor: Minor }
 
-/** For the workspaces from `$3` to `$4`. */
+/** `$3` and `$4`: the first and last workspace id. */
 const readDue = statement('payments.due_soon')`
   select d.workspace_id as "workspaceId", ${balanceAccountSql('w')} as holder, d.execute_at as "dueAt",
      sum(d.minor) over (partition by d.workspace_id order by d.execute_at)::bigint as "scheduledMinor"
@@ -39,7 +39,7 @@ const readDue = statement('payments.due_soon')`
 const dueSoon = (db: Db, now: Date, from: Uuid, to = from): Promise<Due[]> =>
   db.query<Due>(readDue, [now, secondsAfter(now, longestSeconds), from, to])
 
-/** Asked first, together with other requests: most workspaces have no payment due. */
+/** A cheap first check on the shared connection, because most workspaces have no payment due. */
 const anyDue = prepareText<{ isDue: true }>()(
   'payments.any_due_soon',
   { workspace: 'uuid', now: 'timestamptz', until: 'timestamptz' },
@@ -53,7 +53,7 @@ export type Shortage = { missingMinor: Minor; scheduledMinor: Minor; dueAt: Date
 const shown = presenter(BalanceShortage)
 export const presentShortage = (workspaceId: Uuid, shortage: Shortage) => shown({ workspaceId, ...shortage })
 
-/** The first time at which the balance does not cover the payments due, and the total due within two days. */
+/** Returns when the balance first fails to cover due payments, and the total due within two days. Null if it covers all. */
 export const readShortage = async (db: Db, workspaceId: Uuid, now: Date): Promise<Shortage | null> => {
   const asked = { workspace: workspaceId, now, until: secondsAfter(now, longestSeconds) }
   const due = (await db.run(anyDue, asked)).length > 0 ? await dueSoon(db, now, workspaceId) : []
@@ -70,7 +70,7 @@ const shortageOf = (due: readonly Due[], availableMinor: Minor): Shortage | null
   return { dueAt: first.dueAt, scheduledMinor, missingMinor: scheduledMinor - availableMinor }
 }
 
-/** Members who can top up or requested payments due at these times, and the first of these payments. */
+/** `to`: members who can top up or who requested payments due at these times. `about`: the first of these payments. */
 const readRecipients = statement('payments.told_of_shortage')`
   with due as materialized (select id, batch_id, execute_at, initiator_account_id from payments
      where workspace_id = $1 and status = 'scheduled' and execute_at = any($2::timestamptz[]))
@@ -82,12 +82,12 @@ type ShortageRecipients = { about: { payment: Uuid; batch: Uuid | null }; to: Uu
 const pathOf = ({ payment, batch }: ShortageRecipients['about']): string =>
   batch ? `/payments/batches/${formatId('payment_batch', batch)}` : `/payments/${formatId('payment', payment)}`
 
-/** The nearest of the two distances that a time has reached. */
+/** The shortest lead time in `hours` that has begun. */
 const reached = (dueAt: Date, now: Date): number => Math.min(...hours.filter((each) => dueAt <= secondsAfter(now, each * 3600)))
 
 type ShortageDeps = SweepDeps & Pick<Parts, 'config'>
 
-/** Runs under the lock, as money may have come in meanwhile. Each due time is announced once for each distance. */
+/** Checks again under the lock, because money may have come in meanwhile. Each due time is announced once per lead time. */
 const notifyOf = ({ db, config }: ShortageDeps, { workspaceId, holder }: Pick<Due, 'workspaceId' | 'holder'>): Promise<void> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, holder)

@@ -23,7 +23,7 @@ const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uui
 
 type Change = z.output<typeof RepeatedItem>
 
-/** Changes by item index in the earlier batch. An item with the fields of a new one is refused. */
+/** Changes by item index in the earlier batch. Refuses items that describe new payments instead of changes. */
 const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<number, Change> => {
   const problems: FieldError[] = []
   const changes = new Map<number, Change>()
@@ -62,7 +62,7 @@ const entryOf = ({ payment, payee, frozenAt }: RowOf<typeof itemsToRepeat>, chan
   }
 }
 
-/** All items of a request: its own, or those of the batch that it repeats. */
+/** All items of a request: its own or, with `again`, those of the earlier batch. */
 export const wholeBatch = async (db: Db, principal: Principal, body: CreatePaymentBatch): Promise<WholeBatch> => {
   const { again, items = [], ...rest } = body
   if (again === undefined) {

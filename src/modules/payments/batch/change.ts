@@ -31,7 +31,7 @@ const move = prepareWrite(
       .returning({ id: paymentBatches.id }),
 )
 
-/** Mails failed items to the batch's requester. */
+/** Emails the batch's requester about failed items. */
 const mailFailures = (tx: Tx, { batch, counts }: BatchRecord): void => {
   const { id, workspaceId, initiatorAccountId, name, totalMinor, currency, itemsCount, status } = batch
   const failed = counts.failed ?? 0
@@ -58,13 +58,13 @@ const publish = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void
   await appendEvents(tx, events)
 }
 
-/** Ends the batches whose items have all ended; runs after every change of an item. The caller has locked the owning accounts. */
+/** Ends batches whose items have all ended. Runs after items end. The caller has locked the owning accounts. */
 export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void> => {
   const ended = (await tx.query<{ id: Uuid }>(finish, [ids, tx.at])).map(({ id }) => id)
   if (ended.length > 0) await publish(tx, { accountId: null, origin: null, way: 'timer' }, ended)
 }
 
-/** Runs after the batch's items were changed. */
+/** Call this after ending the items: the event and the email of an ended batch contain their counts. */
 export const moveBatch = async (tx: Tx, actor: Actor, id: Uuid, to: BatchEnd): Promise<void> => {
   const { at } = tx
   const completedAt = to === 'processing' ? null : at

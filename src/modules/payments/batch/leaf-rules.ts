@@ -17,10 +17,10 @@ export type Leaf = {
   purposeCode: string | null
 }
 
-/** Form of new leaves. Version 1 had neither narrative nor purpose; a batch is verified by the leaves of its creation. */
+/** Format version of new leaves. Version 1 had no narrative or purpose. A batch is verified with the leaves of its creation. */
 export const leafVersion = 2
 
-/** Canonical JSON (RFC 8785). The leaf's `type` tells it apart from a leaf of another tree. */
+/** Canonical JSON (RFC 8785). The leaf's `type` distinguishes it from leaves of other trees. */
 export const leafText = (leaf: Leaf): string =>
   canonicalJson({
     type: 'payment_batch_item',
@@ -39,6 +39,6 @@ export const leafText = (leaf: Leaf): string =>
 
 export const payeeOfLeaf = (leaf: string): string => String((JSON.parse(leaf) as { payee: unknown }).payee)
 
-/** The root over the leaves in their order, hexadecimal. */
+/** The Merkle root of the leaves in order, in hexadecimal. */
 export const rootOfLeaves = (leaves: readonly string[]): string =>
   Buffer.from(rootOf(leaves.length, treeOf(leaves.map((leaf) => leafHash(leaf))))).toString('hex')

@@ -28,7 +28,7 @@ const selection = {
       select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
 }
 
-// On the connection `pool`, because the query counts a batch's items and so reads many rows.
+// Uses the connection `pool`, because the query counts a batch's items and so reads many rows.
 const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]', workspaceId: 'uuid?' }, 'pool', (orm, param) =>
   orm
     .select(selection)
@@ -68,12 +68,12 @@ export const batchList = prepare(
   },
 )
 
-/** A batch's counts are current: an item changes without a change of its batch. */
+/** The counts are current, although a change of an item does not count as a change of its batch. */
 export const changedBatches = prepare('payment_batches.changes', { ...batchFilters, ...changeParameters }, 'pool', (orm, param) =>
   inOrderOfChange(orm.select(selection).from(paymentBatches), paymentBatches, param, batchCondition(param)),
 )
 
-// `any(array[…])` hides the equality from the planner, which would else read payments of all payees by their ids.
+// `any(array[…])` hides the equality from the planner, which would otherwise read payments of all payees by their ids.
 const paidBefore = sql<Minor | null>`(
   select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
   order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)

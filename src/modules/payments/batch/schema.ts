@@ -52,9 +52,7 @@ const Destination = z.object(
 )
 export type Destination = z.output<typeof Destination>
 
-/**
- * All items are checked: one answer names every faulty one. `to`: null if a field of the destination is wrong. `given`: as sent.
- */
+/** One answer lists every faulty item. `to`: null if a field of the destination is wrong. `given`: the item as sent. */
 export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null; given?: unknown }
 
 const BatchEntry = BatchItem.transform((item): BatchEntry => {
@@ -113,7 +111,7 @@ export const CreatePaymentBatch = BodyIn('CreatePaymentBatch', {
   metadata: Metadata.optional(),
 })
 export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
-/** Every item complete, including those of an earlier batch. */
+/** A request with all items complete, including those repeated from an earlier batch. */
 export type WholeBatch = Omit<CreatePaymentBatch, 'again' | 'items'> & { items: BatchEntry[]; againOf: Uuid | null }
 
 export const CreatePaymentBatchQuery = z.object({

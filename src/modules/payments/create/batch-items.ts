@@ -17,7 +17,7 @@ import type { OfBatch } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
-/** Refusals that stop the whole request, regardless of its items. */
+/** Errors that concern the whole request, regardless of its items. */
 const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
   'workspace_frozen',
   'account_frozen',
@@ -29,7 +29,7 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
 
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
-/** The first class with a fault answers: an invalid request, a denial, too little money, a duplicate to confirm. */
+/** The first class with a fault determines the answer: invalid request, denial, insufficient funds, duplicate to confirm. */
 const classes = [
   [400, 'invalid_request'],
   [403, 'policy_denied'],
@@ -77,7 +77,7 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
 /** `feesMinor`: fees of the items whose beneficiaries are known. */
 type Payer = { principal: Principal; available: Minor; feesMinor: Minor; currency: string }
 
-/** Amounts of a batch above the balance; what is available needs a permission. A scheduled batch needs nothing yet. */
+/** Error details for a batch above the balance. The available amount needs a permission. A scheduled batch holds nothing yet. */
 const shortOf = (
   total: Minor,
   { input, principal, available, feesMinor, currency }: Payer & Pick<BatchRequest, 'input'>,
@@ -99,7 +99,7 @@ const shortOf = (
   }
 }
 
-/** One refusal for all items that cannot be paid: nothing was created. `available`: the balance before the first item. */
+/** One error for all items that cannot be paid; nothing was created. `available`: the balance before the first item. */
 export const refusalForItems = (
   faults: readonly Fault[],
   { input, rows }: Pick<BatchRequest, 'input' | 'rows'>,
@@ -110,10 +110,10 @@ export const refusalForItems = (
   const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
   const total = input.items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
   const { funds, sentence } = shortOf(total, { input, ...payer })
-  // If several codes have this status, the answer has the first item's code, unless a rule decided.
+  // Several codes have status 403: the answer has `policy_denied` if a rule decided, otherwise the first item's code.
   const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
   const code = status !== 403 || own.includes(usual) ? usual : own[0]
-  // Insufficient funds are reported once, not for each row: no row is wrong.
+  // Insufficient funds are reported once, not for each row, because no single row is wrong.
   const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(countThatFits(items), maxNamedFaults))
@@ -135,7 +135,7 @@ export const refusalForItems = (
   })
 }
 
-/** `index`: in the request. `isNew`: created with the item. `otherName`: the item's different name for its beneficiary. */
+/** `index`: in the request. `isNew`: created with the item. `otherName`: the item's name for its beneficiary, if different. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
@@ -155,7 +155,7 @@ export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
-/** An item's payment fields; its payee fields are in the beneficiary. */
+/** An item's payment fields, without the fields that describe its beneficiary. */
 const inputOf = (
   { display_name, payment_rail, destination, bank_code, legal_name, type, ...payment }: BatchItem,
   beneficiaryId: Uuid,
@@ -167,7 +167,7 @@ export const itemsById = (request: BatchRequest): KnownItem[] =>
     item.beneficiary_id === undefined ? [] : [{ index, input: inputOf(item, item.beneficiary_id, request), isNew: false }],
   )
 
-/** The item's payee: on a rail with accounts behind a destination, the reference is part of it. */
+/** The item's beneficiary. On a rail with accounts under a destination, it includes the account reference. */
 const payeeOf = ({
   display_name = '',
   destination = '',
@@ -181,13 +181,13 @@ const payeeOf = ({
   account_reference: hasAccounts(payment_rail) ? account_reference : null,
 })
 
-/** Maximum length in characters: longer names are refused. */
+/** In characters. Bounds the comparison of names: longer ones are refused. */
 const longestName = 120
 
-/** Names are equal if they differ only in case and spaces: "ACHIENG  OTIENO" is "Achieng Otieno". */
+/** Names are equal if they differ only in case and spaces: "ACHIENG  OTIENO" equals "Achieng Otieno". */
 const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
-/** All items with their beneficiaries: missing beneficiaries are created. */
+/** All items with their beneficiaries. Creates missing beneficiaries. */
 export const nameItems = async (
   tx: Tx,
   deps: Sealing,

@@ -61,20 +61,20 @@ const duplicateKeyOf = (state: LockedState, { input }: DecisionRequest): string 
   return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
 }
 
-/** The state against which requests are decided in turn: read behind the locks, and changed by each accepted payment. */
+/** The state for deciding requests in order, read after the locks. Each accepted payment changes it. */
 export type DecisionState = {
   state: SpendingState
   past: readonly PayeePast[]
   mandates: Mandates
-  /** The earlier payments that requests say they repeat, with their workspaces. */
+  /** `paymentKey`s of the existing payments that `duplicate_of` names. */
   repeated: ReadonlySet<string>
   /** Accepted payments by their `duplicateKeyOf`. */
   accepted: Map<string, EarlierPayment>
 }
 
-/** Reads everything that these payments depend on, in one round trip together with the locks. */
+/** Reads the state that these payments depend on, in the same round trip as the locks. */
 export const readDecisionState = async (tx: Tx, clock: Clock, requests: readonly DecisionRequest[]): Promise<DecisionState> => {
-  // Not `tx.at`: its first read fixes the transaction's instant and must follow the locks, which are not granted yet.
+  // Not `tx.at`: its first read fixes the transaction's time, and must happen after the locks are granted.
   const now = clock.now()
   const inputs = requests.map(({ input }) => input)
   const query: StateQuery = {
@@ -98,8 +98,8 @@ export const readDecisionState = async (tx: Tx, clock: Clock, requests: readonly
 }
 
 /**
- * Totals of a batch's items under each rule with an approval threshold, by the rule's id. Items that anything but a rule refuses
- * are left out.
+ * Totals of a batch's items under each policy and grant with an approval threshold, by id. Items that are refused for other
+ * reasons than a rule are left out.
  */
 export const batchTotalsByRule = async (
   { state }: DecisionState,
@@ -123,9 +123,9 @@ export const batchTotalsByRule = async (
 type Turn = { request: DecisionRequest; principal: Payer; index: number; at: Date; isDue?: boolean }
 
 /**
- * Decides the request at `index` for the principal as it is now, with what the earlier requests left, and counts it if accepted.
- * `isDue`: a scheduled payment, which was compared with earlier ones when it was scheduled; the caller counts it (`countAccepted`)
- * if nothing else is missing.
+ * Decides the request at `index` for the current principal, after the earlier requests, and counts it if accepted. `isDue`: a
+ * scheduled payment that is now due. Its duplicate check ran when it was scheduled, and the caller counts it (`countAccepted`)
+ * once it can proceed.
  */
 export const decideInTurn = (
   { state, past, mandates, repeated, accepted }: DecisionState,

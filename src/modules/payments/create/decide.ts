@@ -29,7 +29,7 @@ import {
   unitOf,
 } from './preconditions.ts'
 
-/** The locked state with the spendable balances: each decision changes these balances and the usage. */
+/** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 export type Deployment = Pick<Parts, 'config' | 'rails'>
 export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
@@ -42,23 +42,23 @@ export type DecisionRequest = {
   ofBatch?: OfBatch | undefined
   /** Due time of a scheduled payment. */
   madeAt?: Date
-  /** Fee that a scheduled payment was created with; null: none. */
+  /** Fee of a scheduled payment, set at its creation; null: none. */
   feeMinor?: Minor | null
 }
-/** A request with the rows that it names and its payee's past. */
+/** A request with its mandate and its payee's earlier payments. */
 type LoadedRequest = DecisionRequest & { mandate: PaymentMandate | null; past: PayeePast }
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
-  /** The facts behind the decision as JSON, kept in the payment's audit row so that it can be decided again. */
+  /** The decision's inputs as JSON, stored in the payment's audit row so that the decision can be reproduced. */
   inputs: string
   charges: readonly Charge[]
   mandate: PaymentMandate | null
-  /** The payee, or the paybill of an account at one; the requesting grant and its ancestors, root first. */
+  /** `familyId`: the payee or, for an account at a paybill, the paybill. `lineage`: the requesting grant and its ancestors. */
   familyId: Uuid
   lineage: readonly Uuid[]
 }
-/** `denied`: refused by a rule. A denial moves no money, but it is in the audit log. */
+/** `denied`: a rule refused the payment. Set for the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
 type Prepared = { context: PaymentContext; evaluation: Evaluation }
@@ -134,7 +134,7 @@ const recordOf = ({ principal, input, traceparent, once }: LoadedRequest, terms:
   }
 }
 
-/** Counts an accepted payment in balances and usage, for the next decision of the same transaction. */
+/** Counts an accepted payment in balances and usage, for the next decisions of the transaction. */
 export const countAccepted = (
   state: SpendingState,
   { payment, charges, mandate, decision, familyId, lineage }: Accepted,
@@ -157,7 +157,7 @@ export const countAccepted = (
   mandate.rules.paymentsMade += 1
 }
 
-/** Batches are sent twice by mistake after a weekend, and single payments by programs after minutes. */
+/** People may send a batch twice across a weekend, while programs repeat single payments within minutes. */
 const minBatchWindowSeconds = 72 * 3600
 
 export const paidTo = ({ principal, input }: Pick<LoadedRequest, 'principal' | 'input'>): PaidTo => ({
@@ -166,7 +166,7 @@ export const paidTo = ({ principal, input }: Pick<LoadedRequest, 'principal' | '
   accountReference: input.account_reference ?? null,
 })
 
-/** The policy engine's input for a request. For a scheduled payment, the remaining limits are decided when it is due. */
+/** The policy engine's input for a request. For a scheduled payment, the remaining limits are checked when it is due. */
 export const prepareEvaluation = (
   state: LockedState,
   request: LoadedRequest,
@@ -190,19 +190,19 @@ export const prepareEvaluation = (
     amountMinor: input.amount_minor,
     paymentType: input.payment_type ?? rail,
     ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
-    // A confirmed repetition covers only the payment that it names.
+    // A confirmation covers only the earlier payment that it names.
     duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
     onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
     ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
     unitMinor: unitOf(rails, rail),
     duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, minBatchWindowSeconds) : windowSeconds,
   }
-  // Several requests may name one mandate, each with its chain's answer at that time.
+  // Several requests may name one mandate, each with its own answer from the chain.
   const rules = mandate && { ...mandate.rules, standing: mandateSignature }
   return { context, evaluation: evaluationOf(context, requested, rules) }
 }
 
-/** The policy engine's input. Throws refusals that no spending rule decides. */
+/** The policy engine's input. Throws if something other than a spending rule refuses the payment. */
 export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at: Date, deployment: Deployment): Prepared => {
   const prepared = prepareEvaluation(state, request, at, deployment)
   const { context, evaluation } = prepared
@@ -212,7 +212,7 @@ export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at
   return prepared
 }
 
-/** Decides one request; counts and writes nothing. Throws refusals that no spending rule decides: a freeze, a low balance. */
+/** Decides one request; counts and writes nothing. Throws for reasons other than a spending rule, such as a freeze. */
 export const decidePayment = (
   state: SpendingState,
   request: LoadedRequest,
@@ -241,7 +241,7 @@ export const decidePayment = (
     inputs: JSON.stringify(packInputs(evaluation)),
     charges: executeAt ? [] : chargesFor(evaluation, request.madeAt ?? at),
     mandate,
-    // Not the whole context: a batch keeps what it accepted until its end.
+    // Not the whole context, because a batch retains its accepted payments until it is written.
     familyId: context.beneficiary.familyId,
     lineage: context.lineage,
   }

@@ -92,8 +92,8 @@ type Decided = {
 }
 
 /**
- * Requirements of the batch's one approval, if any item needs one: the highest count, all policies, and separation of duties or
- * signatures if any item asks for them.
+ * Requirements of the batch's only approval; null if no item needs one. Combines the highest number of approvals, all policies,
+ * and separation of duties or signatures if any item requires them.
  */
 const needsOf = (accepted: readonly Accepted[]) => {
   const decisions = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
@@ -107,7 +107,7 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
-/** Decides all items in turn: each sees the usage of the earlier ones. One request finds every item that cannot be paid. */
+/** Decides all items in order, each with the usage of the earlier ones. Reports every item that cannot be paid. */
 const decideItems = async (
   deps: Deciding,
   request: BatchRequest,
@@ -131,7 +131,7 @@ const decideItems = async (
   const needs = needsOf(items)
   const batchId = newId()
   const { input, once, rows } = request
-  // The batch takes its request from its first payment.
+  // The batch copies these fields of the request from its first payment.
   const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first.payment
   const approvalId = needs && newId()
   const status = executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
@@ -239,10 +239,10 @@ const writeBatch = async (
   return JSON.stringify(snapshot)
 }
 
-/** Reads everything that the items depend on: together with the locks, or after their beneficiaries were created. */
+/** Reads the state for the items, together with the locks or, if beneficiaries had to be created, afterwards. */
 const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
-  // A dry run lists every duplicate that needs a confirmation.
+  // A dry run accepts duplicates, so that its preview lists all of them.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
   const requests = items.map(({ input, index, otherName }): State['requests'][number] => {
     const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
@@ -265,7 +265,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, named.items))
       const { balanceAccountId } = principal.workspace
-      // If none of the payees is known, nothing was read yet.
+      // If no beneficiary is known, no balance has been read yet.
       const { availableMinor: available } =
         state.decisionState.state.balances.get(balanceAccountId) ?? (await getBalance(tx, balanceAccountId))
       const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
@@ -291,7 +291,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
   })
 }
 
-/** Each batch has its own transaction, as it locks its account for longer: single payments take turns with it at the lock. */
+/** Each batch has its own transaction, because it locks its account for longer. Single payments wait their turn at the lock. */
 export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
   createAccountQueue({
     name: 'payment batches',
@@ -302,7 +302,7 @@ export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>):
     maxQueued: 200,
   })
 
-/** Decides a batch of payments: all or none. Throws the batch's refusal, which is recorded. */
+/** Creates all payments of a batch or none. Throws the error of a refused batch, and records the refusal. */
 export const submitBatch = (
   batchQueue: BatchQueue,
   refusals: Refusals,

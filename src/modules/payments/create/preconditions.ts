@@ -15,7 +15,7 @@ import type { PaymentContext } from '../evaluation/context.ts'
 
 type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
-/** At a paybill the reference names the paid account: if the beneficiary fixes the account, a payment cannot choose it. */
+/** At a paybill, the reference names the paid account. If the beneficiary fixes the account, a payment cannot choose another. */
 const referenceProblem = ({ beneficiary, namedReference: named }: PaymentContext): string | undefined => {
   const { accountReference: account } = payouts[beneficiary.rail]
   const { accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
@@ -30,7 +30,7 @@ const referenceProblem = ({ beneficiary, namedReference: named }: PaymentContext
   return account.form.test(named) ? undefined : account.problem
 }
 
-/** A payment that the rail cannot carry is refused with 400 before any limit is checked. */
+/** Refuses a payment that the rail cannot process, before any limit is checked. */
 export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): void => {
   const { beneficiary } = context
   if (!rails.payout[beneficiary.rail])
@@ -46,7 +46,7 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
   }
   const reference = referenceProblem(context)
   if (reference !== undefined) problems.push({ path: 'account_reference', message: reference })
-  // A list of payment types allows a type or its rail. A type that names a different rail would bypass a list of rails.
+  // A list of payment types may name types or rails. A type that names a different rail would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
   if (otherRail)
     problems.push({ path: 'payment_type', message: `names a rail that is not the beneficiary's (${beneficiary.rail})` })
@@ -65,7 +65,7 @@ export const checkDueTime = (executeAt: Date | null, at: Date): void => {
   if (executeAt > daysAfter(at, maxDaysAhead)) throw problem(`must be at most ${maxDaysAhead} days from now`)
 }
 
-/** Every stop that is independent of the amount; freezes and suspensions come first. */
+/** Checks every stop that is independent of the amount, freezes and suspensions first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, holder, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
@@ -78,7 +78,7 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
   if (!holder.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
 }
 
-/** The last check: only a payment that no rule denies needs the money for amount and fee. */
+/** The last check, because only a payment that no rule denies needs a balance for its amount and fee. */
 export const checkBalance = (
   principal: Parameters<typeof maySeeBalance>[0],
   { available, amountMinor, feeMinor }: { available: Minor; amountMinor: Minor; feeMinor: Minor },

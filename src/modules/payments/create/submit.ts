@@ -14,11 +14,11 @@ import { auditDenial, type Written, writePayments, writtenOut } from './write.ts
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
 /**
- * ONE transaction of two round trips: the first takes the locks and reads everything behind them, the second writes everything
- * and commits. Each request sees the usage of the earlier ones; a refusal affects no other payment and writes only its audit row.
+ * Creates payments in one transaction of two round trips. The first takes the locks and then reads all state; the second writes
+ * and commits. Each request sees the usage of the earlier ones. A refusal affects no other payment and writes only its audit row.
  *
- * Locks: the accounts of the balances exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for
- * them. The decisions' clock (`tx.at`) is read once, after the locks.
+ * Locks: the balances' accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for locks.
+ * The time of the decisions (`tx.at`) is read once, after the locks.
  */
 const createPayments = (
   tx: Tx,
@@ -46,7 +46,7 @@ const createPayments = (
   })
 }
 
-/** Decides a request at once unless another is being decided; later arrivals are decided together, each with its answer. */
+/** Decides a request at once if the account is idle. Requests that arrive meanwhile form a group, each with its own answer. */
 export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
   createAccountQueue({
     name: 'payments',
@@ -61,7 +61,7 @@ export const paymentAnswered = signal<{ outcome: string; seconds: number }>('pay
 
 const outcomeOf = ({ replayed, answer }: CreatedPayment): string => (replayed ? 'replayed' : (answer.status ?? 'processing'))
 
-/** Decides a request together with the other waiting ones. Throws the request's refusal, which is recorded. */
+/** Decides a request in a group with other waiting ones. Throws the error of a refused payment, and records the refusal. */
 export const submitPayment = async (
   { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
   request: Omit<PaymentRequest, 'locks' | 'mandateSignature' | 'traceparent'>,

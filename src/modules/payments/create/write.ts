@@ -18,7 +18,7 @@ import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
 import type { Accepted, Refused, SpendingState } from './decide.ts'
 
-/** `text`: the payment's wire JSON, kept in `packed`. Events and the idempotency key's stored answer refer to that copy. */
+/** `text`: the payment's JSON in the API's form. `packed`: its compressed copy, shared with events and the idempotency key. */
 export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
 
 export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
@@ -29,7 +29,7 @@ export const writtenOut = (accepted: Accepted, principal: Principal): Written =>
 /** False for a scheduled payment, which holds nothing. */
 const isHeld = ({ payment }: Accepted): boolean => payment.holdTransferId !== null
 
-/** The balances after all payments: no reader ever saw the states in between. */
+/** The balances after all payments. Readers never see the balances in between. */
 const balanceEvents = (holders: readonly Uuid[], state: SpendingState): NewEvent[] =>
   holders.flatMap((accountId) => {
     const account = state.holders.get(accountId)
@@ -48,8 +48,8 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
 }
 
 /**
- * The holds of amounts and fees, each with its account's remaining balance. Walks backwards from the final balance in `state`: each
- * hold's remaining balance is the next one's before it was taken.
+ * The holds of amounts and fees, each with the available balance after it. Computed backwards from the final balances in `state`,
+ * by adding back the amount of each hold.
  */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
@@ -69,8 +69,8 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState): Hold[] =>
 }
 
 /**
- * Holds the money of due scheduled payments and counts them in the limits. Returns the balances' events, to be appended after the
- * payments' own. The caller changes the payments' status.
+ * Holds the money of due scheduled payments and counts them against limits. Returns the balance events, which the caller appends
+ * after the payments' events. The caller also changes the payments' status.
  */
 export const holdDuePayments = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
@@ -94,8 +94,8 @@ export const auditDenial = (
   })
 
 /**
- * One statement for each table and chunk. Deferred statements travel with the commit, and a failure of one makes the commit fail.
- * Approvals are inserted after their payments.
+ * Writes payments with one query per table and chunk. Deferred queries are sent with the commit, which fails if one of them
+ * fails. Approvals are inserted after their payments.
  */
 export const writePayments = async (
   tx: Tx,
@@ -124,7 +124,7 @@ export const writePayments = async (
     const after = { status, amount_minor: amountMinor.toString(), ...fee, beneficiary: payee, outcome: decision.outcome }
     audit(tx, principal, 'payment.create', { subject: id, after, inputs })
   })
-  // A batch is approved as a whole: its own writer requests the approval.
+  // A batch is approved as a whole: `writeBatch` requests its approval.
   for (const one of accepted) {
     const { approvalId, batchId } = one.payment
     if (approvalId && !batchId) await requestApproval(tx, deps, one, one.principal.originGrantId)

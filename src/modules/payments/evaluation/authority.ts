@@ -11,21 +11,21 @@ export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
 export type Authority = {
   /** The requesting grant and its ancestors, root first. */
   lineage: Uuid[]
-  /** Whether the requester may still ask for the payment. */
+  /** Whether the requester may still request the payment. */
   requested: boolean
   stop: RequesterStop | null
-  /** Number of requested approvals; the accounts whose approval holds now; `signers`: the accounts among them that signed. */
+  /** `required`: approvals requested. `approvers`: accounts whose approval counts now. `signers`: approvers that signed. */
   required: number
   approvers: Uuid[]
   signers: Uuid[]
   /** Whether only signed approvals were requested. */
   signed: boolean
-  /** Decisions among these approvals that contract wallets signed, and their accounts, in the same order. */
+  /** Approvals signed by contract wallets, and their accounts in the same order. */
   contractDecisions: Uuid[]
   contractSigners: Uuid[]
 }
 
-/** Whether as many approvals hold as were requested, whatever the rules ask for now: a withdrawn approval is missing. */
+/** Whether enough approvals count: as many as were originally requested, even if current rules require fewer. */
 export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
   (signed ? signers : approvers).length >= required
 
@@ -48,17 +48,17 @@ const read = statement('payments.authority', 'record')`
        from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`
 
-/** The current authority behind payments. To act on it, lock the owning accounts, as most changes of authority do. */
+/** Reads the current authority behind payments. Lock the owning accounts before acting on it: most changes of authority do. */
 export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await db.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (paymentId) => assertPresent(byId.get(paymentId), 'a payment that must exist is missing')
 }
 
-/** By decision, the current answer of a contract wallet's chain about its signature. */
+/** The chain's current answer about each contract wallet's signature, by decision id. */
 export type ChainAnswers = ReadonlyMap<Uuid, ChainAnswer>
 
-/** The authority without approvals by contract wallets that their chains did not confirm. */
+/** The authority without the contract wallets' approvals that their chains did not confirm. */
 export const confirmedBy = (authority: Authority, answers: ChainAnswers): Authority => {
   const { approvers, signers, contractDecisions, contractSigners } = authority
   const unconfirmed = contractSigners.filter((_, index) => answers.get(contractDecisions[index] ?? '') !== 'valid')
@@ -76,8 +76,8 @@ const contractSigned = prepareText<{ id: Uuid; signer: string; signature: string
 )
 
 /**
- * Asks the chains of the approving contract wallets whether their signatures still count, as owners may change. Runs before the
- * transaction, because a chain takes time. If a workspace is given, only an approval that waits in it queries a chain.
+ * Asks the chains whether the approving contract wallets still accept their signatures, because owners may change. Runs before
+ * the transaction, because chains are slow. With a workspace, queries only for an approval that is pending in it.
  */
 export const askChains = async (
   { db, contractWallets }: { db: Db; contractWallets: ContractWallets },

@@ -11,10 +11,10 @@ import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/p
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, type PaidTo, usageKey, type WorkspaceState } from './state.ts'
 
-/** The longest window that a policy may set: no check reads older payments. */
+/** Seconds (7 days): the longest window that a policy may set. Older look-alikes matter only if their outcome is unknown. */
 const longestWindowSeconds = 604_800
 
-/** Two invoices with the same amount differ in their references. At a paybill the reference is the account that is paid. */
+/** Fields that a duplicate repeats. The reference tells invoices of the same amount apart, or accounts at a paybill. */
 type Lookalike = Pick<CreatePayment, 'beneficiary_id' | 'amount_minor' | 'account_reference'>
 
 const reference = 'coalesce(b.account_reference, r.reference)'
@@ -23,7 +23,7 @@ const looksTheSame = (payment: string): string =>
           and ${payment}.amount_minor = r.amount
           and ${referenceKeySql(`${payment}.account_reference`)} is not distinct from ${referenceKeySql(reference)}`
 
-// One plan serves arrays of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
+// One plan serves arrays of any length, so `offset 0` forces a separate lookup for each row, as in `payments.state`.
 const read = statement('payments.past', 'record')`
   select r.n::int, p.id as "paymentId", p.created_at as "createdAt", p.is_unknown as "isUnknown",
      ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as "lastPaid"
@@ -51,12 +51,12 @@ const requestKeyOf = ({ beneficiary_id, amount_minor, account_reference }: Looka
   `${beneficiary_id} ${amount_minor} ${account_reference ?? ''}`
 
 /**
- * For each request, in the same order: the payee's usual amount, and the newest counted payment that looks the same. A payment
- * with an unknown outcome comes first, however old: repeating it could pay twice.
+ * Returns for each request, in the same order, the payee's usual amount and the newest counted payment that looks the same. A
+ * look-alike with an unknown outcome takes precedence, however old, because repeating it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
-  // Equal items of a batch are looked up once: each would read all equal items of an earlier batch.
+  // Equal items of a batch are looked up once, because each lookup would read all equal items of an earlier batch.
   const distinct = new Map(requests.map((request) => [requestKeyOf(request), request]))
   const [keys, asked] = [[...distinct.keys()], [...distinct.values()]]
   const rows = await db.query<Row>(read, [
@@ -74,18 +74,18 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
 
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
   workspace: WorkspaceState
-  /** The account that holds the balance. */
+  /** The account that holds the workspace's balance. */
   holder: { status: string; paymentsEnabled: boolean }
   beneficiary: BeneficiaryState
-  /** The account reference in use: the beneficiary's own, else the payment's. */
+  /** The effective account reference: the beneficiary's own, or else the payment's. */
   accountReference: string | null
   namedReference: string | null
   lineage: readonly Uuid[]
-  /** Root first. */
+  /** The grants of `lineage`, root first. */
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
 }
 
-/** The payee of a payment to an account at a paybill is that account's own, if there is one: its limits and freezes apply. */
+/** For an account at a paybill, returns the account's own payee, if there is one, so that its limits and freezes apply. */
 export const paidBy = (beneficiary: BeneficiaryState, accountReference: string | null): BeneficiaryState => {
   if (accountReference === null || !beneficiary.takesAnyReference) return beneficiary
   const key = referenceKey(accountReference)
@@ -100,7 +100,7 @@ export const paidBy = (beneficiary: BeneficiaryState, accountReference: string |
   }
 }
 
-/** Undefined if the workspace has no such beneficiary. `withoutUsage`: for a scheduled payment, as usage counts once due. */
+/** Undefined if the workspace has no such beneficiary. `withoutUsage`: for a scheduled payment, which counts only once due. */
 export const contextOf = (
   state: LockedState,
   { workspaceId, beneficiaryId, accountReference }: PaidTo,
@@ -119,7 +119,7 @@ export const contextOf = (
     totalMinor: used(id, 'total', null),
   })
   const grants = lineage.flatMap((id) => state.grants.get(id) ?? [])
-  // A missing grant's limits, freeze and revocation would not count.
+  // Without this error, the missing grant's limits, freeze and revocation would be ignored.
   if (grants.length < lineage.length) throw new Error('a grant that a payment rests on was not read')
   return {
     workspace,
@@ -135,14 +135,14 @@ export const contextOf = (
   }
 }
 
-/** The request: the part of a decision's input that is not state. */
+/** The part of a decision's input that comes from the request instead of the state. */
 type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
   Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'>
 
 /**
- * The input of the pure engine: numbers that the transaction has locked. Field order matches the text that the stored input is
- * compressed with (`pack`).
+ * Builds the input of the pure decision engine from the locked state. The field order matches the dictionary with which `pack`
+ * compresses the stored input.
  */
 export const evaluationOf = (
   { workspace, holder, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,

@@ -18,7 +18,7 @@ const addedBy = (key: string): string => `on conflict (${key}) do update
 const oneCounter = addedBy('subject_id, period, period_start, account_id')
 const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
-/** The counters and sums of these payments, derived from the payments alone. */
+/** The counters of the payments in `$1` and, below, their totals, derived from the payment rows alone. */
 const chargesOf = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
@@ -46,7 +46,7 @@ const releaseTotals = statement('counters.release_totals')`
    where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type, t.account_id)
      = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`
 
-/** One row for each key, with the sum of its payments. */
+/** Merges rows with the same key, with their total amount and number of payments. */
 const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
   const sums = new Map<string, Key & { usedMinor: Minor; payments: bigint }>()
   for (const row of rows) {
@@ -62,8 +62,8 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
 }
 
 /**
- * Adds payments to every counter that counts them and to their owners' totals. The caller has locked the owning accounts, so no
- * other transaction writes these rows.
+ * Adds payments to all counters and spending totals that include them. The caller has locked the owning accounts, so no other
+ * transaction writes these rows.
  */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
@@ -85,13 +85,13 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-/** Takes payments off the counters of the day and month that each counts in. A deleted counter is not created again. */
+/** Subtracts payments from the counters and totals that include them. A deleted counter is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
   if (paymentIds.length === 0) return
   await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** Moves payments that are approved on a later day than their creation to the counters of that day. `countedDay`: the new day. */
+/** Moves payments that were approved on a later day to the counters of that day. `countedDay`: the new day. */
 export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)
@@ -106,7 +106,7 @@ const moveUsage = statement('counters.follow_balance')`
 const moveTotals = statement('counters.totals_follow_balance')`
   update spending_totals set account_id = $2 where workspace_id = $1 and account_id = $3`
 
-/** Moves a workspace's counters to the account that it pays from now on. */
+/** Moves a workspace's counters to the account from which it pays from now on. */
 export const moveCounters = async (tx: Tx, { workspaceId, holder, from }: BalanceMove): Promise<void> => {
   await Promise.all([moveUsage, moveTotals].map((move) => tx.query(move, [workspaceId, holder, from])))
 }

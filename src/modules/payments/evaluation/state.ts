@@ -26,14 +26,14 @@ export type WorkspaceState = ZoneSchedule & {
   frozen: boolean
   closed: boolean
   approverAccountIds: Uuid[]
-  /** The approvers that can sign; empty if no policy that may apply asks for signatures. */
+  /** Approvers that can sign. Read only if a policy that may apply requires signatures, or with `withSigners`. */
   signingAccountIds: Uuid[]
 }
 export type BeneficiaryState = {
   id: Uuid
   workspaceId: Uuid
   payeeId: Uuid
-  /** The paybill's payee for an account at a paybill; else the payee itself. */
+  /** For an account at a paybill, the paybill's payee; otherwise the payee itself. */
   familyId: Uuid
   displayName: string
   rail: RailName
@@ -46,18 +46,18 @@ export type BeneficiaryState = {
   payee: Omit<PayeeFacts, 'typicalAmountMinor'>
   /** Every beneficiary with the same payee, this one included. */
   payeeBeneficiaryIds: readonly Uuid[]
-  /** Beneficiaries of the paybill at which the payee is an account. */
+  /** Beneficiaries of the paybill, if the payee is an account at one. */
   paybillBeneficiaryIds: readonly Uuid[]
-  /** The requested payees that are accounts at this paybill. */
+  /** Payees of the requested accounts at this paybill. */
   accounts: readonly AccountState[]
 }
 type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; beneficiaryIds: Uuid[] }
 export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
-/** Everything that decisions depend on, read behind the decision's locks. Each decision adds to `usage` and `unapproved`. */
+/** The state that decisions depend on, read after the locks. Each accepted payment adds to `usage` and `unapproved`. */
 export type LockedState = {
-  /** The accounts that hold the balances: people's own, or a team's. */
+  /** Accounts that hold the workspaces' balances. */
   holders: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
   beneficiaries: ReadonlyMap<Uuid, BeneficiaryState>
@@ -65,13 +65,13 @@ export type LockedState = {
   /** The policies that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
-  /** Amounts paid without an approval by `familyDay`, if a threshold may apply. */
+  /** Paid amounts by `familyDay` and number of approvals, for approval thresholds. Empty if no threshold may apply. */
   unapproved: Map<string, readonly Unapproved[]>
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }
 
-/** `familyId`: the payee, or the paybill of an account at one. */
+/** `familyId`: the payee or, for an account at a paybill, the paybill's payee. */
 export const familyDay = (familyId: Uuid, day: string): string => `${familyId} ${day}`
 
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
@@ -83,10 +83,10 @@ export const addUsage = ({ usage }: LockedState, charges: readonly Charge[], amo
   }
 }
 
-// SQL text, one statement for any number of requests: each list is read from the one before. One plan serves lists of any length,
-// so each row is looked up by itself (`offset 0`): a join read a small table as a whole, with the rows of every tenant.
+// Raw SQL: one query for any number of requests, in which each list is derived from the previous one. One plan serves lists of
+// any length, so `offset 0` forces a lookup per row: a join would read a small table whole, with the rows of every tenant.
 
-/** Parameters of the statement, in order. */
+/** Parameters of the query, in order. */
 const given = {
   workspaceIds: '$1::uuid[]',
   grantIds: '$2::uuid[]',
@@ -98,13 +98,13 @@ const given = {
   at: '$8::timestamptz',
 } as const
 
-/** A subquery's rows as a JSON list. Amounts are strings there, because JSON numbers are not exact. */
+/** A subquery's rows as a JSON list. Amounts are strings, because JSON numbers are not exact. */
 const list = (columns: string, from: string): string =>
   `(select coalesce(json_agg(r), '[]') from (select ${columns} from ${from}) as r)`
 
 /**
- * `asked`: the requested beneficiaries. `same_payee`: all beneficiaries of their payees, in one row. `applicable`: the policies that
- * may apply to paying them.
+ * `asked`: the requested beneficiaries. `same_payee`: all beneficiaries of their payees, in one row. `applicable`: the policies
+ * that may apply to payments to them.
  */
 const asked = `asked as materialized (
      select beneficiary.*, payee.paybill_id, payee.frozen_at is not null as payee_frozen, coalesce(payee.paybill_id, payee.id) as family_id
@@ -117,7 +117,7 @@ const asked = `asked as materialized (
          || array(select id from payees where paybill_id = asked.payee_id and reference_key = any(${given.references}))) offset 0) as beneficiary) as ids),
    applicable as materialized ${mayApplyTo('same_payee', given.workspaceIds)}`
 
-/** Members of workspace `w` that may decide its approvals, and that count under the policies that may apply. */
+/** Members of workspace `w` who may decide its approvals and who count as approvers under the applicable policies. */
 const approversOf = (further: string): string =>
   `array(select m.account_id from members m join accounts a on a.id = m.account_id
      where m.workspace_id = w.id and m.status = 'active' and m.role = any(${given.roles}) and a.status = 'active'
@@ -131,7 +131,7 @@ const workspaceColumns = `w.id, ${balanceAccountSql('w')} as "balanceAccountId",
   case when ${given.withSigners} or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
 
-/** The paid payee that this one resembles, as long as this one was never paid. */
+/** The paid beneficiary that `b` resembles, as long as `b` was never paid. */
 const similarTo = `case when b.similar_to_id is not null
     and not exists (select from payments paid where paid.beneficiary_id = b.id and paid.status in ${paidPaymentsSql}) then
     (select json_build_object('beneficiaryId', resembled.id, 'name', resembled.display_name) from beneficiaries resembled where resembled.id = b.similar_to_id
@@ -155,7 +155,7 @@ const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as
     'change', case when b.changed_at is not null then json_build_object('by', ${creatorOf('b', 'changed')}, 'at', b.changed_at) end,
     'verification', b.verification, 'reportedName', b.reported_name, 'similarTo', ${similarTo}) as payee`
 
-/** The columns that the rules of a grant and of a policy both have. */
+/** Rule columns common to grants and policies. */
 const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
   monthly_limit_minor::text as "monthlyLimitMinor", total_limit_minor::text as "totalLimitMinor",
   approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes", beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
@@ -171,8 +171,8 @@ const approvals = `coalesce((select required_approvals from approvals a where a.
 const ofPayee = `select p.* from payments p where p.payee_id = payee.id and p.counted_day = any(${given.days}) and p.status in ${countedPaymentsSql}`
 
 /**
- * Payments of the day by their number of approvals. They are read only if a policy or a grant has a threshold, which also bounds
- * the unapproved rows; approved ones only if a policy asks for several people.
+ * The day's payments by number of approvals. Read only if a policy or grant has an approval threshold, which also limits the
+ * number of unapproved rows. Approved payments are read only if a policy requires several approvals.
  */
 const unapproved = list(
   `paid.family_id as "familyId", paid.counted_day as day, paid.payment_type as "paymentType", paid.rail, paid.approvals,
@@ -190,7 +190,7 @@ const unapproved = list(
     group by 1, 2, 3, 4, 5, 6) as paid`,
 )
 
-/** No row locks: freezing, revoking, archiving or changing such a row takes the account's lock, as the decision does. */
+/** Takes no row locks: a transaction that freezes, revokes, archives or changes these rows locks the account, as decisions do. */
 const read = statement('payments.state', 'record')`
   with ${asked}
    select
@@ -216,7 +216,7 @@ type StateRow = {
   unapproved: (Unapproved & { familyId: Uuid; day: string })[]
 }
 
-/** Amounts and times are strings in JSON. Each is converted in place, by its name: a list of names could miss a column. */
+/** Converts JSON strings to amounts and times in place. Name endings select them, because a list of names could miss a column. */
 const revive = (row: Record<string, unknown>): void => {
   for (const name in row) {
     const value = row[name]
@@ -234,7 +234,7 @@ const unique = (items: readonly string[]): string[] => [...new Set(items)]
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
 
-/** A subject that two balances paid for has one counter for each. */
+/** Adds up counters: a subject whose payments used two balances has one counter for each. */
 const usageOf = (rows: StateRow['usage']): LockedState['usage'] => {
   const usage: LockedState['usage'] = new Map()
   for (const { subjectId, period, periodStart, usedMinor } of rows) {
@@ -249,7 +249,7 @@ const unapprovedOf = (rows: StateRow['unapproved']): LockedState['unapproved'] =
   return new Map([...grouped].map(([key, group]) => [key, group.map(({ familyId, day, ...row }) => row)]))
 }
 
-/** `accountReference`: as the payment names it. */
+/** `accountReference`: the reference in the payment, not the beneficiary's. */
 export type PaidTo = { workspaceId: Uuid; beneficiaryId: Uuid; accountReference: string | null }
 
 export type StateQuery = {
@@ -257,13 +257,13 @@ export type StateQuery = {
   /** The requesting grants and their ancestors. */
   grantIds: readonly Uuid[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
-  /** Time of the decision: an approver counts by how long they may decide. */
+  /** Time of the decision. A new approver may count only after 24 hours. */
   at: Date
-  /** For a proposed policy that asks for signatures. */
+  /** Reads `signingAccountIds` even if no stored policy requires signatures, for a proposed one that does. */
   withSigners?: boolean
 }
 
-/** Reads what decisions on these payments need, in one round trip. */
+/** Reads the state for decisions on these payments, in one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const { payments } = query
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))

@@ -22,7 +22,7 @@ import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
 import { Receipt } from './schema.ts'
 
-/** Each audit row with its covering seal, the first at or after the row. SQL text, to compare two columns at once. */
+/** Each audit row with the first seal that covers it. Raw SQL, because the query compares pairs of columns. */
 const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'coalesced', (orm, param) =>
   orm
     .select({
@@ -51,7 +51,7 @@ const auditOf = prepare('receipts.audit', { paymentId: 'uuid' }, 'coalesced', (o
     .orderBy(sql`a.transaction`, sql`a.id`),
 )
 
-/** Policy versions in the requested order. SQL text, as the rows come from arrays, each passed as one string. */
+/** Policy versions in the requested order. Raw SQL, because the requested rows come from arrays, each passed as one string. */
 const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'text' }, 'coalesced', (orm, param) =>
   orm
     .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
@@ -62,7 +62,7 @@ const policyVersions = prepare('receipts.policies', { ids: 'text', versions: 'te
     .orderBy(sql`w.place`),
 )
 
-/** A batch's leaves in order, with its root. */
+/** The leaves of a batch in order, each with the batch's root. */
 const leavesOf = prepare('receipts.batch', { batchId: 'uuid' }, (orm, param) =>
   orm
     .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: payments.batchLeaf })
@@ -89,7 +89,7 @@ const shownDecision = presenter(ShownApproval.unwrap().shape.decisions.element)
 const shownMandate = presenter(ShownMandate.unwrap())
 const shownTransfer = presenter(ShownTransfers.element)
 
-/** The approval with its signatures, as a verifier needs them. */
+/** The approval with its signatures, in the form that a verifier needs. */
 export const presentSigned = ({ approval, decisions }: ApprovalRecord): NonNullable<Body['approval']> =>
   shownApproval(approval, {
     messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
@@ -104,7 +104,7 @@ const presentBatch = ({ rows, tree }: Tree, index: number | null): Body['batch']
   return { id, items_count: rows.length, merkle_root: row.root, index, leaf: row.leaf, path }
 }
 
-/** The policies in the order of the decision. */
+/** Policies in the order in which the decision lists them. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
   const ids = makePgArray(decided.map(({ id }) => parseId('policy', id) ?? ''))
@@ -114,8 +114,8 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
 }
 
 /**
- * Builds receipts, which `verifier/` checks; undefined if there is no such payment. Shared parts are read once: the log's head,
- * seals, and the tree of a batch, whose items follow each other.
+ * Returns a function that builds receipts, or undefined for a payment that does not exist; `verifier/` checks them. The log's
+ * head and seals are read once, and a batch's tree once while its items follow each other.
  */
 export const createReceipts = (db: Db, deps: ReceiptParts, workspaceId: Uuid) => {
   const head = readLogHead(db)

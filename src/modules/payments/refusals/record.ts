@@ -31,7 +31,7 @@ type RefusalRow = typeof paymentRefusals.$inferSelect
 type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
 type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
-/** `within`: the grant of a delegated reader, who sees the requests of this grant and of those below it. */
+/** `within`: the grant of a delegated reader, who sees only requests of this grant and its descendants. */
 export const refusalList = prepare(
   'payment_refusals.list',
   {
@@ -76,10 +76,10 @@ export const refusalList = prepare(
     ),
 )
 
-/** Limit for a grant, or for a person without a grant, in 24 hours. */
+/** Maximum refusals recorded in 24 hours for a grant, or for a person without a grant. */
 const maxRecent = 1_000
 
-/** Counts up to `maxRecent`. */
+/** Stops counting at `maxRecent`. */
 const countRecent = statement('payment_refusals.count_recent')`
   select asking, (select count(*) from (
      select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${maxRecent}) as recent)::int as count
@@ -95,14 +95,14 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
     initiated_by: presentCreator({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
     beneficiary: refusal.beneficiaryId && payee ? shownPayee({ ...payee, id: refusal.beneficiaryId }) : null,
     currency,
-    // Stored as presented.
+    // Stored in the API's form.
     decision: refusal.decision as RefusedPayment['decision'],
   })
 
-/** A refusal by the rules: other errors concern the form of a request, not whom and how much it would pay. */
+/** Whether a rule refused the request. Other errors concern its form, not the beneficiary or the amount. */
 const isByTheRules = (status: number): boolean => status === 402 || status === 403 || status === 409
 
-/** Facts of a refusal. The beneficiary is the one in the request: perhaps another tenant's, or missing. */
+/** Data of a refusal. `beneficiaryId` is as requested: it may be missing or belong to another tenant. */
 type Facts = Omit<RefusalRow, 'id' | 'createdAt'>
 type Asked = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
 type Fault = { index?: number; error: string; message: string; decision?: Decision | undefined }
@@ -122,13 +122,13 @@ const factsOf = (
   amountMinor: item.amount_minor,
   accountReference: item.account_reference ?? null,
   error,
-  // Not every reader of refusals may read the balance: the available amount is left out.
+  // The available amount is omitted, because not every reader of refusals may read the balance.
   message: error === 'insufficient_funds' ? errorRow(error).sentence : message,
   decision: decision ? withoutTrace(decision) : null,
   requestId: origin.requestId ?? '',
 })
 
-/** The payment, each refused item of a batch, or the whole batch if no item is to blame. */
+/** One record for a payment, one for each refused item of a batch, or one for the whole batch if no item caused the refusal. */
 const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
   const { code: error, status, message, details } = refusal
   const { principal } = request
@@ -142,7 +142,7 @@ const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
     const total = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
     return [factsOf(principal, { amount_minor: total }, { error, message })]
   }
-  // The fault of an item has no reason, so each of its conflicts counts.
+  // An item's fault has no reason, so every conflict of an item counts.
   return faults.flatMap(({ index = -1, error, message }) => {
     const entry = items[index]
     if (!entry || !('item' in entry) || !isErrorCode(error) || !isByTheRules(errorRow(error).status)) return []
