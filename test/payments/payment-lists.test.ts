@@ -58,6 +58,30 @@ test('a list of names and phones, as a spreadsheet saves it, is paid: payees are
   expect((await someone.api.get(`${path}/${answer.body.id}`)).body.counts).toEqual({ succeeded: 3 })
 })
 
+test('a row that names a rail is paid over that rail alone, one that names none over whatever rail its payee has', async () => {
+  const someone = await payer()
+  const achieng = { display_name: 'Achieng', destination: '0722000101' }
+  const known = await newBeneficiary(someone.api, { ...achieng, payment_rail: 'PESALINK' })
+  const baraka = { display_name: 'Baraka', destination: '0722000102' }
+  const items = [
+    { ...achieng, payment_rail: 'MPESA_B2C', amount_minor: '10000' },
+    { ...achieng, amount_minor: '20000' },
+    { ...baraka, payment_rail: 'PESALINK', amount_minor: '30000' },
+    { ...baraka, payment_rail: 'MPESA_B2C', amount_minor: '40000' },
+    { ...baraka, amount_minor: '50000' },
+  ]
+  const preview = await someone.api.post(`${path}?dry_run=true`, { items })
+  expect(preview.body.items.map(({ payee }: Json) => payee)).toEqual(['new', 'known', 'new', 'new', 'new'])
+  const batch = await someone.api.post(path, { items })
+  expect(batch.status).toBe(201)
+  const paid = await itemsOf(someone, batch.body.id)
+  const [first, second] = ['MPESA_B2C', 'PESALINK']
+  expect(paid.map(({ payment_rail }) => payment_rail)).toEqual([first, second, second, first, second])
+  expect(paid[1]?.beneficiary_id).toBe(known)
+  expect(paid[4]?.beneficiary_id).toBe(paid[2]?.beneficiary_id)
+  expect(await payeesOf(someone)).toHaveLength(4)
+})
+
 test('every field of every row that is wrong is named in one answer, by its row in the spreadsheet, and nothing is created', async () => {
   const someone = await payer(2_000_000n)
   const [one] = [await newBeneficiary(someone.api, { destination: '254722000111' })]

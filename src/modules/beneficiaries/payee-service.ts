@@ -5,13 +5,14 @@ import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { catchRefusal, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { RailName } from '../../lib/rail-names.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { requireBelowBound } from '../bounds.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
 import { createBeneficiary, type Sealing } from './service.ts'
 
-type Known = { fingerprint: Buffer; id: Uuid; name: string; legalName: string | null }
+type Known = { fingerprint: Buffer; id: Uuid; rail: RailName; name: string; legalName: string | null }
 
 /** Confirmed beneficiaries come first. Within each group, the oldest come first. */
 const findByDestination = prepare(
@@ -23,6 +24,7 @@ const findByDestination = prepare(
       .select({
         fingerprint: payees.fingerprint,
         id: beneficiaries.id,
+        rail: beneficiaries.paymentRail,
         name: beneficiaries.displayName,
         legalName: beneficiaries.legalName,
       })
@@ -41,7 +43,9 @@ const findByDestination = prepare(
 /** `names`: the display name, then the legal name if there is one. */
 type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 
-type Named = { row: CreateBeneficiary; fingerprints: string[] }
+/** A phone is one payee on every rail. `namesRail`: `payment_rail` is no default, so no other rail may pay the row. */
+type PayeeOfRow = CreateBeneficiary & { namesRail: boolean }
+type Named = { row: PayeeOfRow; fingerprints: string[] }
 
 /** Returns the refusal of an invalid destination, or null for a valid one. */
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
@@ -52,7 +56,7 @@ export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Paramete
 const mayNotCreate = (): Refusal =>
   new Refusal('forbidden', {
     message:
-      'There is no beneficiary with this destination, and this credential may not create one: create it first, or use a credential with beneficiary.manage.',
+      'There is no beneficiary with this destination and rail, and this credential may not create one: create it first, or use a credential with beneficiary.manage.',
     details: { required_permission: 'beneficiary.manage', field: 'destination' },
   })
 
@@ -60,19 +64,22 @@ const namesOf = (own: string, legal: string | null | undefined): string[] => [ow
 
 /** Chooses among the beneficiaries at one destination: the one with the given name, otherwise the first. */
 const choose = (known: ReadonlyMap<string, readonly (Known & { index: number })[]>, { row, fingerprints }: Named) => {
-  const own = fingerprints.flatMap((fingerprint) => known.get(fingerprint) ?? []).sort((a, b) => a.index - b.index)
+  const own = fingerprints
+    .flatMap((fingerprint) => known.get(fingerprint) ?? [])
+    .filter(({ rail }) => !row.namesRail || rail === row.payment_rail)
+    .sort((a, b) => a.index - b.index)
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }
 
 /**
- * Returns one result per row, in order: a known beneficiary, a new one (created once for all rows with its destination), or a
- * refusal.
+ * Returns one result per row, in order: a known beneficiary, a new one (created once for all rows with its destination and rail),
+ * or a refusal.
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
   deps: Sealing,
   principal: Principal,
-  rows: readonly CreateBeneficiary[],
+  rows: readonly PayeeOfRow[],
 ): Promise<(NamedPayee | Refusal)[]> => {
   const workspaceId = principal.workspace.id
   const read = rows.map((row): Named | Refusal => {
@@ -94,10 +101,12 @@ export const ensureBeneficiaries = async (
     if (chosen) return { id: chosen.id, isNew: false, names: namesOf(chosen.name, chosen.legalName) }
     if (!principal.permissions.has('beneficiary.manage')) return mayNotCreate()
     const key = named.fingerprints.join()
+    const ofRail = `${key} ${named.row.payment_rail}`
+    const same = created.get(named.row.namesRail ? ofRail : key)
+    if (same) return same
     const names = namesOf(named.row.display_name, named.row.legal_name)
-    const one =
-      created.get(key) ?? createBeneficiary(tx, deps, principal, named.row).then(({ id }) => ({ id, isNew: true, names }))
-    created.set(key, one)
+    const one = createBeneficiary(tx, deps, principal, named.row).then(({ id }) => ({ id, isNew: true, names }))
+    for (const each of [key, ofRail]) created.set(each, created.get(each) ?? one)
     return one
   }
   return Promise.all(read.map((each) => (each instanceof Refusal ? each : ensure(each))))

@@ -22,7 +22,7 @@ export const BatchItem = CreatePayment.omit({ mandate_id: true, execute_at: true
     display_name: payee.display_name
       .optional()
       .describe(
-        'The name of the beneficiary, if `beneficiary_id` is omitted. If a beneficiary with this destination exists, it is paid under its own name, with the warning `name_differs` if the names differ. Otherwise one is created with this name.',
+        'The name of the beneficiary, if `beneficiary_id` is omitted. If a beneficiary with this destination (and `payment_rail`, if given) exists, it is paid under its own name, with the warning `name_differs` if the names differ. Otherwise one is created with this name.',
       ),
     payment_rail: payee.payment_rail.optional().describe(`The rail of the destination. Defaults to \`${phoneRail}\`.`),
     destination: payee.destination.optional(),

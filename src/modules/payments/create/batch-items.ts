@@ -195,7 +195,7 @@ export const nameItems = async (
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {
   const unnamed = wellFormed(request).filter(({ item }) => item.beneficiary_id === undefined)
-  const asked = unnamed.map(({ item }) => payeeOf(item))
+  const asked = unnamed.map(({ item }) => ({ ...payeeOf(item), namesRail: item.payment_rail !== undefined }))
   const payees = await ensureBeneficiaries(tx, deps, principal, asked)
   const faults: Fault[] = []
   const named = unnamed.flatMap(({ index, item }, nth): KnownItem[] => {
