@@ -44,9 +44,9 @@ export type NamedLine = Pick<FactLine, 'beneficiaryId' | 'payeeName' | 'amountMi
 
 const maxItems = 10
 
-/** A warning about all rows of a batch is not unusual and becomes `info`. A danger keeps its level. */
+/** A batch of only new beneficiaries, or only first payments, is not unusual: the fact becomes `info`. Others keep their level. */
 export const levelOf = (type: FactType, count: number, of: number): FactLevel =>
-  levels[type] === 'warning' && of > 1 && count >= of ? 'info' : levels[type]
+  (type === 'new_payee' || type === 'first_payment') && of > 1 && count >= of ? 'info' : levels[type]
 
 type Line = Pick<FactLine, 'payeeName' | 'amountMinor'>
 

@@ -217,6 +217,30 @@ describe('a batch of which one item needs an approval', () => {
     expect(signing.approve).toContain('\nPayees never paid before: 2\n')
   })
 
+  test('names in its text, and in its facts, what is unusual of every item too, with both names', async () => {
+    const someone = await payer()
+    await asking(someone, { approval_threshold_minor: '1' })
+    const row = (name: string, serial: number) => ({
+      ...{ display_name: name, destination: `072200060${serial}`, amount_minor: '10000' },
+    })
+    expect((await submit(someone, [row('Achieng', 1), row('Baraka', 2)])).status).toBe(201)
+    const mixedUp = [row('Baraka', 1), row('Achieng', 2)]
+    const batch = (await submit(someone, mixedUp, { duplicates_intended: true })).body
+    const { message, facts } = (await service.api.get(`/v1/approvals/${batch.approval_id}/message`)).body
+    expect(message.approve ?? message).toContain(`
+Warning: The batch gives 2 beneficiaries other names
+- "Achieng": "Baraka" in the batch, KES 100.00
+- "Baraka": "Achieng" in the batch, KES 100.00
+Warning: 2 payments repeat the amount and reference of an earlier payment
+- "Achieng": like one of `)
+    expect(facts.filter(({ level }: Json) => level === 'warning').map(({ type, count }: Json) => [type, count])).toEqual([
+      ['name_differs', 2],
+      ['possible_duplicate', 2],
+    ])
+    const { lines } = (await someone.api.get(`/v1/payment-batches/${batch.id}/lines`)).body
+    for (const line of lines) expect(line.facts.map(({ type }: Json) => type)).toEqual(['name_differs', 'possible_duplicate'])
+  })
+
   test('is sent whole by one signature', async () => {
     const { someone, batch, approval } = await waiting()
     const signature = await someone.wallet.signMessage({ message: approval.signing.approve })

@@ -105,6 +105,15 @@ test('the heaviest comes first, and what is true of all payments is no deviation
   )
 })
 
+test('a warning about every payment of a batch of a thousand is told with its first ten, unless it is usual of all', () => {
+  const lines = Array.from({ length: 1_000 }, (_, n) => line({ isFirst: true, warnings: Object.values(warnings) }, `b${n}`))
+  const text = textOf(lines)
+  for (const title of [/1,000 beneficiaries other names/, /1,000 names look/, /1,000 beneficiaries were renamed/])
+    expect(text).toMatch(new RegExp(`\nWarning: .*${title.source}.*\n(- .*\n){10}[^-]`))
+  expect(text).not.toMatch(/No person has confirmed|first to their destination/)
+  expect(text.length).toBeLessThan(6_000)
+})
+
 test('the names of a batch are counted by what the rail reports', () => {
   const of = (verification: FactLine['verification'], count: number, key: string) =>
     Array.from({ length: count }, (_, index) => line({ verification }, `${key}${index}`))
