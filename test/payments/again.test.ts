@@ -107,6 +107,37 @@ test('an archived or frozen payee is named, and the list goes without it', async
   expect((await again(rest)).body).toMatchObject({ items_count: 1, total_minor: '20000' })
 })
 
+test('an account whose paybill is frozen, and a frozen account that an open paybill names, are named in the same way', async () => {
+  const owner = await signIn(service.api)
+  await credit(service, owner.accountId, 10_000_000n)
+  const create = (fields: object) => newBeneficiary(owner.api, { payment_rail: 'MPESA_B2B', ...fields })
+  const freeze = async (id: string) => answered(await owner.api.patch(`/v1/beneficiaries/${id}`, { status: 'frozen' }))
+  const till = await create({ destination: '247247', account_reference: 'SHOP1' })
+  const open = await create({ destination: '888880', account_reference_required: true })
+  const items = [
+    { beneficiary_id: till, amount_minor: '10000' },
+    ...['METER1', 'METER2'].map((account_reference) => ({ beneficiary_id: open, amount_minor: '20000', account_reference })),
+  ]
+  const { id: again } = answered(await owner.api.post(path, { items }), 201)
+  await freeze(await create({ destination: '247247' }))
+  await freeze(await create({ destination: '888880', account_reference: 'METER1' }))
+  const repeat = (changes: object = {}) =>
+    owner.api.post(`${path}?dry_run=true`, { again, duplicates_intended: true, ...changes })
+  const { status, body } = await repeat()
+  expect([status, body.details.items.map(({ index, error, param }: Json) => [index, error, param])]).toEqual([
+    400,
+    [0, 1].map((index) => [index, 'invalid_request', 'beneficiary_id']),
+  ])
+  expect(body.details.items[0].message).toMatch(/" is frozen: leave the item out/)
+  const moved = {
+    items: [
+      { batch_index: 0, omit: true },
+      { batch_index: 1, account_reference: 'METER3' },
+    ],
+  }
+  expect((await repeat(moved)).body).toMatchObject({ items_count: 2 })
+})
+
 test('what cannot be a change of that batch is refused by its place, and another workspace has no such batch', async () => {
   const { again, api, batch, payees } = await scene()
   const paths = async (items: object[]) => (await again({ items })).body.details.fields.map((field: Json) => field.path)

@@ -3,22 +3,15 @@ import type { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Db } from '../../../db/client.ts'
 import { prepare, type RowOf } from '../../../db/prepare.ts'
-import { beneficiaries, payees } from '../../../db/tables/beneficiaries.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { fieldErrors, sentences } from '../../../http/sentences.ts'
-import { type FieldError, found, invalidFields, permissionMissing } from '../../../lib/errors.ts'
+import { type FieldError, found, invalidFields, permissionMissing, type Refusal } from '../../../lib/errors.ts'
 import { quoted } from '../../../lib/text.ts'
 import { findBatch } from './queries.ts'
 import { type BatchEntry, type CreatePaymentBatch, RepeatedItem, type WholeBatch } from './schema.ts'
 
 const itemsToRepeat = prepare('payment_batches.items_to_repeat', { batchId: 'uuid' }, 'pool', (orm, param) =>
-  orm
-    .select({ payment: payments, payee: beneficiaries, frozenAt: payees.frozenAt })
-    .from(payments)
-    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-    .where(eq(payments.batchId, param.batchId))
-    .orderBy(asc(payments.batchIndex)),
+  orm.select().from(payments).where(eq(payments.batchId, param.batchId)).orderBy(asc(payments.batchIndex)),
 )
 
 type Change = z.output<typeof RepeatedItem>
@@ -42,11 +35,15 @@ const changesOf = ({ items = [] }: CreatePaymentBatch, count: number): Map<numbe
   return changes
 }
 
-const entryOf = ({ payment, payee, frozenAt }: RowOf<typeof itemsToRepeat>, change: Change | undefined): BatchEntry => {
-  if (payee.archivedAt || frozenAt) {
-    const message = `${quoted(payee.displayName)} is ${payee.archivedAt ? 'archived' : 'frozen'}: leave the item out, or pay another beneficiary`
-    return { faults: [{ path: 'beneficiary_id', message }], to: null }
-  }
+/** The request names only the earlier batch, so a payee that may not be paid is an error of its item, with the payee's name. */
+export const refusalOfRepeated = (refusal: Refusal, payeeName: string): Refusal => {
+  const isFrozen = refusal.code === 'beneficiary_frozen'
+  if (!isFrozen && refusal.details?.reason !== 'archived') return refusal
+  const message = `${quoted(payeeName)} is ${isFrozen ? 'frozen' : 'archived'}: leave the item out, or pay another beneficiary`
+  return invalidFields({ path: 'beneficiary_id', message })
+}
+
+const entryOf = (payment: RowOf<typeof itemsToRepeat>, change: Change | undefined): BatchEntry => {
   const { batch_index, omit, ...changed } = change ?? {}
   return {
     item: {
@@ -81,5 +78,5 @@ export const wholeBatch = async (db: Db, principal: Principal, body: CreatePayme
   const changes = changesOf(body, rows.length)
   const kept = rows.filter((_, index) => changes.get(index)?.omit !== true)
   if (kept.length === 0) throw invalidFields({ path: 'items', message: 'leaves every item of the batch out' })
-  return { ...rest, againOf: again, items: kept.map((row) => entryOf(row, changes.get(row.payment.batchIndex ?? -1))) }
+  return { ...rest, againOf: again, items: kept.map((row) => entryOf(row, changes.get(row.batchIndex ?? -1))) }
 }

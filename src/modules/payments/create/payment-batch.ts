@@ -27,6 +27,7 @@ import type { Parts } from '../../parts.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { BatchLine } from '../approvals/message.ts'
 import { digestOf, requestBatchApproval } from '../approvals/request.ts'
+import { refusalOfRepeated } from '../batch/again.ts'
 import { leafText, leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { type BatchRow, presentBatch } from '../batch/queries.ts'
 import { PaymentBatchPreview } from '../batch/schema.ts'
@@ -119,9 +120,12 @@ const decideItems = async (
     const item = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
     return decideInTurn(decisionState, deps, { request: item, principal, index, at })
   })
-  const faults = decided.flatMap((one, position) =>
-    'refusal' in one ? [{ index: requests[position]?.ofBatch.index ?? position, refusal: one.refusal }] : [],
-  )
+  const faults = requests.flatMap(({ input, ofBatch: { index } }, position): Fault[] => {
+    const one = decided[position]
+    if (!one || !('refusal' in one)) return []
+    const name = payees.get(input.beneficiary_id)?.displayName ?? ''
+    return [{ index, refusal: request.input.againOf ? refusalOfRepeated(one.refusal, name) : one.refusal }]
+  })
   const items = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
   const [first] = items
   if (!first || known.length + faults.length > 0)
