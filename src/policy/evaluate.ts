@@ -37,7 +37,7 @@ const signerMayApprove = (
 
 /** The last trace entries: whether the mandate's signer may approve, and whether enough people can give the other approvals. */
 const quorumEntries = (
-  { mandate, payment, approvers }: Evaluation,
+  { mandate, payment, approvers }: Pick<Evaluation, 'approvers' | 'mandate'> & { payment: { initiatorAccountId: string } },
   quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof' | 'approverIds'>,
   mayApprove: boolean,
 ): TraceEntry[] => {
@@ -124,6 +124,18 @@ export const evaluate = (input: Evaluation): Decision => {
         outcome !== 'deny' || quorumEntries(input, quorumFor(minor), mayApprove).every((entry) => entry.outcome !== 'deny'),
     }),
   }
+}
+
+/** Denies a batch whose only approval too few people can give, even if enough people can approve each item alone. */
+export const batchDenial = (
+  needs: Pick<Decision, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>,
+  policies: readonly Pick<PolicyRules, 'id' | 'approverIds'>[],
+  input: Omit<Parameters<typeof quorumEntries>[0], 'mandate'>,
+): Decision | null => {
+  const only = onlyApprovers(policies.filter(({ id }) => needs.policyVersions.some((version) => version.id === id)))
+  const quorum = { ...needs, approvalsByMandate: 0, ...(only && { approverIds: only }) }
+  const trace = quorumEntries({ ...input, mandate: null }, quorum, false).map((entry) => ({ ...entry, decisive: true }))
+  return trace.some(({ outcome }) => outcome === 'deny') ? { ...quorum, outcome: 'deny', warnings: [], trace } : null
 }
 
 /** Whether a payment made or due at this time counts in a total. */

@@ -59,6 +59,39 @@ test('one payment of a batch that is under such a policy decides who decides abo
   expect((await decide(is.named, batch)).body.status).toBe('approved')
 })
 
+const refusedWhole = async ({ owner }: Scene, payees: readonly string[], eligible: object) => {
+  const items = payees.map((beneficiary_id) => ({ beneficiary_id, amount_minor: '150000' }))
+  const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+  for (const [query, terms] of [['?dry_run=true'], [''], ['', { execute_at }]] as const) {
+    const { status, body } = await owner.api.post(`/v1/payment-batches${query}`, { items, ...terms })
+    expect([status, body.error, body.details.items]).toEqual([403, 'policy_denied', []])
+    expect(body.details.decision.trace).toMatchObject([{ rule: 'eligible_approvers', outcome: 'deny', ...eligible }])
+    expect(body.message).toContain('One approval covers the whole batch')
+  }
+  expect((await owner.api.get('/v1/payments')).body.data).toEqual([])
+  for (const item of items) expect((await owner.api.post('/v1/payment-batches', { items: [item] })).status).toBe(201)
+}
+
+test.each([
+  ['needs an approval', '100000'],
+  ['needs none', '900000'],
+])('a batch of two items that nobody may decide together is refused, also if the second %s', async (_, threshold) => {
+  const is = await createScene()
+  const theirs = await newBeneficiary(is.owner.api)
+  await make(is, { approver_ids: [is.named.accountId], beneficiary_ids: [is.payee] })
+  await make(is, { approver_ids: [is.other.accountId], beneficiary_ids: [theirs], approval_threshold_minor: threshold })
+  await refusedWhole(is, [is.payee, theirs], { required_approvals: 1, eligible_approvers: 0, approver_ids: [] })
+})
+
+test('a batch is refused if one item asks for two approvals, another for separated duties, and too few people remain', async () => {
+  const is = await createScene()
+  const theirs = await newBeneficiary(is.owner.api)
+  await is.owner.api.patch(`/v1/workspaces/current/members/${is.other.memberId}`, { status: 'suspended' })
+  await make(is, { required_approval_count: 2, beneficiary_ids: [is.payee] })
+  await make(is, { separation_of_duties: true, beneficiary_ids: [theirs] })
+  await refusedWhole(is, [is.payee, theirs], { required_approvals: 2, eligible_approvers: 1 })
+})
+
 test('fewer of them who may decide now than the rule asks for: the payment is refused, and the refusal names them', async () => {
   const is = await createScene()
   const ids = [is.named.accountId, is.other.accountId]

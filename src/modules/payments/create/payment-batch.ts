@@ -12,19 +12,21 @@ import { audit } from '../../../events/audit.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import { type Clock, isoTime } from '../../../lib/clock.ts'
+import { Refusal } from '../../../lib/errors.ts'
 import { feeOf } from '../../../lib/fees.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { assertPresent, mapInChunks } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
+import { batchDenial } from '../../../policy/evaluate.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Parts } from '../../parts.ts'
-import { presentWarning } from '../../policies/present.ts'
+import { presentDecision, presentWarning } from '../../policies/present.ts'
 import type { BatchLine } from '../approvals/message.ts'
 import { digestOf, requestBatchApproval } from '../approvals/request.ts'
 import { refusalOfRepeated } from '../batch/again.ts'
@@ -93,13 +95,13 @@ type Decided = {
 }
 
 /**
- * Requirements of the batch's only approval; null if no item needs one. Combines the highest number of approvals, all policies,
- * and separation of duties or signatures if any item requires them.
+ * Requirements of the batch's only approval; null if no item needs one. Combines the highest number of approvals, the policies
+ * of all items, since each may name the only approvers, and separation of duties or signatures if any item requires them.
  */
 const needsOf = (accepted: readonly Accepted[]) => {
   const decisions = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
   if (decisions.length === 0) return null
-  const versions = new Map(decisions.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
+  const versions = new Map(accepted.flatMap(({ decision }) => decision.policyVersions).map((version) => [version.id, version]))
   return {
     requiredApprovals: Math.max(...decisions.map(({ requiredApprovals }) => requiredApprovals)),
     separationOfDuties: decisions.some(({ separationOfDuties }) => separationOfDuties),
@@ -108,12 +110,24 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
+/** Returns the refusal of a batch whose only approval too few people can give. */
+const lacksApprovers = ({ state }: DecisionState, payment: Accepted['payment'], needs: Decided['needs']): Refusal | null => {
+  const { workspaceId, currency } = payment
+  const workspace = assertPresent(state.workspaces.get(workspaceId), 'a payment has no workspace')
+  const approvers = { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds }
+  const denial = needs && batchDenial(needs, state.policies.get(workspaceId) ?? [], { approvers, payment })
+  if (!denial) return null
+  const decision = presentDecision(denial, currency)
+  const message = `${decision.explanation} One approval covers the whole batch: send its items as several batches. Nothing was created.`
+  return new Refusal('policy_denied', { message, details: { decision, items: [] } })
+}
+
 /** Decides all items in order, each with the usage of the earlier ones. Reports every item that cannot be paid. */
 const decideItems = async (
   deps: Deciding,
   request: BatchRequest,
   { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
-): Promise<Decided | { faults: Fault[]; denied: number }> => {
+): Promise<Decided | { faults: Fault[]; denied: number; whole?: Refusal }> => {
   const { decisionState, requests, payees } = state
   const listTotals = await batchTotalsByRule(decisionState, deps, { requests, principal, at })
   const decided = await mapInChunks(requests, (one, index) => {
@@ -130,9 +144,11 @@ const decideItems = async (
   const [first] = items
   if (!first || known.length + faults.length > 0)
     return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
+  const needs = needsOf(items)
+  const whole = lacksApprovers(decisionState, first.payment, needs)
+  if (whole) return { faults: [], denied: items.length, whole }
   const nonce = randomBytes(16).toString('hex')
   const lines = await mapInChunks(items, (item, index) => lineOf(deps, item, { payees, nonce, index }))
-  const needs = needsOf(items)
   const batchId = newId()
   const { input, once, rows } = request
   // The batch copies these fields of the request from its first payment.
@@ -281,6 +297,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       if ('faults' in decided) {
         const after = { items: request.input.items.length, denied: decided.denied }
         if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
+        if (decided.whole) return decided.whole
         const { CURRENCY: currency, FEES } = deps.config
         const feesMinor = state.items.reduce((total, { input: { beneficiary_id: id, amount_minor: amount } }) => {
           const rail = state.payees.get(id)?.paymentRail
