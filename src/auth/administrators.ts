@@ -12,6 +12,9 @@ export const isAdministratorSql = (
 const among = statement('auth.administrators')`
   select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`
 
+/** An administrator's session ends after this time, in case it was left open somewhere. */
+export const administratorsSessionHours = 12
+
 export const administratorNames = (configured: readonly string[]): string[] =>
   configured.flatMap((name) => {
     const wallet = parseWalletName(name)

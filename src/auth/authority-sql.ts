@@ -75,6 +75,12 @@ export const originsOf = (name: string, seeds: string): string =>
        cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
      where above is not null)`
 
+/** Whether grant `row`, or one from which it comes, is frozen. Most grants come from no other, and read nothing more. */
+export const grantIsFrozen = (row: string): string =>
+  `(${row}.frozen_at is not null or (cardinality(${row}.ancestor_ids) > 0 or ${row}.derived_from_grant_id is not null) and exists (
+     with recursive ${originsOf('origin', `(select ${row}.id)`)}
+     select from origin join grants above on above.id = origin.id where above.frozen_at is not null))`
+
 /**
  * The authority that decision `d` on payment `p` has lost since it was made, as one of `voidReasons`. Null while the decision is
  * valid. Every kind of decision needs a condition here.

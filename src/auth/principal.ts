@@ -39,7 +39,7 @@ export type Principal = {
   readonly memberStatus: 'active' | 'suspended' | null
   readonly permissions: ReadonlySet<Permission>
   /** The grant behind the credential. Null for a person's session. `lineage`: root first, this grant last. */
-  readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
+  readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[] } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
   /** When the person confirmed their identity, for acts that a stolen session alone must not allow (`requireFreshProof`). */
@@ -50,6 +50,8 @@ export type Principal = {
   readonly originSessionId: Uuid | null
   /** The caller's grant, or the grant that linked its sign-in method: everything the caller creates or links ends with it. */
   readonly originGrantId: Uuid | null
+  /** Whether this grant, or one from which it comes, is frozen: the caller then moves no money. */
+  readonly grantFrozen: boolean
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
 }

@@ -5,7 +5,8 @@ import { balanceAccountSql } from '../db/tables/workspaces.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal, writesMayBeLost } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { isAdministratorSql } from './administrators.ts'
+import { administratorsSessionHours, isAdministratorSql } from './administrators.ts'
+import { grantIsFrozen } from './authority-sql.ts'
 import type { LastUsed } from './last-used.ts'
 import { effectivePermissions } from './permissions.ts'
 import { type Authenticated, type Principal, proofOf } from './principal.ts'
@@ -57,8 +58,7 @@ const identityJoins = `join accounts h on h.id = ${balanceAccountSql('w')}
 const grantColumns = (
   granted = 'g.permissions',
 ): string => `g.id as "grantId", g.ancestor_ids || g.id as lineage, ${granted} as granted,
-  g.frozen_at is not null or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null)
-    as "grantFrozen",
+  ${grantIsFrozen('g')} as "grantFrozen",
   g.revoked_at as "grantRevokedAt", g.expires_at as "grantExpiresAt",
   g.kind = 'oauth' or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.kind = 'oauth')
     as "throughOauth"`
@@ -67,7 +67,7 @@ const grantColumns = (
 
 type Row = IdentityRow & { id: Uuid }
 type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
-type OfPerson = { isAdmin: boolean; sessionId: Uuid | null; linkedByGrantId: Uuid | null }
+type OfPerson = { isAdmin: boolean; sessionId: Uuid | null; linkedByGrantId: Uuid | null; linkerFrozen: boolean | null }
 type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
 type DashboardTokenRow = Row &
   OfPerson & {
@@ -80,7 +80,8 @@ type DashboardTokenRow = Row &
   } & (GrantRow | { [Name in keyof GrantRow]: null })
 
 const personColumns = `(${isAdministratorSql('key.admins')}) is true as "isAdmin", s.id as "sessionId",
-  (select i.linked_by_grant_id from identities i where i.id = s.identity_id) as "linkedByGrantId"`
+  (select i.linked_by_grant_id from identities i where i.id = s.identity_id) as "linkedByGrantId",
+  (select ${grantIsFrozen('x')} from identities i join grants x on x.id = i.linked_by_grant_id where i.id = s.identity_id) as "linkerFrozen"`
 const lookup =
   <Row extends object>() =>
   <const T extends KeyTypes>(name: string, types: T, text: string) =>
@@ -154,8 +155,6 @@ export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Pro
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-/** An administrator's session ends after this time, in case it was left open somewhere. */
-const administratorsSessionHours = 12
 const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
 
@@ -189,7 +188,7 @@ const principalOf = (
     memberId: row.memberId,
     memberStatus: row.memberStatus,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
-    grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
+    grant: grant ? { id: grant.grantId, lineage: grant.lineage } : null,
     // A sign-in method that a grant linked gives no administrator rights, because a grant gives none.
     isAdmin: row.isAdmin === true && !grant && !row.linkedByGrantId,
     credential,
@@ -197,6 +196,7 @@ const principalOf = (
     provenAt: (grant ? null : row.provenAt) ?? null,
     originSessionId: row.sessionId ?? null,
     originGrantId: (grant ? grant.grantId : row.linkedByGrantId) ?? null,
+    grantFrozen: (grant ? grant.grantFrozen : row.linkerFrozen) ?? false,
     expiresAt,
   }
 }

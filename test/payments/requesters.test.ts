@@ -112,6 +112,22 @@ describe('a stop that can be lifted', () => {
     await waits(of, payment)
   })
 
+  test('of the approver’s key stops its approvals and those by a wallet that it linked, but no rejection', async () => {
+    const of = await team(1)
+    const requester = await join(of, 'member')
+    const key = await createKey(of.owner, { permissions: ['account.manage', 'approval.decide', 'approval.read'] })
+    const approver = { ...of.owner, api: key.api, wallet: (await link(key.api)).wallet }
+    const payment = await pay(of, requester.api)
+    const freeze = (frozen: boolean) => of.owner.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen })
+    answered(await freeze(true))
+    expect(await approve(approver, payment)).toEqual(Array(3).fill('grant_frozen'))
+    await waits(of, payment)
+    for (const reject of [decide(approver.api, payment, 'reject'), sign(approver.wallet, await pay(of, requester.api), 'reject')])
+      expect(answered(await reject).status).toBe('rejected')
+    answered(await freeze(false))
+    expect(answered(await sign(approver.wallet, await pay(of, requester.api))).status).toBe('approved')
+  })
+
   test('of a list is said as its approval says it, and the payee of one item or a time that is to come stops none', async () => {
     const of = await team(1)
     const [approver, requester] = [await join(of), await join(of, 'member')]

@@ -1,8 +1,9 @@
+import { grantIsFrozen } from '../../auth/authority-sql.ts'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import { type Address, namingForm, recoverSigner } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
-import { first, type Tx } from '../../db/client.ts'
+import { first, statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { insertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
@@ -169,6 +170,8 @@ const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Da
   return workspace
 }
 
+const readFrozen = statement('mandates.frozen_linker')`select ${grantIsFrozen('g')} as frozen from grants g where g.id = $1`
+
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
 /** The same nonce, terms and wallet return the same mandate, for a caller that lost the answer. */
@@ -205,6 +208,9 @@ const create = async (
   const account = identity && (await findAccount(tx, identity.accountId))
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')
   if (account.status !== 'active') throw new Refusal('account_frozen')
+  // A mandate approves in advance.
+  const [linker] = await tx.query<{ frozen: boolean }>(readFrozen, [identity.linkedByGrantId])
+  if (linker?.frozen) throw new Refusal('grant_frozen')
   const accountId = account.id
   const { id: workspaceId, balanceAccountId } = await requireScope(tx, terms, accountId, at)
   // Must succeed from here on.

@@ -52,7 +52,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
   routes.handle('POST', path, 'mandates.create', {
     access: 'public',
     credentialIssuing: true,
-    refuses: ['invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
+    refuses: ['invalid_signature', 'account_frozen', 'grant_frozen', 'workspace_frozen', 'not_found', 'conflict'],
     summary: 'Create a mandate by signature',
     description:
       'Creates a mandate, with which a wallet approves payments within its terms in advance. The wallet identifies the account. A payment that names the mandate and matches its terms has the approval of the signer; limits still apply. Repeating the request returns the same mandate.',

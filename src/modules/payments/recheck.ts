@@ -47,6 +47,7 @@ export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
   payments: isStopped('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
   api_keys: isStopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
   oauth: isStopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
+  grant: isStopped('grant_frozen', 'The grant that initiated the payment is frozen.'),
 }
 
 /** A freeze of the workspace does not stop a payment under way; a stop of its beneficiary, grant or account does. */
@@ -56,7 +57,6 @@ const stopped = ({ holder, grants, beneficiary }: PaymentContext, { stop }: Auth
   if (holder.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
   if (!holder.paymentsEnabled) return isStopped('capability_disabled', 'The account may no longer pay.', 'payments')
   if (stop) return requesterStops[stop]
-  if (grants.some((grant) => grant.frozen)) return isStopped('grant_frozen', 'The grant that initiated the payment is frozen.')
   if (beneficiary.frozen) return isStopped('beneficiary_frozen', 'The beneficiary is frozen.')
   return undefined
 }

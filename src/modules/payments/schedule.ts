@@ -40,7 +40,8 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
     capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },
     workspace: { ...workspace, isSeparated: workspace.separatedAt !== null, frozen: false, closed: false },
     permissions: new Set(),
-    grant: payment.grantId === null ? null : { id: payment.grantId, lineage, frozen: false },
+    grant: payment.grantId === null ? null : { id: payment.grantId, lineage },
+    grantFrozen: stop === 'grant',
   }
 }
 

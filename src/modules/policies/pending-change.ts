@@ -168,7 +168,7 @@ export const proveChange = async (
 
 /** The requester of the change counts as the author of the new version. */
 const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Creator> =>
-  readCreator(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [], frozen: false } })
+  readCreator(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [] } })
 
 /** Both must count as approvers. Otherwise a person could invite a second account of their own, and request and confirm alone. */
 export const confirmChange = async (

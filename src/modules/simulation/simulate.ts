@@ -129,7 +129,7 @@ const decideNow = async (
   const decision = evaluate(evaluation)
   const before = refusalsOf(
     () => checkCaller(principal),
-    () => checkPreconditions(context, principal.capabilities.payments),
+    () => checkPreconditions(context, principal),
     () => checkRailRules(evaluation.payment, context, rails, currency),
   )
   const feeMinor = feeOf(config.FEES, context.beneficiary.rail, amountMinor)

@@ -77,7 +77,7 @@ const refuseManyPrompts = (counted: readonly Counted[], at: Date): void => {
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
 
 const checkMayTopUp = (principal: Principal, credited: AccountRecord): void => {
-  if (principal.grant?.frozen) throw new Refusal('grant_frozen')
+  if (principal.grantFrozen) throw new Refusal('grant_frozen')
   if (!principal.capabilities.topups || !credited.topupsEnabled)
     throw new Refusal('capability_disabled', { details: { capability: 'topups' } })
   if (credited.status !== 'active') throw new Refusal('account_frozen')

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Client, Json } from '../../harness/client.ts'
+import { mandateTerms, sendMandate, signedMandate } from '../../harness/mandates.ts'
 import { credit, newBeneficiary } from '../../harness/money.ts'
 import { authorizeAgent } from '../../harness/oauth.ts'
-import { createKey, type Key, signIn } from '../../harness/people.ts'
+import { createKey, type Key, newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
 
 const service = await openService()
@@ -57,6 +58,44 @@ test('a frozen grant and its descendants move no money, and can again when unfro
   }
   await person.api.patch(`/v1/accounts/me/grants/${root.grantId}`, { frozen: false })
   expect((await pay(child.api, '1000')).status).toBe(201)
+})
+
+test('nothing that comes from a frozen grant moves money: no session of a wallet that it linked, and no key made there', async () => {
+  const key = await createKey(person, { permissions: ['account.read', 'account.manage'] })
+  const link = async (api: Client) => {
+    const wallet = newWallet()
+    const message = await walletMessage(api, wallet)
+    const signature = await wallet.signMessage({ message })
+    const linked = await api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })
+    return { wallet, linked }
+  }
+  const session = await signIn(service.api, (await link(key.api)).wallet)
+  const derived = await createKey(session)
+  const token = service.api.as({ bearer: (await session.api.post('/v1/auth/dashboard-tokens')).body.token })
+  const order = { beneficiary_id: beneficiary, amount_minor: '1000' }
+  const topup = { amount_minor: '10000', phone_number: '254712345678' }
+  const later = { ...order, execute_at: new Date(service.clock.now().getTime() + 60_000).toISOString() }
+  const scheduled = [session, derived].map(({ api }) => api.post('/v1/payments', later))
+  const ids = (await Promise.all(scheduled)).map(({ body }) => body.id)
+  const freeze = (frozen: boolean) => person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen })
+  await freeze(true)
+  const child = await createKey(derived)
+  const since = await createKey(session)
+  for (const { api } of [session, derived, { api: token }, child, since]) {
+    const refused = [await pay(api, '1000'), await api.post('/v1/topups/initiate', topup)]
+    expect(refused.map(({ status, body }) => [status, body.error])).toEqual(Array(2).fill([403, 'grant_frozen']))
+    expect((await api.post('/v1/spending-policies/simulate', order)).body.outcome).toBe('deny')
+  }
+  expect((await link(session.api)).linked.body.error).toBe('grant_frozen')
+  const signed = await signedMandate(service.api, session.wallet, mandateTerms(service, {}))
+  expect((await sendMandate(service.api, signed)).body.error).toBe('grant_frozen')
+  service.clock.advance(60)
+  await service.deps.jobs.sweep()
+  for (const id of ids)
+    expect((await person.api.get(`/v1/payments/${id}`)).body).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
+  expect((await pay(person.api, '1000')).status).toBe(201)
+  await freeze(false)
+  for (const { api } of [session, derived, child]) expect((await pay(api, '1000')).status).toBe(201)
 })
 
 test('new controls apply from the next payment on', async () => {

@@ -46,8 +46,7 @@ type Giver = {
   actor: Actor
   /** The grant behind the account's credential or wallet. */
   behind: Uuid | null
-  accountFrozen: boolean
-  workspaceFrozen: boolean
+  stop: Refusal | undefined
   zone: ZoneSchedule
   /** The decision's signature by wallet or passkey, or the problem of a passkey assertion. Null: decided by credential alone. */
   proof: Proof | { problem: string }
@@ -192,18 +191,15 @@ const requireNamed = async (tx: Tx, { payment, payments }: LockedApproval, accou
     })
 }
 
-export const freezesOf = ({ accountStatus, workspace }: Pick<Principal, 'accountStatus' | 'workspace'>) => ({
-  accountFrozen: accountStatus !== 'active',
-  workspaceFrozen: workspace.frozen || workspace.closed,
-})
-
 /** A freeze stops approvals, but not rejections. */
-export const stopOfGiver = ({
-  accountFrozen,
-  workspaceFrozen,
-}: Pick<Giver, 'accountFrozen' | 'workspaceFrozen'>): Refusal | undefined => {
-  if (accountFrozen) return new Refusal('account_frozen')
-  return workspaceFrozen ? new Refusal('workspace_frozen') : undefined
+export const stopOf = ({
+  accountStatus,
+  grantFrozen,
+  workspace,
+}: Pick<Principal, 'accountStatus' | 'grantFrozen' | 'workspace'>): Refusal | undefined => {
+  if (accountStatus !== 'active') return new Refusal('account_frozen')
+  if (grantFrozen) return new Refusal('grant_frozen')
+  return workspace.frozen || workspace.closed ? new Refusal('workspace_frozen') : undefined
 }
 
 /**
@@ -212,11 +208,10 @@ export const stopOfGiver = ({
  */
 const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver): Promise<ApprovalRecord> => {
   const { at } = tx
-  const { accountId, actor, behind, proof } = giver
+  const { accountId, actor, behind, stop, proof } = giver
   const { decision: choice, reason = null } = input
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
-  const stop = choice === 'approve' ? stopOfGiver(giver) : undefined
-  if (stop) throw stop
+  if (choice === 'approve' && stop) throw stop
   await requireNamed(tx, record, accountId)
   if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
   const settled = alreadyDecided(record, choice, giver)
@@ -266,10 +261,7 @@ export const decideByCredential = async (
 ): Promise<ApprovalRecord> => {
   const { accountId, originGrantId: behind, workspace } = principal
   const record = await lockHeld(tx, answers, id, workspace.id)
-  return decide(tx, record, input, {
-    ...{ accountId, actor: principal, behind, proof, zone: workspace },
-    ...freezesOf(principal),
-  })
+  return decide(tx, record, input, { accountId, actor: principal, behind, stop: stopOf(principal), proof, zone: workspace })
 }
 
 export const decideBySignature = async (
@@ -296,7 +288,7 @@ export const decideBySignature = async (
     )
   }
   const { accountId } = proven
-  const { accountFrozen, workspaceFrozen, linkedBy: behind } = signing
+  const stop = signing.stop ? new Refusal(signing.stop) : undefined
   const actor = { accountId, origin, way: 'signature' }
-  return decide(tx, record, input, { accountId, actor, behind, accountFrozen, workspaceFrozen, proof: proven, zone: signing })
+  return decide(tx, record, input, { accountId, actor, behind: signing.linkedBy, stop, proof: proven, zone: signing })
 }

@@ -11,7 +11,7 @@ import { askChains, type ChainAnswers } from '../evaluation/authority.ts'
 import { decideAt } from '../recheck.ts'
 import type { Deps } from '../request.ts'
 import { readContexts, readFacts } from './context.ts'
-import { decideByCredential, decideBySignature, freezesOf, stopOfGiver } from './decide.ts'
+import { decideByCredential, decideBySignature, stopOf } from './decide.ts'
 import { readNotifications, recordOpening } from './notified.ts'
 import { type ApprovalRecord, findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
 import { awaitName } from './renew.ts'
@@ -49,7 +49,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     present: async (records, { principal }) => {
       const waiting = records.filter(({ approval }) => approval.status === 'pending')
       const contexts = await readContexts(deps, principal.workspace, waiting)
-      const refused = refusalNow(stopOfGiver(freezesOf(principal)))
+      const refused = refusalNow(stopOf(principal))
       return records.map((record) => {
         const now = contexts.get(record.approval.id)
         return { ...presentListed(record, now?.context, now?.facts), ...(record.approval.status === 'pending' && refused) }
@@ -79,7 +79,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         ...presentApproval(record, context, facts),
         notifications: await recordOpening(deps, principal, record, { known, eligible: context?.eligible_approvers ?? [] }),
         ...(now && approval.batchId === null && { decision_now: presentDecision(now.decision, payment.currency) }),
-        ...(now && refusalNow(stopOfGiver(freezesOf(principal)) ?? now.refusal)),
+        ...(now && refusalNow(stopOf(principal) ?? now.refusal)),
       }
     },
   })

@@ -1,5 +1,5 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
-import { hasDecidingRole, originsOf } from '../../../auth/authority-sql.ts'
+import { grantIsFrozen, hasDecidingRole, originsOf } from '../../../auth/authority-sql.ts'
 import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
@@ -7,6 +7,7 @@ import { type Database, type Db, statement, type Tx } from '../../../db/client.t
 import { prepare } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { balanceAccountSql } from '../../../db/tables/workspaces.ts'
+import type { ErrorCode } from '../../../errors/catalogue.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { ZoneSchedule } from '../../../policy/calendar.ts'
@@ -83,11 +84,13 @@ export const proofColumns = (signed: ProvenSigner | PasskeySignature | null) => 
   return { ...columns, via: 'passkey' as const, passkeyId: signed.passkey.id, passkeyProof: signed.proof }
 }
 
-type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & ZoneSchedule
+type Signing = { stop: ErrorCode | null; linkedBy: Uuid | null } & ZoneSchedule
 
 const readSigning = statement('approvals.signing')`
-  select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
-     o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen",
+  select i.linked_by_grant_id as "linkedBy",
+     case when a.status <> 'active' then 'account_frozen'
+       when (select ${grantIsFrozen('x')} from grants x where x.id = i.linked_by_grant_id) then 'grant_frozen'
+       when o.status <> 'active' or coalesce(w.frozen_at, w.suspended_at, w.closed_at) is not null then 'workspace_frozen' end as stop,
      w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom"
    from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = ${balanceAccountSql('w')}
    where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'

@@ -32,7 +32,7 @@ import {
 /** The locked state with the spendable balances. Each accepted payment changes the balances and the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 export type Deployment = Pick<Parts, 'config' | 'rails'>
-export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
+export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'grantFrozen' | 'permissions' | 'workspace'>
 export type DecisionRequest = {
   principal: Payer
   input: CreatePayment
@@ -206,7 +206,7 @@ export const prepareEvaluation = (
 export const checkedEvaluation = (state: LockedState, request: LoadedRequest, at: Date, deployment: Deployment): Prepared => {
   const prepared = prepareEvaluation(state, request, at, deployment)
   const { context, evaluation } = prepared
-  checkPreconditions(context, request.principal.capabilities.payments)
+  checkPreconditions(context, request.principal)
   checkRailRules(evaluation.payment, context, deployment.rails, deployment.config.CURRENCY)
   checkDueTime(request.input.execute_at ?? null, at)
   return prepared

@@ -1,4 +1,4 @@
-import { maySeeBalance } from '../../../auth/principal.ts'
+import { maySeeBalance, type Principal } from '../../../auth/principal.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { conflict, type FieldError, invalidFields, Refusal } from '../../../lib/errors.ts'
@@ -66,16 +66,17 @@ export const checkDueTime = (executeAt: Date | null, at: Date): void => {
 }
 
 /** Checks every stop that is independent of the amount, freezes and suspensions first. */
-export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
+export const checkPreconditions = (context: PaymentContext, caller: Pick<Principal, 'capabilities' | 'grantFrozen'>): void => {
   const { workspace, holder, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
   if (holder.status !== 'active') throw new Refusal('account_frozen')
   if (grants.some((grant) => grant.revoked))
     throw new Refusal('invalid_token', { message: 'The grant of this credential was revoked.' })
-  if (grants.some((grant) => grant.frozen)) throw new Refusal('grant_frozen')
+  if (caller.grantFrozen) throw new Refusal('grant_frozen')
   if (beneficiary.archived) throw conflict('This beneficiary is archived.', 'archived')
   if (beneficiary.frozen) throw new Refusal('beneficiary_frozen')
-  if (!holder.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
+  if (!holder.paymentsEnabled || !caller.capabilities.payments)
+    throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
 }
 
 /** The last check, because only a payment that no rule denies needs a balance for its amount and fee. */

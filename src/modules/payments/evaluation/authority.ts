@@ -1,12 +1,19 @@
-import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
+import {
+  currentDecisions,
+  grantIsFrozen,
+  isContractSigned,
+  isSigned,
+  lostBy,
+  mayStillRequest,
+} from '../../../auth/authority-sql.ts'
 import { askSigner, type ChainAnswer, type ContractWallets } from '../../../auth/contract-wallet.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { assertPresent } from '../../../lib/lists.ts'
 
-/** A temporary stop of the requester: its account is frozen, or one of its capabilities is disabled. */
-export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
+/** A temporary stop of the requester: its account or a grant behind it is frozen, or one of its capabilities is disabled. */
+export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth' | 'grant'
 
 export type Authority = {
   /** The requesting grant and its ancestors, root first. */
@@ -35,6 +42,7 @@ const read = statement('payments.authority', 'record')`
        when not r.payments_enabled then 'payments'
        when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'
        when not r.oauth_enabled and (select bool_or(x.kind = 'oauth') from grants x where x.id = any(g.ancestor_ids || g.id)) then 'oauth'
+       when (select ${grantIsFrozen('x')} from grants x where x.id = coalesce(p.grant_id, p.origin_grant_id, a.initiating_grant_id)) then 'grant'
      end as stop,
      coalesce(a.required_approvals, 0) as required, coalesce(a.approval_proof = 'signature', false) as signed,
      coalesce(given.approvers, '{}') as approvers, coalesce(given.signers, '{}') as signers,

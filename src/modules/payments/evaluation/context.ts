@@ -82,7 +82,7 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
   namedReference: string | null
   lineage: readonly Uuid[]
   /** The grants of `lineage`, root first. */
-  grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
+  grants: (GrantRules & { revoked: boolean })[]
 }
 
 /** For an account at a paybill, returns the account's own payee, if there is one, so that its limits and freezes apply. */
@@ -119,7 +119,7 @@ export const contextOf = (
     totalMinor: used(id, 'total', null),
   })
   const grants = lineage.flatMap((id) => state.grants.get(id) ?? [])
-  // Without this error, the missing grant's limits, freeze and revocation would be ignored.
+  // Without this error, the missing grant's limits and revocation would be ignored.
   if (grants.length < lineage.length) throw new Error('a grant that a payment rests on was not read')
   return {
     workspace,

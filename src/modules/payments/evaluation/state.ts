@@ -52,7 +52,7 @@ export type BeneficiaryState = {
   accounts: readonly AccountState[]
 }
 type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; beneficiaryIds: Uuid[] }
-export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
+export type GrantState = Omit<GrantRules, 'usage'> & { revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
 /** The state that decisions depend on, read after the locks. Each accepted payment adds to `usage` and `unapproved`. */
@@ -161,7 +161,7 @@ const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor"
   approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes", beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
 const grantColumns = `${ruleColumns}, label as name,
   case when total_seeded_at is not null then 'epoch'::timestamptz end as "totalCountedSince",
-  frozen_at is not null as frozen, revoked_at is not null as revoked, cardinality(ancestor_ids) as depth`
+  revoked_at is not null as revoked, cardinality(ancestor_ids) as depth`
 const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, version, binds_grant_id as "bindsGrantId",
   required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties",
   approver_ids as "approverIds", approval_proof as "approvalProof", total_counted_since as "totalCountedSince",
