@@ -1,20 +1,25 @@
 import { type Db, statement } from '../db/client.ts'
 import { grantIsActive, keyIsActive, sessionIsActive } from '../db/credential-life.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { administratorNames, administratorsSessionHours, isAdministratorSql } from './administrators.ts'
+import { grantIsFrozen } from './authority-sql.ts'
 import { type Principal, proofOf } from './principal.ts'
 
 const active = statement('auth.active')`
-  select s.id as "originSessionId", coalesce($4, i.linked_by_grant_id) as "originGrantId", s.proven_at as "provenAt"
-   from (select) as one
+  select s.id as "originSessionId", coalesce($4, i.linked_by_grant_id) as "originGrantId", s.proven_at as "provenAt",
+     coalesce((select ${grantIsFrozen('x')} from grants x where x.id = coalesce($4, i.linked_by_grant_id)), false) as "grantFrozen"
+   from accounts a
      left join dashboard_tokens d on d.id = $1 and $5 = 'dashboard' and d.expires_at > $2
      left join sessions s on s.id = case $5 when 'session' then $1 else d.session_id end
      left join api_keys k on k.id = case $5 when 'api_key' then $1 else d.api_key_id end
      left join identities i on i.id = s.identity_id
-   where ($4::uuid is null or exists (select from grants g where g.id = $4 and ${grantIsActive('g', '$2')}))
+   where a.id = $6 and (k.id is null or a.api_keys_enabled)
+     and (s.created_at > $2 - interval '${administratorsSessionHours} hours' or (${isAdministratorSql('$7')}) is not true or s.id is null)
+     and ($4::uuid is null or exists (select from grants g where g.id = $4 and ${grantIsActive('g', '$2')}))
      and case $5 when 'oauth' then true when 'dashboard' then d.id is not null else num_nonnulls(s.id, k.id) > 0 end
      and (s.id is null or ${sessionIsActive('s', '$2', '$3')}) and (k.id is null or ${keyIsActive('k', '$2')})`
 
-export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'proof'>
+export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'grantFrozen' | 'proof'>
 
 /**
  * The session, grant and proof behind a credential that is known only by its id, while the credential is valid. For an access
@@ -22,16 +27,18 @@ export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'proof
  */
 export const findActive = async (
   db: Db,
-  { credential, grant }: Pick<Principal, 'credential'> & { grant: { readonly id: Uuid } | null },
+  { accountId, credential, grant }: Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null },
   now: Date,
-  sessionIdleDays: number,
+  config: { readonly SESSION_IDLE_DAYS: number; readonly ADMIN_ACCOUNTS: readonly string[] },
 ): Promise<Begun | undefined> => {
   const [begun] = await db.query<Omit<Begun, 'proof'> & { provenAt: Date | null }>(active, [
     credential.id,
     now,
-    sessionIdleDays,
+    config.SESSION_IDLE_DAYS,
     grant?.id ?? null,
     credential.kind,
+    accountId,
+    administratorNames(config.ADMIN_ACCOUNTS),
   ])
   return begun && { ...begun, proof: proofOf(credential.kind, grant !== null, begun.provenAt) }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createBrowser } from '../harness/browser.ts'
 import { newWallet, type Person, prove, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { type Administered, startAdministered } from './administrators.ts'
@@ -22,6 +23,7 @@ const unasked = async (wallet?: Person['wallet']): Promise<Person> => {
   const person = await signIn(service.api, wallet)
   return { ...person, api: service.api.as({ cookie: person.cookie }) }
 }
+const json = { accept: 'application/json' }
 const minutes = (count: number) => service.clock.advance(count * 60)
 const freeze = (by: Person['api'], status = 'frozen') =>
   by.patch(`/v1/admin/accounts/${subject.accountId}`, { status, reason: 'a test' })
@@ -83,7 +85,11 @@ test("an administrator's session ends after twelve hours, with the tokens that i
   const token = (await admin.api.post('/v1/auth/dashboard-tokens')).body.token
   const page = service.api.as({ bearer: token })
   expect([(await admin.api.get('/v1/admin/accounts')).status, (await page.get('/v1/admin/accounts')).status]).toEqual([200, 200])
+  const { authorization_url: begun } = (await admin.api.get('/v1/auth/google/start', { headers: json })).body
+  const open = () => createBrowser({ service_session: admin.cookie }).step(begun, json)
+  expect((await open()).status).toBeLessThan(400)
   minutes(5)
+  expect((await open()).status).toBe(404)
   for (const api of [admin.api, page]) {
     const ended = await api.get('/v1/accounts/me')
     expect([ended.status, ended.body.error]).toEqual([401, 'token_expired'])

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createBrowser, linksOf } from '../../harness/browser.ts'
-import { createKey, type Person, signIn } from '../../harness/people.ts'
+import { createKey, newWallet, type Person, signIn } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
 import { callbackUrl, choose, continueWith, me, newPerson, startUrl } from './providers.ts'
 
-const service = await openService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
+const administrator = newWallet()
+const service = await openService({ env: { CORS_ORIGINS: 'https://app.example.com', ADMIN_ACCOUNTS: administrator.address } })
 
 const json = { accept: 'application/json' }
 const browserOf = (person: Person) => createBrowser({ service_session: person.cookie })
@@ -323,6 +324,31 @@ describe('a link begun with a bearer', () => {
     const answer = (await browser.step(choose(await browser.open(on), newPerson()))).headers.get('location') ?? ''
     await revoke()
     expect((await browser.step(answer, json)).status).toBe(401)
+    expect((await me(service, person.cookie)).identities).toHaveLength(1)
+  })
+
+  test('a key links nothing while it is frozen or the keys of its account are disabled', async () => {
+    const person = await signIn(service.api)
+    const key = await managingKey(person)
+    const admin = await signIn(service.api, administrator)
+    const keys = (api_keys: string) =>
+      admin.api.patch(`/v1/admin/accounts/${person.accountId}`, { capabilities: { api_keys }, reason: 'a test' })
+    const freeze = (frozen: boolean) => person.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen })
+    const browser = createBrowser()
+    const begin = async () => {
+      const url = await linkOf(key.key)
+      const [on = ''] = linksOf(await browser.open(url))
+      const back = (await browser.step(choose(await browser.open(on), newPerson()))).headers.get('location') ?? ''
+      return { url, back }
+    }
+    const [disabled, frozen] = [await begin(), await begin()]
+    await keys('disabled')
+    const answers = [await browser.open(disabled.url, json), await browser.step(disabled.back, json)]
+    expect(answers.map(({ status }) => status)).toEqual([404, 401])
+    await keys('active')
+    await freeze(true)
+    const refused = await browser.step(frozen.back, json)
+    expect([refused.status, JSON.parse(refused.html).error]).toEqual([403, 'grant_frozen'])
     expect((await me(service, person.cookie)).identities).toHaveLength(1)
   })
 

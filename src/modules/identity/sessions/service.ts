@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { administratorsAmong } from '../../../auth/administrators.ts'
+import type { Begun } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
@@ -41,24 +42,22 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
 /** The actor that changes sign-in methods: the caller, or the actor that began a link that a provider's callback completes. */
-export type Linker = Pick<Principal, 'accountId' | 'credential' | 'proof' | 'originSessionId' | 'originGrantId'> & {
-  grant: { readonly id: Uuid } | null
-}
+export type Linker = Begun & Pick<Principal, 'accountId' | 'credential'> & { grant: { readonly id: Uuid } | null }
 
 /**
  * A key may change sign-in methods only with `account.manage` and without spending limits in its lineage, because a session has
- * none. It may never change those of an administrator. Locks the lineage before the account, as a revocation does.
+ * none. A frozen key may change none, and no key an administrator's. Locks the lineage before the account, as a revocation does.
  */
 export const signInAuthorityRefusal = async (
   tx: Tx,
   config: Config,
-  { accountId, grant }: Pick<Linker, 'accountId' | 'grant'>,
+  { accountId, grant, grantFrozen }: Pick<Linker, 'accountId' | 'grant' | 'grantFrozen'>,
 ): Promise<Refusal | null> => {
+  if (grantFrozen) return new Refusal('grant_frozen')
   if (grant === null) return null
   const lineage = await shareLineage(tx, grant.id)
   const own = lineage.at(-1)
   if (own?.id !== grant.id || lineage.some((each) => grantLife(each, tx.at) !== 'active')) return new Refusal('invalid_token')
-  if (lineage.some(({ frozenAt }) => frozenAt !== null)) return new Refusal('grant_frozen')
   if (!own.permissions.includes('account.manage'))
     return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (lineage.some(isLimited)) return forbidden('A key with spending controls cannot change how the account is signed in to.')

@@ -127,7 +127,7 @@ const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
   const now = deps.clock.now()
   const flow = await findFlowOfLink(deps, link, now)
   const beginner = flow && beginnerOf(flow)
-  const active = beginner && (await findActive(deps.db, beginner, now, deps.config.SESSION_IDLE_DAYS))
+  const active = beginner && (await findActive(deps.db, beginner, now, deps.config))
   if (!active) throw linkEnded()
   return flow
 }
@@ -248,10 +248,10 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
     const { outcome } = await inTx(deps.db, async (tx) => {
       // The lock comes first: nothing is linked after an acknowledged logout or revocation, and a later one ends the link.
       await lockAccount(tx, accountId)
-      const active = await findActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS)
+      const active = await findActive(tx, startedBy, tx.at, deps.config)
       const provesSession = flow?.secrets.confirms !== undefined
       if (active) return linkIdentity(tx, deps.config, actor, { ...startedBy, ...active, provesSession }, proof)
-      const ended = new Refusal('invalid_token', { message: 'The session or key with which this link was started has ended.' })
+      const ended = new Refusal('invalid_token', { message: 'The session or key that started this link is no longer accepted.' })
       note(tx, ended.message)
       throw new CommitThenThrow(ended)
     })
