@@ -92,6 +92,21 @@ describe('a sign-in says what it is for', () => {
     expect((await planter.api.get('/v1/accounts/me/identities')).body.data).toHaveLength(1)
   })
 
+  test('as a sign-in it ignores even a session of a frozen account, which gets no new wallet', async () => {
+    const planter = await signIn(service.api)
+    await service.deps.db.query(
+      "update accounts set status = 'frozen' where id = (select account_id from identities where subject = $1)",
+      [planter.wallet.address],
+    )
+    const answer = await planter.api.post(path, { ...(await signed(newWallet(), 'sign_in')), intent: 'sign_in' })
+    expect([answer.status, answer.body.outcome]).toEqual([200, 'account_created'])
+    for (const intent of ['link', undefined]) {
+      const refused = await planter.api.post(path, { ...(await signed(newWallet(), intent)), ...(intent && { intent }) })
+      expect([refused.status, refused.body.error]).toEqual([403, 'account_frozen'])
+    }
+    expect((await planter.api.get('/v1/accounts/me/identities')).body.data).toHaveLength(1)
+  })
+
   test('as a link it needs a session, and adds the wallet to its account', async () => {
     const person = await signIn(service.api)
     const wallet = newWallet()

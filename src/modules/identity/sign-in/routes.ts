@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireActiveAccount } from '../../../auth/principal.ts'
 import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
 import { prefers } from '../../../http/accept.ts'
 import type { App } from '../../../http/app-type.ts'
@@ -95,6 +96,7 @@ const registerProvider = (routes: ReturnType<typeof routesOf>, deps: Parts, prov
       'invalid_signature',
       'forbidden',
       'account_frozen',
+      'grant_frozen',
       'conflict',
       'provider_error',
       'provider_not_configured',
@@ -200,6 +202,8 @@ export const registerSignIn = (app: App, deps: Parts): void => {
   routes.handle('POST', '/v1/auth/wallet/verify', 'sign_in.wallet_verify', {
     freshProof: 'by_content',
     access: 'optional',
+    // A sign-in ignores the caller, even one whose account is frozen.
+    whileFrozen: true,
     credentialIssuing: true,
     refuses: ['invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
     summary: 'Sign in with a wallet',
@@ -223,6 +227,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
         setSessionCookie(reply, deps.config, session, browser)
         return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })
       }
+      requireActiveAccount(caller)
       if (!caller.permissions.has('account.manage'))
         throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
       const verdict = await examineForLink(deps, caller, body)
